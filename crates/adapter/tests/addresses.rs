@@ -1,10 +1,10 @@
-//! Breakpoints on addresses: what there is no code at, and what comes and goes.
+//! Instruction breakpoints and function breakpoints on addresses: where no code is mapped, and where code is mapped and unmapped later.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Where `jit.c` puts its code.
+/// The address at which `jit.c` maps its code.
 const PLACE: &str = "0x10000000";
 
 #[track_caller]
@@ -23,7 +23,7 @@ fn instruction(session: &Session, reference: &str) -> Breakpoint {
     answer.breakpoints.into_iter().next().expect("one answer")
 }
 
-/// What is told of a breakpoint next.
+/// The breakpoint of the next `breakpoint` event, which must have the id `id`.
 #[track_caller]
 fn told(session: &Session, id: Option<i64>) -> Breakpoint {
     let event = session.wait_for::<BreakpointEvent>();
@@ -64,7 +64,7 @@ fn code_that_a_program_makes_is_met_each_time_it_is_there() {
             BreakpointReason::Pending,
             "there is no memory at 0x10000000 yet",
         );
-        // What has become of the place is told at the stop, before the program runs on.
+        // The change to the mapping is reported at the next stop, before the program runs on.
         for round in 0..2 {
             if round > 0 {
                 session.resume(stop.thread);
@@ -179,7 +179,7 @@ fn an_address_in_a_library_is_pending_until_that_is_loaded_there() {
     let place = stop.top.instruction_pointer_reference.expect("a reference");
     session.disconnect();
 
-    // Set before there is a program; addresses are the same each time.
+    // Set before the launch. The library is loaded at the same address in each run.
     let session = Session::new();
     let early = instruction(&session, &place);
     is_unverified(&early, BreakpointReason::Pending, "no program is running");
@@ -191,7 +191,7 @@ fn an_address_in_a_library_is_pending_until_that_is_loaded_there() {
     );
     session.configured();
     for _ in 0..2 {
-        // While libraries are loaded, something else may be there for a moment.
+        // While libraries are loaded, other code may be at the address for a moment.
         let found = loop {
             let found = told(&session, early.id);
             if found.verified {

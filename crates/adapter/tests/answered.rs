@@ -1,5 +1,5 @@
-//! Methods of Rust's library that only compute: answered without running the program, with the value and the type that the compiled
-//! program writes.
+//! Methods of Rust's standard library that only compute: the debugger answers them without running the program, with the value and the type
+//! that the compiled program prints.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::client::ClientError;
@@ -7,7 +7,7 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
 
-/// What a hover, which never runs the program, says: the value, and its type.
+/// The value and the type in a hover's answer. A hover never runs the program.
 fn hovered(session: &Session, frame: i64, expression: &str) -> (String, String) {
     let arguments = EvaluateArguments::new(expression).with_frame_id(frame);
     let arguments = arguments.with_context(EvaluateArgumentsContext::Hover);
@@ -18,7 +18,7 @@ fn hovered(session: &Session, frame: i64, expression: &str) -> (String, String) 
     }
 }
 
-/// A type's name without the paths in front of its parts, and without references: what they lead to is shown in their place.
+/// A type's name without paths and without references: values show what a reference points to.
 fn short(name: &str) -> String {
     let mut short = String::new();
     for part in name.split_inclusive(['<', '>', ',', '&', ' ', '[', ';']) {
@@ -88,7 +88,7 @@ fn what_would_panic_or_is_of_another_type_is_an_error() {
         ),
         ("numbers.trim()", "functions can't be called here"),
         ("text.wrapping_add(1)", "functions can't be called here"),
-        // The program's own, which would have to be run.
+        // A method of the program itself, which would have to be called.
         ("own.trim()", "functions can't be called here"),
     ] {
         let (answer, _) = hovered(&session, stop.top.id, expression);

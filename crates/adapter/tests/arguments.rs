@@ -1,4 +1,4 @@
-//! What arguments of `launch` and `attach` do that no other file of tests is about, and other debuggers' names for ours.
+//! Arguments of `launch` and `attach` that no other test file covers, and other debuggers' names for Dapple's arguments.
 
 use crate::support;
 use crate::support::fixture::fixtures_folder;
@@ -14,7 +14,7 @@ fn attach_arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")
 }
 
-/// What a program that was run with these arguments has written, and what the adapter has said of them.
+/// The standard output of a program that ran with these arguments, and the adapter's messages about the arguments.
 fn run(fixture: &Fixture, arguments: Value) -> (String, Vec<String>) {
     let session = Session::started(fixture, arguments, &[]);
     session.exit_code();
@@ -25,7 +25,7 @@ fn run(fixture: &Fixture, arguments: Value) -> (String, Vec<String>) {
     (stdout, said.map(str::to_owned).collect())
 }
 
-/// A path for a file that a program makes.
+/// A path at which the program is to create a file.
 fn output(name: &str) -> PathBuf {
     let path = fixtures_folder().join(format!("{name}-{}", std::process::id()));
     let _ = std::fs::remove_file(&path);
@@ -41,7 +41,7 @@ fn stdio_leads_each_stream_where_it_says() {
         "what was there before, which is longer than what comes",
     )
     .expect("written");
-    // The last goes for the rest, and neither stream writes over the other.
+    // The last entry of `stdio` applies to the remaining streams. Neither stream overwrites the other's output.
     let (stdout, said) = run(&fixture, json!({"stdio": [null, both]}));
     assert_eq!((stdout.as_str(), said.len()), ("", 0), "{said:?}");
     let written = std::fs::read_to_string(&both).expect("written");
@@ -125,7 +125,7 @@ fn an_environment_may_be_a_list_of_names_and_values() {
         run(&fixture, arguments),
         ("FIRST=one\nSECOND=\n".to_owned(), Vec::new())
     );
-    // Ours wins, and that is said.
+    // `env` wins over `environment`, and the adapter says so.
     let arguments =
         json!({"args": ["FIRST"], "environment": environment, "env": {"FIRST": "ours"}});
     let (stdout, said) = run(&fixture, arguments);
@@ -149,7 +149,7 @@ fn a_stop_at_entry_is_at_the_beginning_of_main() {
                 entry.event.description.as_deref(),
                 Some("Stopped at the beginning of main")
             );
-            // Once only, and no breakpoint that the client should know.
+            // Stops at the entry only once, and without a breakpoint that the client could see.
             assert_eq!(entry.event.hit_breakpoint_ids, None);
             session.resume(entry.thread);
             assert_eq!(session.exit_code(), 0, "{argument} of {source}");
@@ -219,7 +219,7 @@ fn without_a_terminal_of_the_clients_output_is_shown_unless_one_is_insisted_on()
         );
         session.disconnect();
     }
-    // Where streams are elsewhere, cpptools' default asks for no terminal.
+    // When the streams are redirected, cpptools' default doesn't ask for a terminal.
     let client = initialize_arguments().with_supports_run_in_terminal_request(true);
     let session = Session::serving(ServeOptions::default(), client);
     session.launch(
@@ -281,7 +281,7 @@ fn a_core_file_is_named_by_other_debuggers_arguments_too() {
         session.stopped_at(&fixture, "wild", StoppedEventReason::Exception);
         session.disconnect();
     }
-    // To run again what has crashed is not what was asked for.
+    // `launch` with a core file is refused: running the crashed program again is not what the user meant.
     for name in ["coreFile", "coreDumpPath", "core"] {
         let session = Session::new();
         let arguments = json!({"program": fixture.program(), name: core});
@@ -324,7 +324,7 @@ fn what_is_said_for_a_process_that_was_attached_to_holds() {
         b"<AutoVisualizer><Type Name='point'><DisplayString>at {x}</DisplayString></Type></AutoVisualizer>",
         0o644,
     );
-    // The sources have been copied to another folder.
+    // The sources are now in another folder.
     let copies = fixtures_folder().join(format!("copied-{}", std::process::id()));
     std::fs::create_dir_all(&copies).expect("a folder");
     let copy = copies.join("attended.c");
@@ -393,11 +393,11 @@ fn streams_may_be_named_pipes_and_nobody_is_waited_for() {
         )
     );
     session.disconnect();
-    // Without a writer there is the end of the input.
+    // A named pipe without a writer reads as the end of the input.
     let reader = Fixture::new("sleepless.c");
     let (stdout, _) = run(&reader, json!({"args": ["read"], "stdin": pipe}));
     assert!(stdout.contains("read 0 bytes"), "{stdout}");
-    // With both ends, what is written comes.
+    // A pipe that the test holds open for writing delivers what the test writes.
     let ends = std::fs::OpenOptions::new()
         .read(true)
         .write(true)

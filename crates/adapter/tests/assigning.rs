@@ -1,4 +1,4 @@
-//! Giving variables other values: each change is seen in what the program writes afterwards, and what is refused leaves it alone.
+//! Setting variables: each change shows in the program's later output, and a refused change leaves the variable as it was.
 
 use crate::support;
 use crate::support::fixture::{Linking, Optimization};
@@ -9,7 +9,7 @@ use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Stops in `inner`, with the frame of its caller.
+/// Stops in `inner`. Returns the caller's frame, too.
 fn begin(fixture: &Fixture) -> (Session, Stopped, StackFrame) {
     begin_with(fixture, support::initialize_arguments())
 }
@@ -30,7 +30,7 @@ fn begin_with(
     (session, stop, main)
 }
 
-/// What `assigned.c` writes when nothing is set.
+/// The output of `assigned.c` when nothing is set.
 const C_OUTPUT: &str = "small 1 byte 2 little 3 number 4 large 5
 huge 0 6 truth 0 letter a
 real 1.5 twice 2.5 extended 3.5 colour 0
@@ -284,7 +284,7 @@ fn what_is_in_registers_is_set_wherever_it_is_kept() {
     let frames = session
         .ok::<StackTraceRequest>(StackTraceArguments::new(stop.thread))
         .stack_frames;
-    // In the thread's own register, in one that `inner` leaves alone, in one that `middle` has saved.
+    // Variables in the thread's own register, in a register that `inner` doesn't change, and in a register that `middle` has saved.
     check(&session, &frames[0], set, &[("Locals/given", "7", "7")]);
     check(
         &session,
@@ -333,7 +333,7 @@ fn clients_are_told_of_the_changes_that_they_can_see() {
     let memory = session.wait_for::<MemoryEvent>();
     assert_eq!((memory.offset, memory.count), (0, 4));
     assert_eq!(Some(memory.memory_reference), answer.memory_reference);
-    // What was read before is read again.
+    // Memory that was read before the change is read again.
     let locals = session.scope(&main, "Locals").variables_reference;
     let locals = session.ok::<VariablesRequest>(VariablesArguments::new(locals));
     assert_eq!(named(&locals.variables, "numbers").value, "{1, 2, 9, 4}");

@@ -1,11 +1,11 @@
-//! Setting what libraries keep, and every kind of place that a program has: each change is seen in what it writes afterwards.
+//! Setting values of library types, in every kind of location that a program has: each change shows in the program's later output.
 
 use crate::support::setting::{check, goes_on_to_write, set, set_child, set_expression, typed};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Stops in `inner`, with the frame of its caller.
+/// Stops in `inner`. Returns the caller's frame, too.
 fn begin(fixture: &Fixture) -> (Session, Stopped, StackFrame) {
     let session = Session::started(fixture, json!({}), &["inner"]);
     let stop = session.stopped_at(fixture, "inner", StoppedEventReason::Breakpoint);

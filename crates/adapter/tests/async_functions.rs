@@ -1,4 +1,4 @@
-//! Breakpoints on Rust's asynchronous functions: by name and on their headers, they stop where the body begins.
+//! Breakpoints on Rust's asynchronous functions: by name or on the line of the header, they stop where the body begins.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -13,7 +13,7 @@ fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
         .breakpoints
 }
 
-/// Waits for a stop in a body, with these locals and no others but the compiler's.
+/// Waits for a stop in a body, and checks that these are all locals there, apart from the compiler's.
 #[track_caller]
 fn stops_with(session: &Session, fixture: &Fixture, mark: &str, locals: &[&str]) -> Stopped {
     let stop = session.stopped_at(fixture, mark, StoppedEventReason::FunctionBreakpoint);
@@ -21,7 +21,7 @@ fn stops_with(session: &Session, fixture: &Fixture, mark: &str, locals: &[&str])
     stop
 }
 
-/// The locals that the source names.
+/// The locals without `_task_context`, which the compiler adds.
 fn written(session: &Session, stop: &Stopped) -> Vec<String> {
     let locals = session.scope(&stop.top, "Locals");
     let mut locals = session.variables(locals.variables_reference);
@@ -51,7 +51,7 @@ fn a_breakpoint_on_an_async_function_stops_where_its_body_begins() {
         "async_functions::run<async_functions::outer::{async_fn_env#0}>"
     );
     session.resume(stop.thread);
-    // Made before, and waited for twice: it stops once.
+    // This future was created earlier and is awaited twice. The breakpoint stops once.
     let locals = [
         "self = Client { port: 80 }",
         "path = \"/later\"",

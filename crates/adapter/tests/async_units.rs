@@ -43,13 +43,13 @@ fn main() {
 }
 ";
 
-/// A package of its own for each test.
+/// Makes a package with its own name for each test.
 fn package(name: &str) -> Project {
     let main = MAIN.replace("units::", &format!("{name}::"));
     Project::package(name, "", &[("src/lib.rs", LIB), ("src/main.rs", &main)])
 }
 
-/// Sets breakpoints by name, and lets the program run.
+/// Sets breakpoints by name, and runs the program.
 fn started(project: &Project, command: &str, names: &[&str]) -> (Session, Vec<Breakpoint>) {
     let session = project::session(false);
     let mut arguments = project.cargo(command);

@@ -1,4 +1,4 @@
-//! Sessions with a process that runs already: `attach`, and how it is left.
+//! Sessions with a process that runs already: `attach`, and in which state detaching leaves the process.
 
 use crate::support;
 use crate::support::running::{Running, changed_text, kill, wait_until_stopped};
@@ -230,7 +230,7 @@ fn the_next_process_of_a_name_is_waited_for() {
     session.wait_for_written(OutputEventCategory::Console, "waiting for a process called");
     let failure = session.refused::<LaunchRequest>(Default::default());
     assert!(failure.sentence.contains("already"), "{}", failure.sentence);
-    // It is held from its first moments until the configuration is done.
+    // The process stays stopped from its start until `configurationDone`.
     let mut running = Running::begin(&fixture.binary, &[]);
     attached.wait().expect("attached");
     session.wait_for::<InitializedEvent>();

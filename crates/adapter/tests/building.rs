@@ -1,4 +1,4 @@
-//! Builds beside the session: commands of the user's, source files, and what becomes of a build that nobody wants any more.
+//! Builds while the session is open: the user's own build commands, single source files, and builds that are cancelled or abandoned.
 
 use crate::support;
 use crate::support::project::{self, Project, console, launch, refused};
@@ -116,7 +116,7 @@ fn a_source_file_is_compiled_and_kept() {
     };
     assert!(runs("app.c", "count", "3"));
     assert!(!runs("app.c", "count", "3"), "it is there already");
-    // What it includes counts, too. The clock of files may be coarse.
+    // A change to an included file builds the program again. File timestamps may be coarse, so set a later time.
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(2);
     project.write("more.h", "#define MORE 2\n");
     let header = std::fs::File::options()
@@ -133,14 +133,14 @@ fn a_source_file_is_compiled_and_kept() {
     let place = format!("could not compile {path}: {path}:2:10: ");
     assert!(sentence.contains(&place), "{sentence}");
     assert!(console(&session).contains('\x1b'), "{}", console(&session));
-    // One that isn't there is told like any program.
+    // A missing source file gets the same message as a missing program.
     let missing = json!({"program": project.path("brokn.cpp")});
     let sentence = refused(&project::session(false), &missing);
     assert!(
         sentence.ends_with(&format!("did you mean {path}?")),
         "{sentence}"
     );
-    // A session that has no folder for programs says so.
+    // Refused with a reason if the session has no folder for compiled programs.
     let sentence = refused(&Session::new(), &json!({"program": path}));
     assert!(
         sentence.contains("this debugger has no folder for programs that it compiles"),
@@ -148,7 +148,7 @@ fn a_source_file_is_compiled_and_kept() {
     );
 }
 
-/// A package whose build script says who it is, and then waits for ever.
+/// A package whose build script writes its process ids, and then waits until the test writes to `go`.
 fn slow(name: &str) -> Project {
     let script = "fn main() {
         let mut child = std::process::Command::new(\"sleep\").arg(\"10000\").spawn().unwrap();
@@ -166,7 +166,7 @@ fn slow(name: &str) -> Project {
     project
 }
 
-/// Begins a build and waits until its script runs: the launch, and the processes.
+/// Starts a build and waits until its script runs. Returns the pending launch and the processes of the build.
 fn begun(session: &Client, project: &Project) -> (Pending<LaunchRequest>, Vec<i64>) {
     let asked = session.send::<LaunchRequest>(launch_arguments(&project.cargo("run")));
     let (sender, who) = mpsc::channel();
@@ -212,7 +212,7 @@ fn while_it_builds_requests_are_answered() {
     assert_eq!(restart.sentence, "the program is being built");
     std::fs::write(project.path("go"), "").expect("a pipe");
     asked.wait().expect("it is built");
-    // What was asked for meanwhile holds.
+    // Breakpoints that were set during the build are in effect.
     let stopped = session.stopped(StoppedEventReason::Breakpoint);
     assert_eq!(
         stopped.event.hit_breakpoint_ids,
@@ -230,7 +230,7 @@ fn a_build_ends_with_the_session_with_all_its_processes() {
     session.disconnect();
     assert_gone(&processes);
     asked.wait().expect_err("nothing was launched");
-    // A client that is gone without a word.
+    // A client that closes the connection without `disconnect`.
     let (ours, theirs) = Connection::memory();
     let serving = std::thread::spawn(move || serve(theirs, ServeOptions::default()));
     let client = Client::new(ours);
@@ -267,7 +267,7 @@ fn a_build_can_be_given_up() {
     session.wait_for::<TerminatedEvent>();
     assert_gone(&processes);
     session.disconnect();
-    // The launch itself may be cancelled, too.
+    // The launch request can be cancelled, too.
     let session = project::session(false);
     let (asked, processes) = begun(&session, &project);
     session.ok::<CancelRequest>(CancelArguments::new().with_request_id(asked.seq()));

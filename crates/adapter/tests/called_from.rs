@@ -1,4 +1,4 @@
-//! Conditions about the callers, `$called_from("NAME")`: in C, C++ and Rust, with what is inlined, deep stacks and mistakes.
+//! Conditions about the callers, `$called_from("NAME")`, in C, C++ and Rust: inlined callers, deep stacks and wrong uses.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 const BOTH: [Optimization; 2] = [Optimization::None, Optimization::Full];
 
-/// The numbers that `leaf` is called with where the condition holds.
+/// The arguments of the calls of `leaf` in which the condition holds.
 #[track_caller]
 fn passed(fixture: &Fixture, condition: &str) -> Vec<u32> {
     let session = Session::new();
@@ -52,7 +52,7 @@ fn a_condition_in_c_is_about_all_callers() {
                 &[5, 6],
             ),
             (r#"$called_from("main") && n > 4"#, &[5, 6]),
-            // It is none of its own callers.
+            // A function doesn't count as its own caller.
             (r#"$called_from("leaf")"#, &[]),
             (r#"$called_from("/re ^(quiet|wrapped)$")"#, &[2, 3]),
             (r#"$called_from("nobody")"#, &[]),

@@ -1,4 +1,4 @@
-//! Functions of the program that clients' expressions call.
+//! Expressions of clients that call functions of the program.
 
 use crate::support;
 use crate::support::running::Running;
@@ -71,7 +71,7 @@ fn functions_are_called_where_that_is_asked_for_and_only_there() {
         )
     );
     session.wait_for::<InvalidatedEvent>();
-    // The frame is still good, and nothing was told of a stop: the next is where the program goes on to.
+    // The frame id is still valid, and the call was not reported as a stop: the next stop is the program's own.
     assert_eq!(of("count", Hover), "8");
     session.ok::<ContinueRequest>(ContinueArguments::new(stop.thread));
     let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
@@ -136,7 +136,7 @@ fn a_process_that_was_attached_to_takes_calls_as_long_as_it_is_told() {
     );
     assert_eq!(evaluated(&session, main, "worked", Repl), "1");
     session.disconnect();
-    // It reads on where it was.
+    // The program continues its read at the place where it was interrupted.
     assert_eq!(running.ask("work"), "worked 2");
 }
 

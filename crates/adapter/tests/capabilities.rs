@@ -1,5 +1,5 @@
-//! What capabilities promise that no file of its own is about: names of frames in the client's format, when exceptions of a tree stop, columns of
-//! modules, and who has typed what comes without a context.
+//! Capabilities that have no test file of their own: frame names in the client's format, exception options for a path in a tree, additional
+//! columns of modules, and evaluation without a context.
 
 use crate::support;
 use crate::support::fixture::{Linking, Optimization};
@@ -8,7 +8,7 @@ use dapple_dap::types::*;
 use dapple_dap::{Request, types};
 use serde_json::{Value, json};
 
-/// The names of a stack's frames in a format.
+/// The names of a thread's stack frames in a format.
 fn names(session: &Session, thread: i64, format: StackFrameFormat) -> Vec<String> {
     let arguments = StackTraceArguments::new(thread).with_format(format);
     let frames = session.ok::<StackTraceRequest>(arguments).stack_frames;
@@ -69,7 +69,7 @@ fn names_of_frames_have_what_the_client_asks_for() {
     }
     let all = names(&session, stop.thread, format().with_parameters(true));
     assert_eq!(all[1], "main()", "{all:?}");
-    // What has no debug information has no parameters that anybody knows.
+    // A function without debug information has no known parameters.
     assert_eq!(all.last().map(String::as_str), Some("_start"), "{all:?}");
     session.disconnect();
 
@@ -127,7 +127,7 @@ fn option(path: &[ExceptionPathSegment], mode: ExceptionBreakMode) -> ExceptionO
     ExceptionOptions::new(mode).with_path(path.to_vec())
 }
 
-/// Launches a program with these options alone; the answers.
+/// Launches a program with only these exception options. Returns the session and the answers.
 fn with_options(
     fixture: &Fixture,
     arguments: Value,
@@ -145,7 +145,7 @@ fn with_options(
     )
 }
 
-/// What the stops of a program are about, up to its end.
+/// The exceptions that the program stops for until it ends.
 fn stops(session: &Session) -> Vec<(String, ExceptionBreakMode)> {
     let mut stops = Vec::new();
     while session.ends_or_stops() {
@@ -180,7 +180,7 @@ fn exception_options_choose_when_types_of_a_tree_stop() {
             vec![option(&[cpp(), step(&["std::out_of_range"])], Always)],
             vec![],
         ),
-        // A base stands for what is derived from it; the last that is said counts.
+        // A base class also covers its derived classes. The last option that matches wins.
         (
             vec![
                 option(&[cpp()], Always),
@@ -233,7 +233,7 @@ fn what_only_a_library_catches_is_not_handled_by_the_user() {
     let fixture = Fixture::built("throws.cpp", Optimization::None, Linking::Pie);
     let user = [option(&[step(&["C++"])], UserUnhandled)];
     for (argument, expected) in [
-        // The library keeps it for the future's reader.
+        // The library catches the exception and stores it in the future for a later `get`.
         ("future", vec![("my::Error".to_owned(), UserUnhandled)]),
         ("own", vec![]),
         ("again", vec![]),
@@ -279,7 +279,7 @@ fn exception_options_choose_panics_and_signals() {
     }
 }
 
-/// `modules` with all that is sent.
+/// The `modules` request with all fields of the response.
 struct WholeModules;
 
 impl Request for WholeModules {

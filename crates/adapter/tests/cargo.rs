@@ -1,4 +1,4 @@
-//! Programs that cargo builds: which one is debugged, what it gets, and what is told where there is none.
+//! Programs that cargo builds: which one is debugged, what it gets from cargo, and the messages when there is none.
 
 use crate::support::file_of;
 use crate::support::project::{self, Project, console, launch, refused};
@@ -21,7 +21,7 @@ fn what_cargo_run_would_run_is_built_and_debugged() {
     let mut arguments = project.cargo("run --quiet -- one");
     arguments["args"] = json!(["two"]);
     let asked = session.send::<LaunchRequest>(launch_arguments(&arguments));
-    // The client configures while it is built.
+    // The client sends its configuration during the build.
     session.wait_for::<InitializedEvent>();
     let line = project.line("src/main.rs", "// here");
     let early = &session.set_lines(&project.path("src/main.rs"), &[line])[0];
@@ -43,7 +43,7 @@ fn what_cargo_run_would_run_is_built_and_debugged() {
 
 #[test]
 fn a_package_alone_is_enough_and_a_restart_builds_again() {
-    // What these tests are compiled with would hold for it, and need not have variables.
+    // Overrides the profile that these tests are built with: it may omit debug information about variables.
     let manifest = "[profile.dev.package.alone]\ndebug = 2";
     let project = Project::package("alone", manifest, &[("src/main.rs", MAIN)]);
     let session = project::session(false);
@@ -88,7 +88,7 @@ fn where_several_are_meant_each_is_listed_with_what_chooses_it() {
         assert_eq!(session.exit_code(), 0);
         session.output(OutputEventCategory::Stdout)
     };
-    // The manifest says which.
+    // `default-run` in the manifest decides.
     assert_eq!(runs(&project.cargo("run")), "two\n");
     assert_eq!(runs(&project.cargo("run --bin one")), "one\n");
     let mut arguments = project.cargo("build");
@@ -169,7 +169,7 @@ fn a_test_is_found_by_its_name_and_a_panic_stops_in_it() {
         console(&session)
     );
     session.disconnect();
-    // Another one's, whose output is seen, in steps.
+    // A test in another test program: its output is shown, and stepping works.
     let session = project::session(false);
     launch(&session, &project.cargo("test works"));
     let line = project.line("tests/it.rs", "// in it");
@@ -184,7 +184,7 @@ fn a_test_is_found_by_its_name_and_a_panic_stops_in_it() {
     session.ok::<ContinueRequest>(ContinueArguments::new(stopped.thread));
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
-    // Both have tests; none has this one.
+    // Both programs have tests, but neither has `nowhere`.
     let sentence = refused(&project::session(false), &project.cargo("test"));
     assert_eq!(
         sentence,
@@ -242,7 +242,7 @@ fn a_test_that_the_only_program_does_not_have_is_said_with_those_it_has() {
         told,
         "cargo: `single` has no tests for `nothere`; it has none at all"
     );
-    // One with a harness of its own is not asked.
+    // A test program with its own harness isn't asked for its tests.
     let text = std::fs::read_to_string(project.path("Cargo.toml")).expect("a manifest");
     project.write("Cargo.toml", &format!("{text}{manifest}\n"));
     let session = project::session(false);
@@ -336,7 +336,7 @@ fn what_does_not_compile_is_said_with_the_first_error() {
     );
     let told = console(&session);
     assert!(told.contains("\x1b[") && told.contains("nothing"), "{told}");
-    // Without colours for a client that shows none.
+    // No colours for a client that doesn't show them.
     let session = project::session(false);
     refused(&session, &project.cargo("run"));
     let told = console(&session);
@@ -366,7 +366,7 @@ fn little_debug_information_is_said_with_the_remedy() {
 
 #[test]
 fn what_can_not_be_built_is_said() {
-    // Above the tests' own folder there is a package.
+    // A parent folder of the tests' own folder contains a package.
     let project = Project::new("nothing", &[("x", "")]);
     let mut nowhere = project.cargo("run");
     nowhere["cwd"] = json!("/");
@@ -424,7 +424,7 @@ fn a_library_is_no_program() {
     assert!(told.starts_with("cargo: it builds no program"), "{told}");
 }
 
-/// What configurations for CodeLLDB have beside it.
+/// CodeLLDB's configurations have `program` beside `cargo`.
 #[test]
 fn the_program_of_cargo_may_stand_in_program() {
     let project = Project::package("named", "", &[("src/main.rs", MAIN)]);

@@ -1,4 +1,4 @@
-//! What cargo gives a program when it runs it, and what the program gets here: the same.
+//! A program gets the same arguments, folder and environment from the debugger as from `cargo run` and `cargo test`.
 
 use crate::support::project::{self, Project, cargo_environment, launch};
 use dapple_dap::types::*;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes its arguments, folder and variables, one a line.
+/// Writes its arguments, folder and environment variables, one a line.
 const TELL: &str = "fn tell() {
     println!(\"\");
     for word in std::env::args().skip(1) { println!(\"word={word}\"); }
@@ -17,7 +17,7 @@ const TELL: &str = "fn tell() {
 }
 ";
 
-/// Makes a library in its folder, and has the program linked with it.
+/// A build script that compiles a shared library and links the program with it.
 const SCRIPT: &str = "use std::process::Command;
 fn main() {
     let folder = std::env::var(\"OUT_DIR\").unwrap();
@@ -32,13 +32,13 @@ fn main() {
 }
 ";
 
-/// Calls that library.
+/// Calls the build script's library.
 const ANSWER: &str = "unsafe extern \"C\" { fn native() -> i32; }
 pub fn answer() -> i32 { unsafe { native() } }";
 
-/// Variables that are allowed to differ, with the reason.
+/// Environment variables that may differ, with the reason.
 const DIFFERENT: &[&str] = &[
-    // rustup's own, for the processes that it starts.
+    // rustup sets these for the processes that it starts.
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
     "RUSTUP_TOOLCHAIN_SOURCE",
@@ -47,13 +47,13 @@ const DIFFERENT: &[&str] = &[
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
     "PATH",
-    // So that what a test writes is seen.
+    // Set so that the output of a test is shown.
     "RUST_TEST_NOCAPTURE",
 ];
 
 type Told = BTreeMap<String, String>;
 
-/// What was written, without what `own` has: cargo's variables.
+/// The variables that the program has written, without those in `own`, which the test sets for cargo itself.
 fn told(text: &str, own: &Value) -> Told {
     let is_compared = |name: &str| !DIFFERENT.contains(&name) && own.get(name).is_none();
     let lines = text.lines().filter_map(|line| line.split_once('='));
@@ -63,7 +63,7 @@ fn told(text: &str, own: &Value) -> Told {
         .collect()
 }
 
-/// Folders of libraries without the one that rustup adds for all that it starts.
+/// A library path without the folder that rustup adds for the processes that it starts.
 fn without_rustups(path: &str) -> String {
     let folders = path.trim_matches('"').split(':');
     let kept: Vec<&str> = folders
@@ -72,7 +72,7 @@ fn without_rustups(path: &str) -> String {
     format!("{:?}", kept.join(":"))
 }
 
-/// What cargo gives it.
+/// The environment of the program when cargo runs it.
 fn under_cargo(folder: &Path, args: &str, environment: &Value) -> Told {
     let mut command = Command::new("cargo");
     command.args(args.split(' ')).current_dir(folder);
@@ -90,7 +90,7 @@ fn under_cargo(folder: &Path, args: &str, environment: &Value) -> Told {
     told
 }
 
-/// What it gets here.
+/// The environment of the program in the debugger.
 fn here(folder: &Path, args: &str, environment: &Value) -> Told {
     let session = project::session(false);
     let args: Vec<&str> = args.split(' ').collect();
@@ -196,7 +196,7 @@ fn variables_of_cargos_configuration_are_the_programs() {
     let mut environment = cargo_environment();
     environment["CARGO_HOME"] = json!(project.path("home"));
     let sub = project.folder().join("sub");
-    // Behind the subcommand it replaces what is in front of it.
+    // A `--config` behind the subcommand replaces those in front of the subcommand.
     let before = "--config env.ASKED='asked' run -q --config ../asked.toml";
     assert_eq!(
         here(&sub, before, &environment),

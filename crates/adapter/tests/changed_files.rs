@@ -1,5 +1,5 @@
-//! Files that are truncated or written to in place while they are debugged, as some rebuilds do: the session goes on with
-//! what it knows, says which file it is, and a restart reads the new one.
+//! Files that are truncated or overwritten in place while they are debugged, as some rebuilds do. The session goes on with what it has
+//! read, names the changed file, and a restart reads the new file.
 
 use crate::support;
 use crate::support::{Fixture, Session, Stopped, core_of, file_of};
@@ -47,13 +47,13 @@ impl Program {
         program
     }
 
-    /// Puts a new program in the old one's place, and writes its debug information over the old one's.
+    /// Installs a newly built program, and overwrites its debug information file in place.
     fn build(&self, source: &str) {
         std::fs::write(self.file("main.c"), source).expect("a source");
         self.run("gcc", &["-g", "-O0", "main.c", "-o", "whole"]);
         self.run("objcopy", &["--only-keep-debug", "whole", "whole.debug"]);
         let debug = std::fs::read(self.file("whole.debug")).expect("debug information");
-        // As `cp` does: the file stays the same one.
+        // Overwrites the file as `cp` does, so that the inode stays the same.
         let mut file = OpenOptions::new();
         let file = file.write(true).create(true).truncate(true);
         let mut file = file.open(self.debug()).expect("the old file");
@@ -91,7 +91,7 @@ fn truncate(path: &Path) {
     file.and_then(|file| file.set_len(0)).expect("it is cut");
 }
 
-/// What is told of a file, once.
+/// Waits for the message that the file has changed, and checks that it comes only once.
 fn is_told(session: &Session, path: &Path) {
     session.wait_for_written(
         OutputEventCategory::Console,
@@ -106,7 +106,7 @@ fn line_of(stop: &Stopped) -> (Option<String>, i64) {
     (file_of(&stop.top), stop.top.line)
 }
 
-/// Goes on to the end, which the program reaches with the code that it computes.
+/// Runs to the end of the program, whose exit code shows that the program was not disturbed.
 fn goes_on(session: Session, stop: &Stopped) {
     session.resume(stop.thread);
     session.wait_for_output("area 20");
@@ -126,12 +126,12 @@ fn debug_information_that_is_truncated_is_told_and_the_program_goes_on() {
     let stop = session.stopped(StoppedEventReason::Breakpoint);
     assert_eq!(line_of(&stop), (Some(program.source()), BODY));
     truncate(&program.debug());
-    // What the file would be asked for now: types, another unit's line, a name.
+    // Each of these must read the truncated file: a type, a line of another unit, a name.
     let arguments = EvaluateArguments::new("sizeof(struct point)").with_frame_id(stop.top.id);
     session.refused::<EvaluateRequest>(arguments);
     is_told(&session, &program.debug());
     session.resume(stop.thread);
-    // Its breakpoints are still there.
+    // The program's breakpoints are still set.
     let stop = session.stopped(StoppedEventReason::Breakpoint);
     assert_eq!(stop.top.name, "main");
     goes_on(session, &stop);
@@ -161,7 +161,7 @@ fn an_attached_program_survives_its_debug_information() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 20);
     session.disconnect();
-    // Its end may have gone to the session, which is of the same process.
+    // The test and the session are in one process, so the session may have reaped the child already.
     let _ = child.wait();
 }
 
@@ -179,7 +179,7 @@ fn a_restart_reads_what_a_rebuild_has_written_over_the_old_file() {
     session.configured();
     let stop = session.stopped(StoppedEventReason::Breakpoint);
     assert_eq!(stop.top.line, BODY);
-    // Two lines more in front of the body, and a member of another name.
+    // Two more lines in front of the body, and a renamed member.
     let new = SOURCE
         .replace("static int area", "\n\nstatic int area")
         .replace("int x, y", "int width, y");
@@ -193,7 +193,7 @@ fn a_restart_reads_what_a_rebuild_has_written_over_the_old_file() {
     goes_on(session, &stop);
 }
 
-/// Asks until the change has been noticed: the disk isn't looked at with every question.
+/// Evaluates until the session notices the change: it doesn't check the file on every request.
 fn is_told_in_time(session: &Session, stop: &Stopped, path: &Path) {
     let told = format!("{}: changed on disk", path.display());
     while !session.output(OutputEventCategory::Console).contains(&told) {
@@ -236,7 +236,7 @@ fn a_library_that_is_cut_ends_the_program_and_not_the_session() {
     let stop = session.stopped(StoppedEventReason::Breakpoint);
     File::create(&library.binary).expect("it is cut");
     session.resume(stop.thread);
-    // The program's own pages are gone as well: the kernel has no code for it any more.
+    // Truncation also removes the library's code from the program's mapping, so the kernel raises SIGBUS.
     let stop = session.stopped(StoppedEventReason::Exception);
     let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(stop.thread));
     assert_eq!(info.exception_id, "SIGBUS");

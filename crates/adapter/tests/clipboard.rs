@@ -1,4 +1,4 @@
-//! What is copied: all of a value, as its language would write it.
+//! The `clipboard` context: the whole value, in the syntax of the program's language.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -24,7 +24,7 @@ fn copied(session: &Session, stop: &Stopped, expression: &str) -> String {
     )
 }
 
-/// `0, 1, …` up to a number.
+/// `0, 1, …` up to and without `end`.
 fn up_to(end: u32) -> String {
     let numbers: Vec<String> = (0..end).map(|number| number.to_string()).collect();
     numbers.join(", ")
@@ -57,7 +57,7 @@ fn what_is_copied_is_whole_and_in_its_language() {
     }
     let watch = EvaluateArgumentsContext::Watch;
     assert_eq!(evaluated(&session, &stop, "text,full", watch), text);
-    // How long a text is, where it is cut.
+    // A string that is cut shows its length.
     for name in ["text", "pointer"] {
         let shown = session.variable(&stop.top, "Locals", name).value;
         assert!(shown.ends_with("xxx\"… (len = 5003)"), "{name}: {shown}");

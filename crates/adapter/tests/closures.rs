@@ -1,4 +1,4 @@
-//! Calls of Rust's closures, in the console and in a watch: the program runs them, with what they have captured.
+//! Calls of Rust's closures in the console and in a watch: the program runs them with the variables that they have captured.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::client::ClientError;
@@ -55,7 +55,7 @@ fn closures_are_called_with_what_they_have_captured() {
             ("(&adds)(5)", "15"),
         ],
     );
-    // What it changes is changed.
+    // A change that the closure makes stays.
     check(
         &session,
         &stop,
@@ -92,7 +92,7 @@ fn what_closure_is_not_called_has_its_reason() {
             ("base(1)", "error: `base` is no function, it is an `i32`"),
         ],
     );
-    // A hover runs nothing.
+    // A hover never calls anything.
     let arguments = EvaluateArguments::new("adds(5)").with_frame_id(stop.top.id);
     let hover = arguments.with_context(EvaluateArgumentsContext::Hover);
     let refused = session.refused::<EvaluateRequest>(hover).sentence;

@@ -1,11 +1,11 @@
-//! What comes and goes while a program runs, as clients are told of it: threads with their names, and modules.
+//! Events about threads, with their names, and about modules that come and go while a program runs.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// The ids of the threads that are told to have `reason`, as many as there are.
+/// The ids of the threads in the next `count` thread events with `reason`.
 fn told(session: &Session, reason: &ThreadEventReason, count: usize) -> BTreeSet<i64> {
     let next = || session.wait_for_where::<ThreadEvent>(|event| event.reason == *reason);
     (0..count).map(|_| next().thread_id).collect()

@@ -1,4 +1,4 @@
-//! Conditions that call functions of the program: what they decide, and that the program is as if nobody had asked.
+//! Breakpoint conditions that call functions of the program: they decide whether it stops, and leave the program undisturbed.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -26,7 +26,7 @@ fn started(fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> (Session, Vec<Br
     (session, set)
 }
 
-/// The values of an expression at each stop, up to the end of the program, which has to end well.
+/// The values of an expression at each stop until the program ends, which it must do with exit code 0.
 #[track_caller]
 fn values(fixture: &Fixture, wanted: SourceBreakpoint, expression: &str) -> Vec<String> {
     let (session, _) = started(fixture, vec![wanted]);
@@ -59,7 +59,7 @@ fn a_condition_that_calls_decides_in_each_language() {
     );
     let third = at(&c, "call", "!odd(i)").with_hit_condition("3");
     assert_eq!(values(&c, third, "i"), ["4"]);
-    // What isn't reached isn't called: it was for 4 and 5 alone.
+    // `&&` skips the call if its left side is false: `odd` was called only for 4 and 5.
     let end = at(&c, "end", "asked == 6");
     let (session, _) = started(&c, vec![at(&c, "call", "i > 3 && odd(i) > 1"), end]);
     assert_eq!(session.exit_code(), 0);

@@ -1,4 +1,4 @@
-//! Conditions, hit conditions and log messages of breakpoints on lines and functions, by what they do to the program.
+//! Conditions, hit conditions and log messages of breakpoints on lines and functions, by their effects on the program.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -9,7 +9,7 @@ fn at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
     SourceBreakpoint::new(fixture.line(name))
 }
 
-/// Replaces the breakpoints of the fixture.
+/// Replaces all breakpoints in the fixture's source.
 #[track_caller]
 fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
     let source = Source::new().with_path(fixture.path());
@@ -17,7 +17,7 @@ fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> V
     session.ok::<SetBreakpointsRequest>(arguments).breakpoints
 }
 
-/// A session in which the breakpoints are set and the program runs.
+/// Launches the program and sets the breakpoints. The program runs.
 #[track_caller]
 fn started(fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> (Session, Vec<Breakpoint>) {
     let session = Session::new();
@@ -39,14 +39,14 @@ fn stopped(session: &Session, fixture: &Fixture, name: &str, hit: &[&Breakpoint]
     stop
 }
 
-/// Everything a log point wrote so far, line by line.
+/// All lines that log points have written so far.
 fn logged(session: &Session) -> Vec<String> {
     let text = session.output(OutputEventCategory::Console);
     let lines = text.lines().filter(|line| !is_end(line));
     lines.map(str::to_owned).collect()
 }
 
-/// Whether a line tells the program's end.
+/// Whether a line reports the program's end.
 fn is_end(line: &str) -> bool {
     line.starts_with("program exited with code ")
 }
@@ -364,7 +364,7 @@ fn a_step_passes_breakpoints_that_do_not_hold_and_stops_at_one_that_does() {
     ];
     let (session, set) = started(&fixture, wanted);
     let stop = stopped(&session, &fixture, "loop", &[&set[0]]);
-    // Over the call of the next line and back to the loop's head, through `visit` with `i == 0`.
+    // Steps over the call on the next line, which runs `visit` with `i == 0`, and back to the loop's head.
     session.ok::<NextRequest>(NextArguments::new(stop.thread));
     let stop = session.stopped(StoppedEventReason::Step);
     assert_eq!(stop.top.name, "main");
@@ -399,7 +399,7 @@ fn another_message_keeps_the_count_and_another_condition_begins_anew() {
     assert_eq!(session.evaluate(&stop.top, "i"), "4");
     session.resume(stop.thread);
     let stop = stopped(&session, &fixture, "visit", &[&set_first[1]]);
-    // Seven hits so far. The tenth is still the next.
+    // There were seven hits. Setting the breakpoint again keeps the count, so the tenth hit still stops.
     let again = set(
         &session,
         &fixture,

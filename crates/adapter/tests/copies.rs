@@ -18,14 +18,14 @@ const PART: &str = "static int part(int n)
     return n + 1;
 }
 ";
-/// The same base name, but not the same file.
+/// A different file with the same base name.
 const OTHER: &str = "static int part(int n)
 {
     return n + 0 + 1;
 }
 ";
 
-/// A program of three units, each with its own `part.h`, of which the first two are copies.
+/// A program of three compilation units, each with its own `part.h`. The first two of these headers are copies of each other.
 struct Parts {
     root: PathBuf,
     program: PathBuf,
@@ -34,7 +34,7 @@ struct Parts {
 impl Parts {
     fn new(name: &str, compiler: &str, flags: &[&str]) -> Parts {
         let root = fixtures_folder().join(format!("copies-{name}-{}", std::process::id()));
-        // Another run of the tests may have had the same number.
+        // An earlier run of the tests may have had the same process id.
         let _ = std::fs::remove_dir_all(&root);
         let write = |path: PathBuf, content: &str| std::fs::write(path, content).expect("a source");
         for (unit, header) in [("first", PART), ("second", PART), ("other", OTHER)] {
@@ -67,7 +67,7 @@ impl Parts {
         session
     }
 
-    /// The units whose header stops the program, in order.
+    /// The units whose header stops the program, in the order of the stops.
     fn stops(&self, session: &Session) -> Vec<String> {
         session.configured();
         let mut units = Vec::new();
@@ -91,7 +91,7 @@ impl Drop for Parts {
     }
 }
 
-/// Sets a breakpoint on the header's line of code.
+/// Sets a breakpoint on the header's line that has code.
 fn set(session: &Session, file: &Path, mode: Option<&str>) -> Breakpoint {
     let mut wanted = SourceBreakpoint::new(3);
     wanted.mode = mode.map(str::to_owned);
@@ -137,7 +137,7 @@ fn copies_are_told_by_the_checksums_where_the_compiler_notes_them() {
         return;
     };
     let parts = Parts::new("sums", clang, &["-gdwarf-5"]);
-    // The files themselves don't tell any more.
+    // Overwrites the files, so that only the checksums in the debug information show which are copies.
     for unit in ["first", "second", "other"] {
         std::fs::write(parts.header(unit), unit).expect("the header is there");
     }

@@ -1,4 +1,4 @@
-//! Sessions with a core file: all can be looked at, and nothing can be done.
+//! Sessions with a core file: everything can be inspected, and nothing can be run or changed.
 
 use crate::support::{Fixture, Session, core_of, file_of, named};
 use dapple_dap::types::*;
@@ -103,9 +103,9 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     const NO_PROCESS: &str = "this needs a live process; a core file can only be looked at";
     let said: Vec<&str> = refusals.iter().map(|refusal| &*refusal.sentence).collect();
     assert_eq!(said, vec![NO_PROCESS; refusals.len()]);
-    // It stands still already.
+    // `pause` succeeds, because a core file's threads are always stopped.
     session.ok::<PauseRequest>(PauseArguments::new(thread));
-    // What answers for each has its reason there.
+    // These requests give the reason in each breakpoint of the answer.
     let mut answers = session.set_lines(&fixture.path(), &[line]);
     let functions = vec![FunctionBreakpoint::new("main")];
     let functions = SetFunctionBreakpointsArguments::new(functions);
@@ -128,7 +128,7 @@ fn a_core_file_shows_stack_values_memory_and_code_and_why_it_ended() {
     assert_eq!(said, vec![(false, Some(NO_PROCESS)); 3]);
     let filters = SetExceptionBreakpointsArguments::new(vec!["cpp_throw".to_owned()]);
     session.ok::<SetExceptionBreakpointsRequest>(filters);
-    // The stop is still there to be looked at.
+    // The stop can still be inspected.
     assert_eq!(session.evaluate(&stop.top, "constant[1] + 40"), "42");
     session.disconnect();
 }

@@ -1,10 +1,10 @@
-//! Names of types and functions tell what they are: typed, watched, and under the pointer.
+//! Expressions that are names of types or functions: the console, a watch and a hover describe the type or function.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What is said of names at a fixture's mark, as typed and under the pointer, and the type that comes with it.
+/// Checks the descriptions of names at the fixture's mark in each context, and the `type` field of the answers.
 fn check(name: &str, expected: &[(&str, &str)]) {
     let fixture = Fixture::new(name);
     let session = Session::started(&fixture, json!({}), &["end"]);
@@ -20,7 +20,7 @@ fn check(name: &str, expected: &[(&str, &str)]) {
                 .with_context(context);
             let answer = session.ok::<EvaluateRequest>(arguments);
             assert_eq!(answer.r#type.as_deref(), Some(*text), "{expression}");
-            // A function has an address, too.
+            // A function's result may be its address.
             let is_address = answer.result.starts_with("0x");
             assert!(is_address || answer.result == *text, "{}", answer.result);
         }
@@ -104,7 +104,7 @@ fn a_variable_of_a_types_name_is_shown_as_itself() {
     let session = Session::started(&fixture, json!({}), &["end"]);
     let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
     assert_eq!(session.evaluate(&stop.top, "header.version"), "513");
-    // A value that there isn't stays an error.
+    // A name that exists nowhere is still an error.
     let arguments = EvaluateArguments::new("Nothing").with_frame_id(stop.top.id);
     let refused = session.refused::<EvaluateRequest>(arguments);
     assert!(

@@ -40,7 +40,7 @@ fn is_invalid(instruction: &DisassembledInstruction) -> bool {
     instruction.presentation_hint == Some(DisassembledInstructionPresentationHint::Invalid)
 }
 
-/// Where objdump has the instructions of a program's `.text`, in the file.
+/// The addresses of the instructions in `.text` according to objdump, as addresses in the file.
 fn by_objdump(fixture: &Fixture) -> Vec<(u64, String)> {
     let output = Command::new("objdump")
         .args(["-d", "-j", ".text", "--no-show-raw-insn", "-Mintel"])
@@ -74,7 +74,7 @@ fn code_has_names_bytes_and_lines_and_shows_no_breakpoint() {
         Some(true)
     );
 
-    // The line where it is, and the file once.
+    // The first instruction of a line has the line, and only the first instruction of all has the file.
     let line = fixture.line("call");
     assert_eq!(
         main.iter().map(|one| one.line).collect::<Vec<_>>(),
@@ -105,7 +105,7 @@ fn code_has_names_bytes_and_lines_and_shows_no_breakpoint() {
     assert!(before[0].instruction.starts_with("mov [0x"), "{before:?}");
     assert_eq!(before[0].line, Some(fixture.line("added") - 1));
 
-    // Of the symbol alone, without what it refers to.
+    // By default, an instruction's text has no symbol for the address that it refers to.
     let bare = session.ok::<DisassembleRequest>(DisassembleArguments::new(at(&stop), 1));
     assert!(!bare.instructions[0].instruction.contains('<'), "{bare:?}");
     session.disconnect();
@@ -136,13 +136,14 @@ fn windows_in_both_directions_have_the_instructions_of_the_whole_program() {
             .position(|(_, name)| name == "(bad)")
             .expect("no_code");
         let code: Vec<u64> = code.iter().map(|(address, _)| base + address).collect();
-        // The bytes that are none are told otherwise by objdump, which doesn't end the last at the symbol's end.
+        // Leaves out the bytes that are no code: objdump decodes them differently, because it doesn't end the last instruction at the
+        // symbol's end.
         for part in [&code[..no_code], &code[no_code + 3..]] {
             let count = part.len() as i64;
             assert!(count > 5, "{count}");
             let first = format!("{:#x}", part[0]);
             assert_eq!(addresses(&listed(&session, &first, 0, count)), part);
-            // From each instruction as far back as there are some, and on to the end.
+            // From each instruction back to the first one, and on to the end.
             for (index, address) in part.iter().enumerate() {
                 let address = format!("{address:#x}");
                 let all = listed(&session, &address, -(index as i64), count);
@@ -150,7 +151,7 @@ fn windows_in_both_directions_have_the_instructions_of_the_whole_program() {
                 assert!(!all.iter().any(is_invalid));
             }
         }
-        // From behind those bytes to before them: they are there, and what is on the other side is right.
+        // Counts backwards across the bytes that are no code: these are listed as bad, and the instructions in front of them are right.
         let behind = format!("{:#x}", code[no_code + 3]);
         let across = listed(&session, &behind, -6, 12);
         let texts: Vec<&str> = across.iter().map(|one| &*one.instruction).collect();
@@ -174,12 +175,12 @@ fn a_window_is_filled_where_there_is_no_code() {
     assert_eq!(listed(&session, "0xffffffffffffffff", 0, 3).len(), 3);
     assert_eq!(listed(&session, &at(&stop), 0, 0), []);
 
-    // Addresses only grow, over functions, padding, pages that aren't code and gaps.
+    // Addresses only increase across functions, padding, pages without code and gaps.
     let wide = listed(&session, &at(&stop), -3000, 8000);
     let wide = addresses(&wide);
     assert!(wide.windows(2).all(|pair| pair[0] < pair[1]));
     assert_eq!(wide[3000], number(&at(&stop)));
-    // A window has the same in it wherever it is counted from.
+    // The same window has the same instructions, wherever the count begins.
     let near = addresses(&listed(&session, &at(&stop), -20, 40));
     assert_eq!(wide[2980..3020], near);
     let offset = format!("{:#x}", near[30]);

@@ -1,8 +1,8 @@
-//! The tables of expressions in `docs/` say what the debugger answers.
+//! Checks that the tables of expressions in `docs/` show what the debugger answers.
 //!
-//! A table is about the place that the comment in front of it names: `<!-- guide.rs, stop: told -->`. Its first column has an expression, its second
-//! the value in code marks, or the sentence that refuses it. `DAPPLE_DOCS=write cargo test -p dapple-adapter --test docs`
-//! writes what is answered into the second column.
+//! The comment in front of a table names where its expressions are evaluated: `<!-- guide.rs, stop: told -->`. The first column has an
+//! expression, the second its value in code marks, or the sentence of the error. `DAPPLE_DOCS=write cargo test -p dapple-adapter --test
+//! docs` writes the answers into the second column.
 
 use crate::support::fixture::workspace;
 use crate::support::{Fixture, Session};
@@ -11,13 +11,13 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The comment that says where a table's expressions are evaluated.
+/// The fixture and the mark in the comment that says where a table's expressions are evaluated.
 fn place(line: &str) -> Option<(&str, &str)> {
     let inside = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     inside.split_once(", stop: ")
 }
 
-/// The cells of a table's row, if it is one with an expression: `\|` is no border.
+/// The cells of a table's row, if the row has an expression. `\|` doesn't end a cell.
 fn cells(line: &str) -> Option<Vec<String>> {
     let inside = line.strip_prefix("| `")?.strip_suffix(" |")?;
     let inside = inside.replace("\\|", "\u{1}").replace("| | ", "|  | ");
@@ -25,7 +25,7 @@ fn cells(line: &str) -> Option<Vec<String>> {
     Some(cells.map(|cell| cell.replace('\u{1}', "|")).collect())
 }
 
-/// What is answered, as the tables have it: addresses differ from run to run.
+/// The answer in the form of the tables.
 fn answer(session: &Session, frame: &StackFrame, expression: &str) -> String {
     let arguments = EvaluateArguments::new(expression)
         .with_frame_id(frame.id)
@@ -37,7 +37,7 @@ fn answer(session: &Session, frame: &StackFrame, expression: &str) -> String {
     }
 }
 
-/// Whether the answer is what the page says, which has `0x…` for any address.
+/// Whether the answer equals the page's text, in which `0x…` stands for any address.
 fn is_as_told(told: &str, answer: &str) -> bool {
     let mut rest = answer;
     for (index, part) in told.split("0x…").enumerate() {

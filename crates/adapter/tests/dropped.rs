@@ -1,10 +1,11 @@
-//! What the linker has dropped: it has no value and no code, whatever the debug information's address for it.
+//! Variables and functions that the linker has dropped: they have no value and no code, whatever address the debug information gives.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Checks that what nothing uses is in no list, has a reason where it is asked for, and can't be set; what is used is there.
+/// Checks that dropped variables are in no list, and that reading or setting one fails with a reason. `kept` is a variable that is in the
+/// program.
 fn check(fixture: &Fixture, dropped: &[&str], kept: &str) -> (Session, Stopped) {
     let session = Session::started(fixture, json!({}), &["main"]);
     let stop = session.stopped_at(fixture, "main", StoppedEventReason::Breakpoint);
@@ -45,7 +46,7 @@ fn check(fixture: &Fixture, dropped: &[&str], kept: &str) -> (Session, Stopped) 
     (session, stop)
 }
 
-/// Checks that a breakpoint on a line, and on a function, that the linker has dropped is nowhere.
+/// Checks that breakpoints on a dropped line and on a dropped function aren't set anywhere.
 fn check_code(fixture: &Fixture, session: Session, stop: &Stopped) {
     let line = session.set_lines(&fixture.path(), &[fixture.line("never")]);
     assert_ne!(
@@ -73,7 +74,7 @@ fn c_without_what_nothing_uses() {
     let linkings: [&[&str]; 4] = [
         &["-g"],
         &["-g", "-no-pie"],
-        // The code is in one segment with the ELF header: 0 is an address of that.
+        // The code is in one segment with the ELF header, so that 0 is an address in that segment.
         &["-g", "-Wl,-z,noseparate-code"],
         &["-g", "-gdwarf-4"],
     ];

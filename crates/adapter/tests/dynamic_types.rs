@@ -1,10 +1,10 @@
-//! What an object really is can be opened and named: each child of it, and of its bases, has an expression that gives it.
+//! An object's dynamic type can be expanded: each child of the object and of its bases has an expression that evaluates to the child.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Every child down to a depth: its expression gives the same value.
+/// Checks that the expression of each child, down to `depth`, evaluates to the child's value. Returns the number of children.
 fn check(session: &Session, frame: &StackFrame, of: &Variable, depth: usize) -> usize {
     if of.variables_reference == 0 || depth == 0 {
         return 0;
@@ -21,7 +21,7 @@ fn check(session: &Session, frame: &StackFrame, of: &Variable, depth: usize) -> 
             .with_frame_id(frame.id)
             .with_context(EvaluateArgumentsContext::Watch);
         let again = session.ok::<EvaluateRequest>(arguments);
-        // A base that stands alone says what it is a part of.
+        // The value of a base class says which object the base is a part of, so it differs from the child's value.
         if !again.result.starts_with('<') {
             assert_eq!(again.result, child.value, "{name}");
         }
@@ -46,7 +46,7 @@ fn each_part_of_an_object_has_an_expression_that_gives_it() {
         let checked = check(&session, &stop.top, &variable, 4);
         assert!(checked >= least, "only {checked} parts of {name}");
     }
-    // The whole is there, and what only it has.
+    // The complete object is a child, and has the members that only the dynamic type has.
     let shape = session.variable(&stop.top, "Locals", "shape");
     let children = session.variables(shape.variables_reference);
     let whole = children.iter().find(|child| child.name == "[Circle]");

@@ -1,4 +1,4 @@
-//! How sessions end: with the program, with the client, in order or not.
+//! The ends of sessions: by the program's end, by the client's requests, and by a lost connection.
 
 use crate::support;
 use crate::support::{Fixture, PATIENCE, Session, Traffic, checked, is_alive};
@@ -48,7 +48,7 @@ fn a_program_that_is_let_go_lives_on_unharmed() {
     session.join();
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it lives");
     assert!(status.contains("TracerPid:\t0"), "{status}");
-    // Were the breakpoint's byte still there, it would be dead after one more turn.
+    // If the breakpoint's byte were still in the code, the next turn of the loop would kill the process.
     let turns = || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it lives on");
         let fields: Vec<&str> = stat.split_whitespace().collect();
@@ -192,7 +192,7 @@ fn two_sessions_over_tcp_run_at_once() {
         session.set_breakpoints(&fixture, &["main"]);
         session.configured();
     }
-    // Both are stopped at the same time, then go on in the other order.
+    // Both programs are stopped at the same time, and are resumed in the opposite order.
     let stops = sessions
         .each_ref()
         .map(|session| session.stopped_at(&fixture, "main", StoppedEventReason::Breakpoint));

@@ -1,10 +1,10 @@
-//! Constants of enumerations are found where the language puts them: by their names alone, or behind a namespace.
+//! Constants of enumerations are found where the language puts them: as bare names, or in a namespace or type.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What expressions are at a fixture's mark, typed and watched.
+/// Checks the values of expressions at a fixture's mark, in the console and in a watch.
 fn check(name: &str, mark: &str, expected: &[(&str, &str)]) {
     let fixture = Fixture::new(name);
     let session = Session::started(&fixture, json!({}), &[mark]);

@@ -1,5 +1,5 @@
-//! The list in `every_argument.md` is true: each argument of the table is in it, and each test that it names is there. And the documents'
-//! launch configurations are ones.
+//! Checks the list in `every_argument.md`: it has each argument of the table, and the tests that it names exist. Also checks that the
+//! launch configurations in the documents are valid.
 
 use crate::support::json_schema;
 use crate::support::listed;
@@ -25,7 +25,7 @@ fn each_argument_has_a_test_of_its_effect() {
                 "{name} is there twice"
             );
         }
-        // By the name that a client sends, so that it is that argument's.
+        // The test has the name as a client sends it, so that the test really is about that argument.
         let texts = listed::files_of_tests(&row)
             .into_iter()
             .map(|file| listed::text_of(&file));
@@ -48,7 +48,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All pages for users.
+/// All pages of the user documentation.
 fn documents() -> Vec<PathBuf> {
     let mut pages = vec![
         root().join("README.md"),
@@ -64,7 +64,7 @@ fn documents() -> Vec<PathBuf> {
     pages
 }
 
-/// The parts that are objects with a `request`.
+/// All objects inside `value` that have a `request`.
 fn configurations(value: &Value) -> Vec<&Value> {
     match value {
         Value::Object(fields) if fields.get("request").is_some_and(Value::is_string) => vec![value],
@@ -74,7 +74,7 @@ fn configurations(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// What an adapter is sent of a configuration: Zed has a label in it, and which adapter it is for.
+/// The part of a configuration that the adapter gets: Zed's configurations also have a label and the name of the adapter.
 fn sent(configuration: &Value) -> Value {
     let mut sent = configuration.clone();
     if let Some(fields) = sent.as_object_mut()

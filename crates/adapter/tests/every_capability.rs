@@ -1,4 +1,5 @@
-//! The list in `every_capability.md` is true: each capability that is offered has tests of its effect, which are there, and no other is said to be offered.
+//! Checks the list in `every_capability.md`: each capability that the adapter offers has existing tests of its effect, and no other
+//! capability is listed as offered.
 
 use crate::support::listed;
 use crate::support::listed::files_of_tests;
@@ -8,7 +9,7 @@ use dapple_dap::transport::Connection;
 use dapple_dap::types::{DisconnectRequest, InitializeRequest, InitializeRequestArguments};
 use std::collections::BTreeSet;
 
-/// How a row begins whose capability isn't offered.
+/// The start of the row of a capability that isn't offered.
 const NOT_OFFERED: &str = "not offered: ";
 
 #[test]

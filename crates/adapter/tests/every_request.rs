@@ -1,5 +1,5 @@
-//! The list in `every_request.md` is true: each request that is answered is in it, and each test that it names is there. Who adds a
-//! request or removes a test is told here.
+//! Checks the list in `every_request.md`: it has each request that the adapter answers, and the tests that it names exist. It fails when a
+//! request is added without a row, or a test is removed.
 
 use crate::support::listed;
 use dapple_adapter::{ServeOptions, serve};
@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use crate::support::listed::{crates, files_of_tests, text_of};
 
-/// How long an answer may take before the test gives up.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The rows of the list's table under a title, by their cells.
+/// The cells of each row of the table under a title.
 fn rows(title: &str) -> Vec<Vec<String>> {
     listed::rows(include_str!("every_request.md"), title)
 }
 
-/// Checks that a row's tests are there, and that one has `NAMEsuffix` in it, if by a verb that all share.
+/// Checks that a row's tests exist, and that one of them, or a helper that all tests share, has the type `NAMEsuffix`.
 fn check_row(row: &[String], suffix: &str) {
     let name = &row[0];
     let type_name = name[..1].to_uppercase() + &name[1..] + suffix;
@@ -35,7 +35,7 @@ fn check_row(row: &[String], suffix: &str) {
     );
 }
 
-/// Whether the adapter knows this request: one that it doesn't is said to be not supported, with whatever it comes.
+/// Whether the adapter knows this request. It refuses unknown requests as not supported, whatever their arguments.
 fn is_answered(command: &str) -> bool {
     let (ours, theirs) = Connection::memory();
     let serving = std::thread::spawn(move || serve(theirs, ServeOptions::default()));
@@ -67,7 +67,7 @@ fn is_answered(command: &str) -> bool {
 fn each_request_that_is_answered_has_a_test_of_what_it_does() {
     let model = Model::protocol().expect("the project's definition");
     let requests = model.requests();
-    // Those that go the other way are the adapter's own.
+    // Reverse requests are sent by the adapter itself.
     let answered = requests.filter(|request| request.reverse || is_answered(request.command));
     let answered: BTreeSet<String> = answered.map(|request| request.command.into()).collect();
     let rows = rows("Requests");

@@ -1,4 +1,4 @@
-//! Exceptions and panics in whole sessions: where they stop, what is said of them, and that the program goes on as it would.
+//! Exceptions and panics in whole sessions: where they stop, how they are described, and that the program goes on undisturbed.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped, file_of};
@@ -30,7 +30,7 @@ fn started(fixture: &Fixture, args: &[&str], filters: Filters<'_>) -> Session {
     session
 }
 
-/// Waits for an exception's stop: its text, and the mark of the first line of the program's own on the stack.
+/// Waits for an exception's stop. Returns its text, and the mark of the innermost stack frame in the program's own source.
 fn stop(session: &Session, fixture: &Fixture) -> (Stopped, String, String) {
     let stop = session.stopped(StoppedEventReason::Exception);
     let text = stop.event.text.clone().expect("what happened");
@@ -54,7 +54,7 @@ fn what_nothing_catches_stops_where_it_is_thrown_in_every_way_of_linking() {
         (Optimization::None, Linking::Static),
     ] {
         let fixture = Fixture::built("throws.cpp", optimization, linking);
-        // The filter is on without anybody asking.
+        // The filter is on by default.
         let session = Session::new();
         session.launch(&fixture, json!({"args": ["x", "y"]}));
         session.configured();
@@ -74,7 +74,7 @@ fn what_nothing_catches_stops_where_it_is_thrown_in_every_way_of_linking() {
         let stack = details.stack_trace.expect("a stack");
         assert!(stack.contains("own") && stack.contains("main"), "{stack}");
         session.resume(stopped.thread);
-        // No destructor has run: nobody unwinds for it.
+        // No destructor has run, because nothing catches the exception and the library doesn't unwind the stack.
         let (stopped, text, _) = stop(&session, &fixture);
         assert_eq!(
             text,
@@ -177,7 +177,7 @@ fn a_noexcept_function_and_a_threads_end_are_where_nothing_catches() {
         assert!(text.contains(part), "{what}: {text}");
         assert_eq!(mark, "own", "{what}");
         session.resume(stopped.thread);
-        // It ends the program, so the abort stops although the filter for faults is off.
+        // The signal ends the program, so SIGABRT stops it although the filter for faults is off.
         let (stopped, text, _) = stop(&session, &fixture);
         assert!(text.starts_with("SIGABRT: "), "{what}: {text}");
         session.resume(stopped.thread);
@@ -289,7 +289,7 @@ fn a_panic_says_what_and_where() {
         ("overflow", "overflow", "attempt to add with overflow"),
     ];
     for (what, place, message) in cases {
-        // The filter is on without anybody asking.
+        // The filter is on by default.
         let session = Session::new();
         session.launch(&fixture, json!({"args": ["plain", what]}));
         session.configured();
@@ -311,7 +311,7 @@ fn a_panic_says_what_and_where() {
     }
 }
 
-// What the exception's box in an editor shows, from the top.
+// The description that an editor shows in the exception's box, from its first line.
 #[test]
 fn a_panic_reads_from_its_message_to_the_users_frames_and_links_only_to_files() {
     let fixture = Fixture::new("panics.rs");
@@ -347,7 +347,7 @@ fn a_panic_reads_from_its_message_to_the_users_frames_and_links_only_to_files() 
     }
 }
 
-// A folder of the build that is elsewhere here.
+// The sources were built in another folder than the one they are in now.
 #[test]
 fn the_stack_of_a_panic_names_sources_where_they_are() {
     let fixture = Fixture::new("panics.rs");
@@ -371,7 +371,7 @@ fn the_stack_of_a_panic_names_sources_where_they_are() {
             own.is_some_and(|line| line.starts_with(expected)),
             "{stack}"
         );
-        // No library's source is on this machine under the name that the compiler gave it.
+        // The compiler's own names of the library's sources don't exist as files.
         assert!(!stack.contains("/rustc/"), "{stack}");
         session.disconnect();
     }
@@ -512,7 +512,7 @@ fn a_condition_is_looked_at_where_the_program_throws() {
         assert_eq!(session.exit_code(), 101, "{condition}");
         session.disconnect();
     }
-    // Where it has no value it stops, and says so.
+    // If the condition can't be evaluated, the program stops and the text says why.
     let session = started(
         &fixture,
         &["own"],
@@ -536,7 +536,7 @@ fn an_exception_at_a_breakpoint_is_told_as_one_with_the_breakpoint() {
         ("panics.rs", &["plain", "index"], "rust_panic"),
     ] {
         let fixture = Fixture::new(source);
-        // Where the exception is met, by a run without the breakpoint.
+        // Finds the address of the exception's stop with a run without the breakpoint.
         let session = started(&fixture, args, &[(filter, None)]);
         let (alone, told, _) = stop(&session, &fixture);
         assert_eq!(alone.event.hit_breakpoint_ids, None);

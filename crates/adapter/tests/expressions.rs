@@ -1,4 +1,4 @@
-//! Expressions as clients ask for them: in which form numbers are shown, what is meant under the pointer, and what may follow.
+//! Expressions of clients: number formats, the word under the pointer, and completions.
 
 use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
@@ -42,7 +42,7 @@ fn numbers_are_hexadecimal_where_that_is_asked_for() {
     session.disconnect();
 }
 
-/// What is offered at the end of a text, with the word that it replaces.
+/// The completions at the end of a text, with the start and length of the text that they replace.
 fn completions(session: &Session, frame: &StackFrame, text: &str) -> (Vec<String>, i64, i64) {
     let column = text.encode_utf16().count() as i64 + 1;
     let arguments = CompletionsArguments::new(text, column).with_frame_id(frame.id);
@@ -59,7 +59,7 @@ fn completions(session: &Session, frame: &StackFrame, text: &str) -> (Vec<String
     (labels, place.0, place.1)
 }
 
-/// Looks whether these are offered at the end of a text, besides others.
+/// Checks that the completions at the end of a text include these.
 #[track_caller]
 fn offers(session: &Session, frame: &StackFrame, text: &str, wanted: &[&str]) {
     let all = completions(session, frame, text).0;
@@ -128,7 +128,7 @@ fn what_is_typed_is_completed_by_what_there_is() {
     assert!(of("nothing.").0.is_empty());
     assert!(of("inner(1).").0.is_empty());
     assert!(of("3.").0.is_empty());
-    // In front of the caret counts, in its line.
+    // Only the text in front of the caret, in the caret's line, counts.
     let arguments = CompletionsArguments::new("x\npoint.y", 7).with_line(2);
     let arguments = arguments.with_frame_id(main.id);
     let targets = session.ok::<CompletionsRequest>(arguments).targets;

@@ -1,4 +1,4 @@
-//! Programs that fork: children in sessions of their own, the child in place of its parent, and children that are let go.
+//! Programs that fork: a session for each child, debugging the child instead of its parent, and children that are detached.
 
 use crate::support;
 use crate::support::running::{Running, changed_text, kill, status};
@@ -15,7 +15,7 @@ use std::os::unix::net::UnixStream;
 
 type Configuration = BTreeMap<String, Raw>;
 
-/// A session whose client opens sessions for children: their configurations come through the channel.
+/// A session whose client opens sessions for children: the channel receives the configurations of these sessions.
 fn following(
     fixture: &Fixture,
     arguments: Value,
@@ -52,7 +52,7 @@ fn both(mode: &[&str]) -> Value {
     json!({"args": mode, "followForks": "both"})
 }
 
-/// Opens the session for a child, as a client does; it is not configured yet.
+/// Opens the session for a child, as a client does, without `configurationDone`.
 fn open(configuration: Configuration) -> (Session, Receiver<Configuration>) {
     let session = Session::serving(ServeOptions::default(), follows_forks());
     let children = children_of(&session);
@@ -129,14 +129,14 @@ fn a_child_gets_a_session_of_its_own_and_both_stop_at_their_breakpoints() {
     parent.disconnect();
 }
 
-/// What a child and its parent write when nothing has happened to either.
+/// The output of an undisturbed child and its parent.
 fn undisturbed(child: &str) -> String {
     format!(
         "{child}: blocks 0, continued 0, dumpable 1\nparent: exited with 3, SIGCHLD 1, stops 0\n"
     )
 }
 
-/// The id that `forks.c idle` writes.
+/// The child's process id, which `forks.c idle` prints.
 fn idle_child(session: &Session) -> i32 {
     session.wait_for_output("\n");
     let output = session.output(OutputEventCategory::Stdout);
@@ -144,7 +144,7 @@ fn idle_child(session: &Session) -> i32 {
     id.unwrap_or_else(|| panic!("{output:?}")).expect("an id")
 }
 
-/// A process that nobody traces, with nothing in its text; it ends here.
+/// Checks that a process isn't traced and has no breakpoints in its code, then kills it.
 fn is_free(process: i32) {
     assert_eq!(status(process, "TracerPid"), "0");
     assert_eq!(changed_text(process), Vec::<String>::new());
@@ -232,7 +232,7 @@ fn a_child_whose_session_never_comes_is_let_go_with_the_end_of_its_parents() {
                 std::thread::yield_now();
             }
         }
-        // Too late.
+        // The parent's session is gone.
         let late = Session::new();
         let mut arguments = AttachRequestArguments::new();
         arguments.other = configuration;
@@ -247,7 +247,7 @@ fn a_child_whose_session_never_comes_is_let_go_with_the_end_of_its_parents() {
 #[test]
 fn a_child_whose_session_fails_in_the_middle_of_the_handover_is_let_go() {
     let fixture = Fixture::new("forks.c");
-    // It has come and is gone; it was told that the child waits for it, and is gone.
+    // The client either disconnects at once, or after the message that says that the child waits for it.
     for listens in [false, true] {
         let (parent, children) = following(&fixture, both(&["raw"]), &["work", "parent"]);
         let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
@@ -283,7 +283,7 @@ fn a_child_killed_while_it_waits_for_its_session_is_told_to_that() {
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     let child = text(&configuration, "pid").as_i64().expect("an id") as i32;
     kill("-KILL", child);
-    // The parent is told of it, so the debugger has been.
+    // The parent gets SIGCHLD only after the tracer has seen the child's end.
     parent.wait_for_output("parent: killed by 9, SIGCHLD 1, stops 0");
     let late = Session::new();
     let mut arguments = AttachRequestArguments::new();
@@ -300,7 +300,7 @@ fn a_child_killed_while_it_waits_for_its_session_is_told_to_that() {
 fn a_signal_that_comes_while_a_child_waits_is_delivered_in_its_session() {
     let fixture = Fixture::new("forks.c");
     let (parent, children) = following(&fixture, both(&["killed"]), &["parent"]);
-    // Sent by now.
+    // The signal has been sent by now.
     let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     let (child, _) = open(configuration);
@@ -319,7 +319,7 @@ fn a_childs_session_stops_at_the_signals_that_its_parents_was_to_stop_at() {
     let mut arguments = both(&["killed"]);
     arguments["signals"] = json!("SIGTERM");
     let (parent, children) = following(&fixture, arguments, &["parent"]);
-    // Sent by now.
+    // The signal has been sent by now.
     let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     let (child, _) = open(configuration);
@@ -354,7 +354,7 @@ fn a_parent_that_ends_at_once_is_told_when_its_child_has_its_session() {
     child.resume(stop.thread);
     let stop = child.stopped_at(&fixture, "child", StoppedEventReason::Breakpoint);
     child.resume(stop.thread);
-    // It has written meanwhile, to what its parent's session reads.
+    // The child writes to the pipe that its parent's session reads.
     assert_eq!(child.exit_code(), 3);
 }
 
@@ -452,7 +452,7 @@ fn a_child_that_forbids_tracing_still_does_after_it_was_handed_over() {
 #[test]
 fn a_childs_session_is_left_without_harm_or_with_its_end() {
     let fixture = Fixture::new("forks.c");
-    // What is asked for, and how the parent is told that the child has ended.
+    // `terminateDebuggee`, and the child's end as its parent sees it.
     for (terminate, ended) in [
         (Some(false), "exited with 3"),
         (Some(true), "killed by 9"),
@@ -537,7 +537,7 @@ fn the_child_is_debugged_in_place_of_its_parent() {
     let threads: Vec<i64> = threads.iter().map(|thread| thread.id).collect();
     assert_eq!(threads, [child]);
     assert!(session.evaluate(&stop.top, "parent") == parent.to_string());
-    // The parent waits for it, free.
+    // The parent isn't traced, and waits for the child.
     let free = i32::try_from(parent).expect("an id");
     assert_eq!(status(free, "TracerPid"), "0");
     assert_eq!(changed_text(free), Vec::<String>::new());

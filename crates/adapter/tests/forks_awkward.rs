@@ -1,4 +1,4 @@
-//! Children that can't be followed, or whose parents are gone: none of them waits for ever.
+//! Children that can't be followed, or whose parents are gone: none of them hangs.
 
 use crate::support;
 use crate::support::fixture::fixtures_folder;
@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 
 type Configuration = BTreeMap<String, Raw>;
 
-/// What `forks.c once` writes when nothing has happened to it.
+/// The output of an undisturbed `forks.c once`.
 const UNDISTURBED: &str =
     "child: blocks 0, continued 0, dumpable 1\nparent: exited with 3, SIGCHLD 1, stops 0\n";
 
-/// A session whose client takes note of the children for which it is to open sessions.
+/// A session whose client records the configurations of the children for which it is asked to open sessions.
 fn session(options: ServeOptions) -> (Session, Receiver<Configuration>) {
     let arguments = support::initialize_arguments().with_supports_start_debugging_request(true);
     let session = Session::serving(options, arguments);
     let (sender, children) = unbounded();
     session.on::<StartDebuggingRequest>(move |arguments| {
-        // The test may be over.
+        // The receiver may be gone when the test is over.
         let _ = sender.send(arguments.configuration);
         Ok(Empty)
     });
@@ -77,10 +77,10 @@ fn a_child_under_a_filter_of_system_calls_runs_free_and_both_sessions_say_why() 
     assert_eq!(parent.output(OutputEventCategory::Stdout), UNDISTURBED);
 }
 
-/// A pipe with a name, which is open here.
+/// Makes a named pipe and opens both its ends.
 fn pipe(name: &str) -> (PathBuf, File) {
     let path = fixtures_folder().join(format!("{name}-{}.pipe", std::process::id()));
-    // Another run of the tests may have had the same number.
+    // An earlier run of the tests may have had the same process id.
     let _ = std::fs::remove_file(&path);
     let made = Command::new("mkfifo").arg(&path).status();
     assert!(made.is_ok_and(|status| status.success()));
@@ -88,7 +88,7 @@ fn pipe(name: &str) -> (PathBuf, File) {
     (path, file.expect("a pipe"))
 }
 
-/// Waits for the child of a process.
+/// Waits until a process has a child. Returns the child's process id.
 fn child_of(process: i64) -> i64 {
     let path = format!("/proc/{process}/task/{process}/children");
     let start = Instant::now();
@@ -121,7 +121,7 @@ fn a_child_of_vfork_goes_on_when_its_parent_is_killed() {
         kill("-KILL", process as i32);
         assert_eq!(session.exit_code(), 128 + 9);
         pipe.write_all(b"x").expect("the child reads");
-        // It goes on free, past where breakpoints were, to the program that it becomes.
+        // The child runs untraced past the places where breakpoints were, and executes another program.
         let start = Instant::now();
         while is_alive(child) {
             assert!(start.elapsed() < PATIENCE, "{follow}: {child} waits");

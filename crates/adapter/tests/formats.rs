@@ -1,11 +1,11 @@
-//! Formats behind an expression's comma: what they show, and that those which can't show anything of a value say so.
+//! Formats behind an expression's comma: what they show, and the errors of formats that don't apply to a value.
 
 use crate::support::setting::evaluated;
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What a fixture's expressions say at its mark.
+/// Checks the values of expressions at the fixture's mark.
 fn check(name: &str, expected: &[(&str, &str)]) {
     let fixture = Fixture::new(name);
     let session = Session::started(&fixture, json!({}), &["end"]);
@@ -48,7 +48,7 @@ fn cpp_values_are_shown_in_every_format_that_applies() {
             ("header.version,z", "0x0201"),
             ("numbers[2],B", "true"),
             ("word[1],U", "U+0061"),
-            // The value that was asked for is shown in the format, texts inside of one stay readable.
+            // A format applies to the string that is the whole value. Strings inside another value stay readable.
             ("text,x", "{0x67, 0x72, 0x65, 0x79}"),
             ("header.magic,x", "{0x45, 0x4c, 0x46, 0x21}"),
             ("header,x", "{magic = \"ELF!\", version = 0x201}"),

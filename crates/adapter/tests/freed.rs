@@ -1,4 +1,4 @@
-//! Values that lead to memory that was freed say so, and live ones never do.
+//! Pointers into freed memory show `<freed>`, and pointers into live memory never do.
 
 use crate::support;
 use crate::support::fixture::{Linking, Optimization};
@@ -6,7 +6,7 @@ use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The locals that have a value that says `<freed>`.
+/// The locals whose values show `<freed>`.
 #[track_caller]
 fn freed(session: &Session, stop: &Stopped) -> Vec<(String, String)> {
     let locals = session.variables(session.scope(&stop.top, "Locals").variables_reference);
@@ -16,7 +16,7 @@ fn freed(session: &Session, stop: &Stopped) -> Vec<(String, String)> {
     told.map(|one| (one.name, one.value)).collect()
 }
 
-/// As [`freed`], the names.
+/// The names of the locals in [`freed`].
 #[track_caller]
 fn names(session: &Session, stop: &Stopped) -> Vec<String> {
     freed(session, stop)
@@ -25,7 +25,7 @@ fn names(session: &Session, stop: &Stopped) -> Vec<String> {
         .collect()
 }
 
-/// The locals of `freed.cpp` that lead to memory that was freed.
+/// The locals of `freed.cpp` that point into freed memory.
 const FREED_IN_CPP: [&str; 9] = [
     "dangling",
     "inside_of",
@@ -55,12 +55,12 @@ fn dangling_pointers_and_owners_of_cpp_say_so() {
         let vector = session.evaluate(&stop.top, "*vector");
         assert_eq!(vector, "len = 100 <freed>");
         assert_eq!(session.evaluate(&stop.top, "*string"), "<freed>");
-        // Only that pointer of the vector's.
+        // Only the pointer into freed memory is marked, not the others in the vector.
         let pointers = session.variable(&stop.top, "Locals", "pointers");
         let pointers = session.variables(pointers.variables_reference);
         assert!(!named(&pointers, "[0]").value.contains("freed"));
         assert!(named(&pointers, "[1]").value.ends_with("<freed>"));
-        // What was there can be looked at.
+        // Freed memory can still be expanded.
         let dangling = session.variable(&stop.top, "Locals", "dangling");
         let fields = session.variables(dangling.variables_reference);
         assert_eq!(fields.len(), 2, "{fields:?}");
@@ -97,7 +97,7 @@ fn moved_and_dropped_values_of_rust_say_so() {
     assert_eq!(session.evaluate(&stop.top, "numbers"), "len = 50 <freed>");
     assert_eq!(session.evaluate(&stop.top, "text"), "<freed>");
     assert_eq!(session.evaluate(&stop.top, "boxed"), "<freed>");
-    // Moved, not freed; and shared by another.
+    // `keep` was moved, not freed. `other` still shares its value.
     assert_eq!(session.evaluate(&stop.top, "keep"), "len = 3 [1, 2, 3]");
     assert_eq!(
         session.evaluate(&stop.top, "other"),
@@ -108,7 +108,7 @@ fn moved_and_dropped_values_of_rust_say_so() {
     session.disconnect();
 }
 
-/// What the program and the debugger say of one slot.
+/// The program's and the debugger's view of one slot.
 #[derive(Debug)]
 struct Slot {
     alive: bool,
@@ -141,7 +141,7 @@ fn slots(session: &Session, stop: &Stopped) -> Vec<Slot> {
     slots.iter().map(slot).collect()
 }
 
-/// Checks the slots of one stop; how many that are freed are told, and how many there are.
+/// Checks the slots of one stop. Returns how many freed slots the debugger recognizes, and how many freed slots there are.
 fn check(slots: &[Slot]) -> (usize, usize) {
     let mut told = (0, 0);
     for slot in slots.iter().filter(|slot| slot.start != 0) {
@@ -174,7 +174,7 @@ fn live_memory_is_never_said_to_be_freed_however_many_threads_allocate() {
     let stop = session.stopped_at(&fixture, "round", StoppedEventReason::Breakpoint);
     session.set_lines(&fixture.path(), &[]);
     session.resume(stop.thread);
-    // Wherever the threads are, inside of malloc, too.
+    // The threads stop anywhere, also inside `malloc`.
     for _ in 0..8 {
         session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
         let stop = session.stopped(StoppedEventReason::Pause);

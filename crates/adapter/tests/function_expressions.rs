@@ -1,4 +1,4 @@
-//! Breakpoints on functions by a regular expression about their full names, in C, C++ and Rust, and in libraries.
+//! Function breakpoints by a regular expression on full names, in C, C++ and Rust, and in libraries.
 
 use crate::support::fixture::fixtures_folder;
 use crate::support::{Fixture, Session, text};
@@ -6,7 +6,7 @@ use dapple_dap::types::*;
 use serde_json::json;
 use std::process::Command;
 
-/// Sets one breakpoint on functions.
+/// Sets one function breakpoint.
 #[track_caller]
 fn set(session: &Session, name: &str) -> Breakpoint {
     let wanted = vec![FunctionBreakpoint::new(name)];
@@ -16,7 +16,7 @@ fn set(session: &Session, name: &str) -> Breakpoint {
     set.breakpoints.remove(0)
 }
 
-/// The functions that the program stops in until its end.
+/// The functions that the program stops in until it ends.
 fn stops(session: &Session) -> Vec<String> {
     session.configured();
     let mut stops = Vec::new();
@@ -29,7 +29,7 @@ fn stops(session: &Session) -> Vec<String> {
     stops
 }
 
-/// What a breakpoint was said to be and where the program stops, in a run of its own.
+/// Runs the program with one breakpoint. Returns the breakpoint and the functions in which it stops.
 fn run(fixture: &Fixture, name: &str) -> (Breakpoint, Vec<String>) {
     let session = Session::new();
     session.launch(fixture, json!({}));
@@ -52,7 +52,7 @@ fn an_expression_is_all_functions_whose_full_names_it_matches() {
     assert_eq!([one, two, three], ["plane::area"; 3]);
     assert!(four.ends_with("hidden"), "{four}");
 
-    // Parameters are looked at where the expression has their brackets.
+    // Parameters are matched only if the expression has parentheses.
     let (set, stops) = run(&fixture, r"/re area\(int(, int)?\)$");
     assert!(set.verified, "{set:?}");
     assert_eq!(stops, ["plane::area", "plane::area"]);

@@ -1,11 +1,11 @@
-//! Breakpoints on functions: by name, in C, C++ and Rust, before there is a program, while it runs, and in libraries.
+//! Function breakpoints by name, in C, C++ and Rust: set before the launch, while the program runs, and in libraries.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Replaces the breakpoints on functions.
+/// Replaces the function breakpoints.
 #[track_caller]
 fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
     let wanted = names.iter().map(|name| FunctionBreakpoint::new(*name));
@@ -81,13 +81,13 @@ fn setting_again_replaces_all_and_keeps_the_ids_of_those_that_stay() {
     assert_eq!((now[0], now[2]), (was[2], was[0]));
     assert!(!was.contains(&now[1]) && Some(now[1]) != lines[0].id);
     session.configured();
-    // `add` is called first, and it was taken out.
+    // `add` is called first, but its breakpoint was removed.
     let stop = stopped_in(&session, "main", &[&again[2]]);
     session.resume(stop.thread);
     let stop = stopped_in(&session, "mean", &[&again[1]]);
     assert!(set(&session, &[]).is_empty());
     session.resume(stop.thread);
-    // Those of lines are another set.
+    // Line breakpoints are a separate set, which stays.
     let stop = session.stopped_at(&fixture, "print", StoppedEventReason::Breakpoint);
     assert_eq!(
         stop.event.hit_breakpoint_ids,
@@ -109,7 +109,7 @@ fn a_place_of_several_breakpoints_names_them_all() {
         .remove(0);
     assert!(line.verified);
     session.resume(stop.thread);
-    // With a line's among them it is a breakpoint like any.
+    // If a line breakpoint is also hit, the stop's reason is `breakpoint`.
     let stop = session.stopped(StoppedEventReason::Breakpoint);
     let mut hit = stop.event.hit_breakpoint_ids.expect("breakpoints");
     hit.sort_unstable();
@@ -180,8 +180,7 @@ fn a_name_that_is_not_found_is_told_with_similar_ones_and_leaves_the_others_alon
     session.disconnect();
 }
 
-/// The marks that the calls of the functions say in the order in which they are called, when the program stops at `name`
-/// each time and runs on; and the breakpoint.
+/// Stops at each call of `name` until the program ends. Returns the breakpoint, and the marks of the stops in their order.
 #[track_caller]
 fn calls(fixture: &Fixture, name: &str) -> (Breakpoint, Vec<String>) {
     let session = Session::new();
@@ -201,7 +200,7 @@ fn calls(fixture: &Fixture, name: &str) -> (Breakpoint, Vec<String>) {
     (breakpoint, marks)
 }
 
-/// Checks for each name which calls it stops at, the line that is told, and what is said of the places.
+/// Checks for each name where it stops, the line of the breakpoint, and its message.
 #[track_caller]
 fn check(fixture: &Fixture, cases: &[(&str, &str, &[&str], Option<&str>)]) {
     for (name, line, marks, message) in cases {
@@ -248,7 +247,7 @@ fn a_name_in_cpp_is_all_overloads_methods_and_instances_unless_it_says_more() {
             ("largest<double>", "largest", &["largest"], None),
             ("hidden", "hidden", &["hidden"], None),
             ("operator+", "plus", &["plus"], None),
-            // The program's own, and not any.
+            // Only the program's own `main`, not one in a namespace.
             ("main", "main", &["main"], None),
             ("other::main", "other main", &["other main"], None),
         ],
@@ -269,7 +268,7 @@ fn a_stop_is_before_an_inlined_call_that_begins_where_the_function_does() {
     assert_eq!(argument.value, "1");
     assert_eq!(session.stack(stop.thread)[1].name, "main");
 
-    // What is inlined is stepped into without an instruction, and out of to the same line.
+    // Stepping into an inlined function executes no instruction, and stepping out of it ends on the same line.
     let inside = session.step_in(&stop, &fixture, "twice");
     let stack = session.stack(inside.thread);
     assert_eq!((&*stack[0].name, &*stack[1].name), ("twice", "both"));
@@ -408,7 +407,7 @@ fn a_bare_name_is_the_users_own_functions_and_says_how_many_libraries_have() {
     assert!(places > Some(count), "{places:?} and {count}");
     session.configured();
     let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
-    // A number is formatted before the order is.
+    // The library formats a number before it calls the program's own `fmt`.
     assert_ne!(file_of(&stop.top), Some(fixture.path()), "{:?}", stop.top);
     session.disconnect();
 
@@ -463,7 +462,7 @@ fn a_function_of_a_library_is_found_each_time_that_is_loaded() {
         let stop = stopped_in(&session, "shout", &[&breakpoint]);
         assert_eq!(stop.top.line, library.line("shout"));
         session.resume(stop.thread);
-        // With the library it is gone.
+        // The breakpoint is unverified again when the library is unloaded.
         let changed = session.wait_for::<BreakpointEvent>();
         assert!(!changed.breakpoint.verified, "{changed:?}");
         assert_eq!(changed.breakpoint.id, breakpoint.id);

@@ -1,4 +1,5 @@
-//! Breakpoints on lines that have no code of their own: the calls written there, the next line, or a sentence.
+//! Breakpoints on lines without code of their own: they stop at calls written there, move to the next line with code, or say why they
+//! can't.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session};
@@ -54,7 +55,8 @@ fn a_step_into_goes_on_in_the_call_that_the_line_is_left_of() {
 #[test]
 fn a_line_without_code_moves_to_the_next_of_its_function_and_says_so() {
     let next = "sum";
-    // Without optimisation the sum is behind the call; else it begins with it, at the same instruction.
+    // Without optimization, the addition of the line `sum` follows the call. With it, the line begins at the first instruction of the
+    // inlined call.
     for (fixture, total) in [(Fixture::new("gaps.c"), "6"), (optimised(), "0")] {
         let session = Session::new();
         session.launch(&fixture, json!({}));
@@ -124,7 +126,7 @@ fn a_line_without_code_moves_into_the_function_that_begins_before_the_rest_of_it
     for fixture in built {
         let session = Session::new();
         session.launch(&fixture, json!({}));
-        // Up to the line where the next statement ends, or the one that has a function's arguments in place.
+        // Moves at most to the line where the next statement ends, or to the line of a call's argument.
         let into = [
             ("in a class", "added"),
             ("further in a class", "twice"),

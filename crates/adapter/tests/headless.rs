@@ -1,4 +1,4 @@
-//! Programs whose first thread has ended, as `pthread_exit` in `main` does: taken over, stopped, ended.
+//! Programs whose first thread has ended, as with `pthread_exit` in `main`: attaching, stopping, ending.
 
 use crate::support::running::{Running, changed_text, kill};
 use crate::support::{Fixture, Session};

@@ -1,4 +1,4 @@
-//! A name without a path means what the frame's language lets it mean there; what else has the name is offered.
+//! A name without a path resolves by the rules of the frame's language. If nothing is in scope, the error offers other things of that name.
 
 use crate::support::setting::evaluated;
 use crate::support::{Fixture, Session};
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What names are at a stop, and what is said of those that are nothing there.
+/// Checks the values of names at a stop, and the errors for names that are not in scope there.
 #[track_caller]
 fn check(session: &Session, frame: &StackFrame, known: &[(&str, &str)], unknown: &[(&str, &str)]) {
     for context in [
@@ -28,7 +28,7 @@ fn check(session: &Session, frame: &StackFrame, known: &[(&str, &str)], unknown:
     }
 }
 
-/// A library of C that has its debug information in a file beside it, as distributions' have.
+/// A C library whose debug information is in a separate file, as in distributions' packages.
 fn library() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("in-scope-library");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -65,7 +65,7 @@ fn in_rust_methods_variants_and_names_of_c_libraries_need_their_paths() {
         &session,
         &stop.top,
         &[
-            // The local is meant, and not the function.
+            // The local variable, not the function.
             ("corners", "5"),
             ("plane::corners", "in_scope::plane::corners"),
             ("CORNERS", "4"),

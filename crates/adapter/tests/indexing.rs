@@ -1,4 +1,5 @@
-//! Sessions with programs that are worth an index: it is made beside the first, used by the next, and never trusted.
+//! Sessions with programs that are large enough for an index: the first session writes it, the next one uses it, and a damaged index is
+//! detected.
 
 use crate::support::fixture::fixtures_folder;
 use crate::support::{Fixture, Session, initialize_arguments};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// An empty folder for indexes.
 fn folder(name: &str) -> PathBuf {
     let folder = fixtures_folder().join(name);
-    // Nothing of an earlier run.
+    // Removes an earlier run's files.
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }
@@ -27,7 +28,7 @@ fn session(folder: &Path) -> Session {
     Session::serving(options, arguments)
 }
 
-/// The one index file in the folder.
+/// The only index file in the folder.
 fn index(folder: &Path) -> PathBuf {
     let files = std::fs::read_dir(folder).expect("a folder");
     let files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
@@ -75,7 +76,7 @@ fn an_index_is_made_behind_the_first_stop_and_used_by_the_next_session() {
     let folder = folder("index-sessions");
     let first = session(&folder);
     start(&first, &fixture, &[]);
-    // On a busy machine other work may be shown before.
+    // On a busy machine, progress of other work may come first.
     let progress = loop {
         let progress = first.wait_for::<ProgressStartEvent>();
         if progress.title.starts_with("Indexing large.c-") {
@@ -96,7 +97,7 @@ fn an_index_is_made_behind_the_first_stop_and_used_by_the_next_session() {
     assert_eq!(before.ino(), after.ino(), "it was made again");
 }
 
-/// A core file of the program, where it would have gone on.
+/// A core file of the program at the point where `start` stops it.
 fn core_of(fixture: &Fixture, folder: &Path) -> PathBuf {
     let options = dapple_engine::launch::LaunchOptions {
         program: fixture.binary.clone(),
@@ -154,7 +155,7 @@ fn a_function_stops_in_inlined_copies_without_an_index_and_with_a_damaged_one() 
     first.disconnect();
     let made = index(&folder);
     let whole = std::fs::read(&made).expect("an index");
-    // Seen when it is opened, and seen when it is used.
+    // Damage near the start is noticed when the index is opened, later damage when it is used.
     for begin in [60, 5000] {
         let mut bytes = whole.clone();
         for byte in bytes.iter_mut().skip(begin).step_by(1000) {

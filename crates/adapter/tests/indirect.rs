@@ -1,12 +1,12 @@
-//! Breakpoints on functions that are chosen while the program runs (`STT_GNU_IFUNC`, `R_X86_64_IRELATIVE`): they are where
-//! the program goes, and not in what chooses.
+//! Breakpoints on indirect functions (`STT_GNU_IFUNC`, `R_X86_64_IRELATIVE`): they stop in the implementation that the program calls, not
+//! in the resolver.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, running::Running};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Replaces the breakpoints on functions.
+/// Replaces the function breakpoints.
 #[track_caller]
 fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
     let wanted = names.iter().map(|name| FunctionBreakpoint::new(*name));
@@ -16,7 +16,7 @@ fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
     set.breakpoints
 }
 
-/// Waits until the breakpoint is told to be somewhere.
+/// Waits until the breakpoint is reported as resolved.
 #[track_caller]
 fn resolved(session: &Session, breakpoint: &Breakpoint) -> Breakpoint {
     loop {

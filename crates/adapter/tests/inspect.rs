@@ -1,4 +1,4 @@
-//! Looking at a stopped program: breakpoints' answers, scopes, paging, references, expressions.
+//! Inspecting a stopped program: breakpoints' answers, scopes, paging, references, expressions.
 
 use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
@@ -176,7 +176,7 @@ fn lost_debug_information_is_told_of_once_and_not_looked_for_at_launch() {
     );
 }
 
-/// The frames' names and the top frame's arguments and locals, where a debuggee is marked.
+/// The frames' names, and the top frame's arguments and locals, at a mark.
 fn shown_at(fixture: &Fixture, mark: &str) -> Vec<String> {
     let session = Session::started(fixture, json!({}), &[mark]);
     let stop = session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
@@ -192,7 +192,7 @@ fn shown_at(fixture: &Fixture, mark: &str) -> Vec<String> {
         let scope = session.scope(&stop.top, scope).variables_reference;
         for variable in session.variables(scope) {
             let of = variable.r#type.unwrap_or_default();
-            // An address is another in each program.
+            // Addresses differ from program to program.
             let value = match variable.value.contains("0x") {
                 true => "at some address",
                 false => &variable.value,
@@ -284,7 +284,7 @@ fn an_expression_that_is_wrong_says_what_and_the_session_goes_on() {
             failure.sentence
         );
     }
-    // Without a frame it is the innermost one of the thread that stopped.
+    // Without a frame id, the expression is evaluated in the innermost frame of the thread that stopped.
     let value = session
         .ok::<EvaluateRequest>(EvaluateArguments::new("town->celsius[0]"))
         .result;
@@ -385,7 +385,7 @@ fn what_a_function_has_returned_is_shown_right_after_a_step_out_of_it() {
     let members = session.variables(returned.variables_reference);
     assert_eq!(named(&members, "n").value, "4");
 
-    // After another step, and where nothing is returned, there is none.
+    // The scope is gone after another step, and absent for a function that returns nothing.
     session.ok::<NextRequest>(NextArguments::new(stop.thread));
     let stop = session.stopped(StoppedEventReason::Step);
     assert_ne!(session.scopes(stop.top.id)[0].name, "Return Value");

@@ -1,10 +1,11 @@
-//! Values of the debug console's are opened when the program has run on: they show what is there, or say what has become of it.
+//! Values that were shown in the debug console can be expanded after the program has run on: they show the current contents, or say why
+//! they can't.
 
 use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What a client shows in its console for an expression.
+/// The answer for an expression in the client's console.
 #[track_caller]
 fn typed(session: &Session, frame: &StackFrame, expression: &str) -> EvaluateResponse {
     let arguments = EvaluateArguments::new(expression)
@@ -15,7 +16,7 @@ fn typed(session: &Session, frame: &StackFrame, expression: &str) -> EvaluateRes
     shown
 }
 
-/// Children as lines.
+/// The children of a value, one line each.
 #[track_caller]
 fn lines(session: &Session, reference: i64) -> Vec<String> {
     let all = session.variables(reference);
@@ -30,7 +31,7 @@ fn without_addresses(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Why a value can't be opened.
+/// The reason why a value can't be expanded.
 #[track_caller]
 fn why(session: &Session, reference: i64) -> String {
     let arguments = VariablesArguments::new(reference);
@@ -63,7 +64,7 @@ fn what_the_console_has_shown_is_opened_later_as_far_as_it_is_there() {
     let scope = session.scope(&first.top, "Locals").variables_reference;
     let inner = on(&session, &first, &fixture, "inner");
 
-    // Of the stop before: scopes are gone, the console's values are there.
+    // References of the previous stop: those of scopes are invalid, those of console values are still valid.
     assert!(why(&session, scope).contains("good until the program runs on"));
     assert_eq!(lines(&session, point), ["x = 1", "y = 2"]);
     assert_eq!(lines(&session, next), ["value = 20", "next = 0x0"]);
@@ -111,7 +112,7 @@ fn what_the_console_has_shown_is_opened_later_as_far_as_it_is_there() {
     assert_eq!(lines(&session, mapped)[0], "x = 5");
 
     let inner = on(&session, &between, &fixture, "inner");
-    // Another call has its place.
+    // Another call uses the same stack memory.
     assert!(
         why(&session, local).contains("has ended"),
         "{}",
@@ -138,7 +139,7 @@ fn what_the_console_has_shown_is_opened_later_as_far_as_it_is_there() {
         "[changed since] = {x = 4, y = 2}"
     );
 
-    // What is set through one is set in the program.
+    // Setting a child of an old value changes the program's variable.
     let set = SetVariableArguments::new(list, "value", "77");
     session.ok::<SetVariableRequest>(set);
     assert_eq!(session.evaluate(&last.top, "list->value"), "77");
@@ -202,7 +203,7 @@ fn values_of_rust_programs_are_opened_later() {
     session.disconnect();
 }
 
-/// Sets a log point and breakpoints in `kept.c`, and has the program run.
+/// Runs `kept.c` with a log point and breakpoints.
 fn logging(fixture: &Fixture, message: &str, stops: &[&str]) -> Session {
     let session = Session::new();
     session.launch(fixture, json!({}));
@@ -231,7 +232,7 @@ fn what_a_log_point_has_written_is_opened_when_the_program_stops() {
         panic!("{told:?}")
     };
     let reference = told.variables_reference.expect("values to be opened");
-    // The message is one thing, for clients that show it in place of the text, also while the program runs.
+    // The message is a single child, for clients that show the children instead of the text, also while the program runs.
     let message = session.variables(reference);
     assert_eq!(message.len(), 1, "{message:?}");
     assert_eq!(format!("{}\n", message[0].value), told.output);
@@ -257,7 +258,7 @@ fn what_a_log_point_has_written_is_opened_when_the_program_stops() {
         why(&session, item)
     );
     assert_eq!(lines(&session, next)[..2], ["number = 2", "name = \"two\""]);
-    // Many of them: only the last can be opened.
+    // There are many messages. Only the values of the latest can be expanded.
     assert!(why(&session, i64::from(i32::MAX) - 1).contains("are kept"));
     session.resume(many.thread);
     assert_eq!(session.exit_code(), 0);

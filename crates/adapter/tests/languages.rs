@@ -12,8 +12,8 @@ const CPP_OUTPUT: &str =
 const RUST_OUTPUT: &str = "Ada: tea for 513, 13 coins back\nGrace: coffee for 290, charged to card 4711\n\
     Linus: nothing for 0, voucher HELLO used up\n3 orders served\n";
 
-/// Stops at `print` as often as it is passed; `look` sees the first stop. Then the program must have done what it does
-/// without a debugger.
+/// Stops at `print` each time it is reached, and calls `look` at the first stop. Then checks that the program has the same output and exit
+/// code as without a debugger.
 fn tour(
     name: &str,
     (optimization, linking): (Optimization, Linking),
@@ -36,7 +36,7 @@ fn tour(
             breakpoint.id.map(|id| vec![id])
         );
         let stack = session.stack(stop.thread);
-        // In optimized code the line may begin with a call that stands inline.
+        // In optimized code, the line may begin in inlined calls.
         let inline = match optimization {
             Optimization::None => 0,
             Optimization::Full => 5,
@@ -52,7 +52,7 @@ fn tour(
     }
     match optimization {
         Optimization::None => assert_eq!(hits, passes),
-        // A line's code may lie in several places, each of which counts.
+        // The code of a line may be at several addresses, each of which is a stop.
         Optimization::Full => assert!(hits >= passes, "{hits} hits"),
     }
     assert_eq!(session.exit_code(), 3);

@@ -1,4 +1,4 @@
-//! What `launch` takes, seen from the program: its arguments, environment, streams and terminal; and starting it again.
+//! Arguments of `launch` as the program sees them: arguments, environment, streams and terminal. Also restarts.
 
 use crate::support::{Fixture, Session, file, fixture::fixtures_folder, is_alive};
 use dapple_dap::message::Raw;
@@ -6,7 +6,7 @@ use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 
-/// A session in which `server.c` runs and reads what is typed.
+/// Runs `server.c`, which reads the lines that the client types.
 fn server(arguments: &Value, stops: &[&str]) -> (Fixture, Session) {
     let fixture = Fixture::new("server.c");
     let mut all = json!({"stdin": "console"});
@@ -67,7 +67,7 @@ fn a_terminal_of_its_own_has_a_size_and_passes_an_interrupt_on() {
         session.wait_for_output("24 by 80");
         typed(&session, ">^C");
         if !no_debug {
-            // As by Ctrl-C in any terminal: it stops for that first, and is given it when it goes on.
+            // As with Ctrl-C in any terminal, the debugger stops for SIGINT first. The program gets the signal when it is resumed.
             let stop = session.stopped(StoppedEventReason::Exception);
             assert_eq!(stop.event.text.as_deref(), Some("SIGINT: interrupted"));
             session.resume(stop.thread);
@@ -198,7 +198,7 @@ fn a_program_that_is_started_again_stops_at_the_same_breakpoints() {
     );
     session.resume(stop.thread);
     session.wait_for_output("worked 1");
-    // New arguments, from a program that runs; the exit code is the last one's.
+    // Restarts a running program with new arguments. The exit code is that of the last program.
     let arguments = json!({"program": fixture.program(), "args": ["second"], "stdin": "console"});
     let arguments = RestartArguments::new().with_arguments(Raw::new(&arguments).expect("JSON"));
     session.ok::<RestartRequest>(arguments);

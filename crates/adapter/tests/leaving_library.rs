@@ -1,12 +1,12 @@
-//! A step out of a closure that a library calls ends in the user's function that called the library, also where the optimiser has put
-//! one into the other.
+//! A step out of a closure that a library calls ends in the user's function that called the library, even if the optimizer has inlined the
+//! functions into each other.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The functions of `leaving_library.rs` in their order, each with a closure that has a mark of the function's name.
+/// The functions of `leaving_library.rs` in the order of their calls. Each has a closure with a mark of the function's name.
 const FUNCTIONS: [&str; 16] = [
     "once_lock",
     "once_cell",
@@ -26,14 +26,14 @@ const FUNCTIONS: [&str; 16] = [
     "boxed",
 ];
 
-/// The function that a step out of each closure ends in, with its source where that is another.
+/// The function in which a step out of each closure ends, with its source if that isn't the fixture.
 fn ends(optimization: Optimization) -> Vec<String> {
     let fixture = Fixture::built("leaving_library.rs", optimization, Linking::Pie);
     let session = Session::started(&fixture, json!({}), &FUNCTIONS);
     let mut ends = Vec::new();
     for (done, name) in FUNCTIONS.iter().enumerate() {
         let stop = session.stopped_at(&fixture, name, StoppedEventReason::Breakpoint);
-        // The closure may be called again before it is left for good.
+        // The library may call the closure again before it returns for good.
         session.set_breakpoints(&fixture, &FUNCTIONS[done + 1..]);
         session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
         let out = session.stopped(StoppedEventReason::Step);
@@ -50,7 +50,7 @@ fn ends(optimization: Optimization) -> Vec<String> {
 
 #[test]
 fn a_step_out_of_a_closure_ends_in_the_users_function() {
-    // A closure of `boxed` itself calls the last one.
+    // In `boxed`, another closure of the same function calls the marked closure.
     let expected = FUNCTIONS.map(|name| match name {
         "boxed" => "leaving_library::boxed::{closure#0}".to_owned(),
         name => format!("leaving_library::{name}"),

@@ -1,4 +1,4 @@
-//! What Rust's let chains bind is there where it has a value, and nowhere else.
+//! Variables that Rust's let chains bind are listed where they have a value, and nowhere else.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -11,7 +11,7 @@ fn locals(session: &Session, stop: &Stopped) -> Vec<String> {
     locals.into_iter().map(line).collect()
 }
 
-/// Runs from mark to mark, and compares the locals behind `text` at each.
+/// Runs from mark to mark, and compares the locals at each, without the first one (`text`).
 #[track_caller]
 fn has(session: &Session, fixture: &Fixture, marks: &[(&str, &[&str])]) {
     for (mark, expected) in marks {

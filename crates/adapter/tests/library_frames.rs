@@ -1,11 +1,12 @@
-//! Frames of the standard libraries, whose sources are on many machines: they are there for who wants them, and in nobody's way.
+//! Frames of the standard libraries, even when their sources are installed: subtle in the stack, normal for a user who steps into the
+//! library.
 
 use crate::support;
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The names of a thread's frames, each with what the client is told about how to show it.
+/// The frames of a thread, with their presentation hints.
 fn frames(session: &Session, thread: i64) -> Vec<StackFrame> {
     let arguments = StackTraceArguments::new(thread);
     session.ok::<StackTraceRequest>(arguments).stack_frames
@@ -45,7 +46,7 @@ fn frames_of_a_library_with_sources_are_shown_aside() {
         .expect("it is there");
     assert!(!is_aside(main));
 
-    // Who steps into the library wants to see it.
+    // A user who steps into the library wants to see it.
     session.ok::<SetBreakpointsRequest>(SetBreakpointsArguments::new(
         Source::new().with_path(fixture.path()),
     ));

@@ -1,5 +1,5 @@
-//! Breakpoints on every line of optimised programs, judged by the line table as another program reads it: a line with a
-//! statement keeps its breakpoint; any other moves to the next that has code, and says so.
+//! Breakpoints on every line of optimized programs, checked against the line table as objdump reads it. A breakpoint on a line that has a
+//! statement stays there. Any other moves to the next line with code, and says so.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -25,7 +25,7 @@ const PROGRAMS: [&str; 15] = [
     "values.cpp",
 ];
 
-/// The program by each compiler that is here, at each level.
+/// The program, built by each installed compiler at each optimization level.
 fn built(name: &str) -> Vec<(String, Fixture)> {
     let compilers = match name.ends_with(".c") {
         true => ["gcc", "clang-22"],
@@ -42,13 +42,13 @@ fn built(name: &str) -> Vec<(String, Fixture)> {
     .collect()
 }
 
-/// The lines of the source that have a statement, as binutils reads the line table.
+/// The lines of the source that have a statement, according to objdump's reading of the line table.
 fn statements(fixture: &Fixture) -> BTreeSet<i64> {
     let mut command = Command::new("objdump");
     command.args(["--dwarf=decodedline"]).arg(&fixture.binary);
     let output = command.output().expect("objdump comes with gcc");
     let source = fixture.source.file_name().unwrap_or_default();
-    // Long paths are shown by their ends.
+    // objdump shortens long paths at their front.
     let source = source.to_string_lossy();
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -63,7 +63,7 @@ fn statements(fixture: &Fixture) -> BTreeSet<i64> {
         .collect()
 }
 
-/// How often each kind of answer came.
+/// The number of answers of each kind.
 #[derive(Debug, Default)]
 struct Counts {
     exact: usize,
@@ -95,7 +95,7 @@ fn each_line_keeps_its_breakpoint_or_says_where_it_has_gone() {
     assert!(each.iter().all(|count| *count > 40), "{counts:?}");
 }
 
-/// What is wrong with the answers for a program's lines.
+/// Errors in the answers for the lines of a program.
 fn judged(fixture: &Fixture, counts: &mut Counts) -> Vec<String> {
     let statements = statements(fixture);
     assert!(!statements.is_empty(), "{}", fixture.binary.display());
@@ -116,7 +116,7 @@ fn judged(fixture: &Fixture, counts: &mut Counts) -> Vec<String> {
     wrong.collect()
 }
 
-/// What is wrong with a line's answer. `next` is where a breakpoint on the next line with a statement stops.
+/// The error in a line's answer. `next` is the line to which a breakpoint on the next line with a statement resolves.
 fn judge(
     line: i64,
     answer: &Breakpoint,
@@ -148,7 +148,7 @@ fn judge(
     None
 }
 
-/// How often each of the marked lines is stopped at, in a run of the program.
+/// How often each marked line stops in one run of the program.
 fn stops(fixture: &Fixture, what: &str, marks: &[&str]) -> Vec<usize> {
     let lines: Vec<i64> = marks.iter().map(|mark| fixture.line(mark)).collect();
     let session = Session::started(fixture, json!({}), marks);

@@ -1,4 +1,4 @@
-//! `loadedSources`, and the events by which a client's list of sources stays true.
+//! `loadedSources`, and the events that keep a client's list of sources up to date.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// The list that the adapter has.
+/// The adapter's list.
 #[track_caller]
 fn listed(session: &Session) -> BTreeSet<String> {
     let sources = session
@@ -18,7 +18,7 @@ fn listed(session: &Session) -> BTreeSet<String> {
     paths
 }
 
-/// Waits for an event about `path`, and keeps a client's list as such would.
+/// Waits for an event about `path`, and updates a client's list by all events until then.
 #[track_caller]
 fn told(session: &Session, list: &mut BTreeSet<String>, path: &str) -> LoadedSourceEventReason {
     loop {
@@ -90,7 +90,7 @@ fn sources_have_the_checksums_of_what_was_compiled_and_are_files() {
     } else {
         assert_eq!(own, None);
     }
-    // The C library's own sources are relative to a folder that nobody knows, and its headers come behind the user's.
+    // The C library's own sources have paths relative to an unknown folder, and its headers are sorted behind the user's sources.
     let paths: Vec<&str> = sources
         .iter()
         .filter_map(|one| one.path.as_deref())

@@ -1,4 +1,4 @@
-//! Where variables are declared, and where functions' pointers lead.
+//! Where variables are declared, and where function pointers point.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -29,7 +29,7 @@ fn variables_lead_to_their_declarations_and_pointers_to_their_functions() {
         let declared = at(variable.declaration_location_reference);
         assert_eq!(declared, fixture.line(mark), "{name}");
     }
-    // A thread's own is among the statics, with its value in this thread.
+    // Thread-local variables are among the statics, with the value of this thread.
     assert_eq!(session.variable(&stop.top, "Statics", "mine").value, "5");
 
     let choice = session.variable(&stop.top, "Statics", "choice");
@@ -43,7 +43,7 @@ fn variables_lead_to_their_declarations_and_pointers_to_their_functions() {
     let number = session.variable(&stop.top, "Locals", "number");
     assert_eq!(number.value_location_reference, None);
 
-    // Of code without debug information nothing is known.
+    // Code without debug information has no known location.
     let bare = session.variable(&stop.top, "Statics", "unknown");
     let reference = bare.value_location_reference.expect("it is code");
     let refusal = session.refused::<LocationsRequest>(LocationsArguments::new(reference));

@@ -1,4 +1,4 @@
-//! Whole sessions with the adapter, in one program: each test program would be linked with all of the debugger.
+//! Whole sessions with the adapter. All are in one test program, because each test program would link the whole debugger.
 
 mod addresses;
 mod answered;

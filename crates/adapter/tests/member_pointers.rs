@@ -1,4 +1,4 @@
-//! Pointers to members, references to functions and the names of integers in C++, in programs of both compilers.
+//! Pointers to members, references to functions and the names of integer types in C++, in programs of g++ and clang++.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::client::ClientError;
@@ -34,7 +34,7 @@ fn check(compiler: &str, expected: &[(&str, &str)]) {
     session.disconnect();
 }
 
-/// g++, and clang++ where there is one.
+/// g++, and clang++ if it is installed.
 fn compilers() -> Vec<&'static str> {
     let runs = |compiler: &&str| Command::new(compiler).arg("--version").output().is_ok();
     let clang = ["clang++-22", "clang++"].into_iter().find(runs);
@@ -70,7 +70,7 @@ fn members_are_had_through_pointers_to_members() {
                 ("(to_base->*scaled)(2)", "1002"),
                 ("(whole.*scaled)(3)", "1003"),
                 ("(whole.*added)(1)", "7"),
-                // What is none.
+                // Null pointers.
                 ("part.*nothing", "error: `nothing` is a null pointer"),
                 (
                     "(part.*no_function)(1)",
@@ -151,7 +151,7 @@ fn references_to_functions_lead_to_their_code() {
                 "{name}"
             );
         }
-        // What a reference to data leads to is no code.
+        // A reference to data has no code location.
         let data = session.variable(&stop.top, "Locals", "part_reference");
         assert_eq!(data.value_location_reference, None);
         session.disconnect();

@@ -1,6 +1,7 @@
-//! Members, methods and names of C++ through pointers, smart pointers, casts and dynamic types: what they are is what gdb says.
+//! Members, methods and names of C++ through pointers, smart pointers, casts and dynamic types: the values equal those of gdb.
 //!
-//! gdb is asked for the same expressions at the same places, and what it has said is kept, for machines without it. Where another answer is meant, it stands beside the expression, with the reason.
+//! The tests ask gdb for the same expressions at the same places. gdb's answers are also recorded in a file, for machines without gdb. If
+//! Dapple's answer differs on purpose, it stands beside the expression, with the reason.
 
 use crate::support::setting::evaluated;
 use crate::support::{Fixture, Session};
@@ -9,10 +10,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Expressions, and our answer where it isn't gdb's.
+/// Expressions, with Dapple's answer if it differs from gdb's.
 type Table = &'static [(&'static str, Option<&'static str>)];
 
-/// In `main`.
+/// Expressions in `main`.
 const IN_MAIN: Table = &[
     // Members of objects, pointers, references and pointers to pointers.
     ("price.cents", None),
@@ -34,7 +35,7 @@ const IN_MAIN: Table = &[
         None,
     ),
     ("(*(shop::Price *)(void *)&price).cents", None),
-    // Through the library's owners.
+    // Through smart pointers and other owners of the standard library.
     ("unique->cents", None),
     ("(*unique).cents", None),
     ("unique.get()->cents", None),
@@ -61,7 +62,7 @@ const IN_MAIN: Table = &[
     ("text.size()", None),
     ("text.length()", None),
     ("text[1]", None),
-    // Methods that have the names of the library's.
+    // Methods that have the same names as the library's.
     ("price.get()", None),
     ("pointer->get()", None),
     ("(*pointer).get()", None),
@@ -158,7 +159,7 @@ const IN_MAIN: Table = &[
     ("(int)size", None),
     ("size == shop::Size::Large", None),
     ("(int)shop::Size::Small", None),
-    // Parts of parts.
+    // Bit fields, arrays and nested members.
     ("bits.low", None),
     ("bits.middle", None),
     ("bits.high", None),
@@ -173,9 +174,10 @@ const IN_MAIN: Table = &[
     ("sizeof grid[0]", None),
 ];
 
-/// In `main`, where we mean something else than gdb.
+/// Expressions in `main` for which Dapple's answer differs from gdb's on purpose.
 const OTHERWISE: Table = &[
-    // gdb loses the object's address where the pointer's class isn't the first base, or calls this no cast of a class.
+    // gdb loses the object's address if the pointer's class isn't the first base, or refuses the cast because it says that the argument has
+    // no class type.
     ("dynamic_cast<Circle *>(shape)->radius", Some("2")),
     ("dynamic_cast<Circle &>(*shape).id", Some("22")),
     ("dynamic_cast<Ring &>(as_shape).inside", Some("1")),
@@ -183,8 +185,8 @@ const OTHERWISE: Table = &[
     ("dynamic_cast<Both *>(second)->tag", Some("5")),
     ("dynamic_cast<Both *>(named)->number", Some("0")),
     ("dynamic_cast<Bottom *>(left)->right", Some("33")),
-    // What only the dynamic type has can be named without a cast. gdb wants `set print object on`, which has `shape->id` mean
-    // another member than C++ does.
+    // Members that only the dynamic type has need no cast. gdb needs `set print object on`, which makes `shape->id` another member than in
+    // C++.
     ("shape->radius", Some("2")),
     ("(*shape).radius", Some("2")),
     ("as_shape.inside", Some("1")),
@@ -196,23 +198,23 @@ const OTHERWISE: Table = &[
     ("shape->across()", Some("4")),
     ("as_shape.across()", Some("4")),
     ("owned->across()", Some("4")),
-    // A qualified name is that class's function; gdb gives it a wrong object.
+    // A qualified name calls that class's function. gdb passes a wrong object.
     ("circle.Shape::area()", Some("1")),
     ("ring.Circle::area()", Some("12")),
-    // A virtual base is where the object's table says; gdb looks elsewhere when it casts to a reference.
+    // The object's vtable says where a virtual base is. gdb uses a wrong address when it casts to a reference.
     ("((Root &)bottom).root", Some("31")),
     ("static_cast<Root &>(*left).root", Some("31")),
     (
         "static_cast<Root &>(static_cast<Left &>(bottom)).root",
         Some("31"),
     ),
-    // gdb has no calls of an object.
+    // gdb can't call objects.
     ("price(5)", Some("255")),
-    // A namespace may be left out where nothing else has the name.
+    // A namespace can be left out if the name is unique.
     ("Price::made", Some("7")),
 ];
 
-/// In a member function of a class, whose members, locals and globals have each other's names.
+/// Expressions in a member function of a class whose members, locals and globals share names.
 const IN_MEMBER: Table = &[
     ("count", None),
     ("this->count", None),
@@ -227,10 +229,10 @@ const IN_MEMBER: Table = &[
     ("by + count * other", None),
 ];
 
-/// What gdb 13 and 18 have said, a line each: the mark, the expression, the answer, with tabs between.
+/// The answers of gdb 13 and gdb 18, a line each: the mark, the expression and the answer, separated by tabs.
 const RECORDED: &str = include_str!("members_as_gdb.tsv");
 
-/// What gdb has said at a line of the program, by expression.
+/// gdb's recorded answers at a mark, by expression.
 fn recorded(mark: &str) -> BTreeMap<String, String> {
     let rows = RECORDED.lines().map(|line| {
         let mut fields = line.split('\t').map(str::to_owned);
@@ -242,8 +244,8 @@ fn recorded(mark: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What the gdb of this machine says at a line of a program, by expression. `None`: there is no gdb, or it can't call functions here, as
-/// gdb 13 can't where the processor has more registers (AMX) than it has room for.
+/// The answers of the installed gdb at a mark, by expression. `None` if there is no gdb, or if it can't call functions, as gdb 13 can't on
+/// a processor with more registers (AMX) than it supports.
 fn said_by_gdb(fixture: &Fixture, mark: &str, table: Table) -> Option<BTreeMap<String, String>> {
     let mut gdb = Command::new("gdb");
     gdb.args(["-nx", "-batch", "-iex", "set debuginfod enabled off"]);
@@ -272,7 +274,8 @@ fn said_by_gdb(fixture: &Fixture, mark: &str, table: Table) -> Option<BTreeMap<S
     Some(said.collect())
 }
 
-/// A number as both write it: `2` is `2.0`, `101 'e'` is `101`, and gdb says of a reference where it leads.
+/// A value in a form that both debuggers have in common: `2.0` is `2`, `101 'e'` is `101`, and gdb's text for a reference loses its
+/// address.
 fn plain(text: &str) -> String {
     let text = match text
         .strip_prefix('(')

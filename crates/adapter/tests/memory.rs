@@ -1,4 +1,4 @@
-//! Memory, read and written byte by byte.
+//! Reading and writing memory byte by byte.
 
 use crate::support::running::Running;
 use crate::support::{Fixture, Session, Stopped, initialize_arguments};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 const PAGE: i64 = 4096;
 
-/// A session whose client is told of what changes.
+/// A session whose client supports memory and invalidated events.
 fn told() -> Session {
     let arguments = initialize_arguments()
         .with_supports_memory_event(true)
@@ -60,7 +60,7 @@ fn write(session: &Session, reference: &str, offset: i64, bytes: &[u8]) {
     assert_eq!(answer.offset, Some(offset));
 }
 
-/// Whether an event of the name has come.
+/// Whether an event of this name has been received.
 fn has_come(session: &Session, name: &str) -> bool {
     session.events().iter().any(|event| event.event == name)
 }
@@ -107,14 +107,14 @@ fn what_is_written_is_what_the_program_goes_on_with() {
     assert_eq!(told.areas, Some(vec![InvalidatedAreas::Variables]));
     assert_eq!(session.evaluate(&stop.top, "number"), "99");
 
-    // An array's reference is where it is, and offsets go both ways.
+    // An array's reference is its address, and offsets may be negative.
     let text = reference(&session, &stop, "text");
     write(&session, &text, 3, b"XY");
     let end = format!("{:#x}", number(&text) + 16);
     assert_eq!(bytes(&read(&session, &end, -16, 6)), b"abcXYf");
     assert_eq!(session.evaluate(&stop.top, "text"), "\"abcXYfghijklmno\"");
 
-    // What was listed before is listed anew.
+    // Variables that were listed before the write are listed with the new value.
     let local = reference(&session, &stop, "local");
     write(&session, &local, 0, &[21, 0, 0, 0]);
     assert_eq!(session.variable(&stop.top, "Locals", "local").value, "21");
@@ -150,7 +150,7 @@ fn a_read_ends_where_memory_does_and_says_how_far_the_gap_goes() {
     assert_eq!(short.unreadable_bytes, Some(PAGE));
     assert_eq!(number(&short.address), number(&pages) + 4090);
 
-    // Nothing to read: as much of the gap as was asked about, or until memory begins again.
+    // Nothing is readable: the count of unreadable bytes ends with the request, or where memory begins again.
     let none = read(&session, &pages, PAGE + 16, 100);
     assert_eq!(
         (none.data.as_deref(), none.unreadable_bytes),
@@ -197,7 +197,7 @@ fn a_write_that_cannot_be_whole_is_none_unless_a_part_will_do() {
     );
     assert_eq!(bytes(&read(&session, &pages, PAGE - 2, 2)), [8, 9]);
 
-    // Of this nothing can be written.
+    // Not a single byte can be written here.
     let wanted = writing(&pages, PAGE, &[1]).with_allow_partial(true);
     assert_eq!(session.refused::<WriteMemoryRequest>(wanted).sentence, gap);
     session.resume(stop.thread);
@@ -228,17 +228,17 @@ fn constants_stay_as_they_are() {
 fn code_is_written_over_under_the_breakpoint_that_is_in_it() {
     let fixture = Fixture::new("memory.c");
     let (session, stop) = started(Session::new(), &fixture, &["answer", "call"]);
-    // The thread goes past the breakpoint once: what it needed for that is made for the old instruction.
+    // Passes the breakpoint once, so that displaced stepping has prepared a copy of the old instruction.
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "answer", StoppedEventReason::Breakpoint);
     let at = stop.top.instruction_pointer_reference.clone();
     let at = at.expect("a reference");
-    // mov eax, 5
+    // The bytes of `mov eax, 5`.
     assert_eq!(bytes(&read(&session, &at, 0, 5)), [0xb8, 5, 0, 0, 0]);
     write(&session, &at, 0, &[0xb8, 8, 0, 0, 0]);
     assert_eq!(bytes(&read(&session, &at, 0, 5)), [0xb8, 8, 0, 0, 0]);
 
-    // And a call is taken out of the line that is stepped over.
+    // Removes a call from the line before stepping.
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "call", StoppedEventReason::Breakpoint);
     let at = stop.top.instruction_pointer_reference.clone();
@@ -323,7 +323,7 @@ fn what_is_no_place_in_memory_is_refused_with_a_reason() {
         let message = session.refused::<WriteMemoryRequest>(arguments).sentence;
         assert!(message.contains(part), "{message}");
     }
-    // Without padding it is understood, and nothing is no bytes.
+    // Base64 without padding is accepted, and an empty string writes no bytes.
     session.ok::<WriteMemoryRequest>(WriteMemoryArguments::new(&at, "Kg"));
     assert_eq!(session.evaluate(&stop.top, "number"), "42");
     let none = session.ok::<WriteMemoryRequest>(WriteMemoryArguments::new(&at, ""));
@@ -361,7 +361,7 @@ fn what_was_written_into_a_process_stays_when_that_is_let_go() {
     let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
     let at = stop.top.instruction_pointer_reference.clone();
     let at = at.expect("a reference");
-    // mov eax, [worked] becomes mov eax, 41 and nop, at the breakpoint itself.
+    // Replaces `mov eax, [worked]` with `mov eax, 41` and a `nop`, at the breakpoint itself.
     assert_eq!(bytes(&read(&session, &at, 0, 2)), [0x8b, 0x05]);
     write(&session, &at, 0, &[0xb8, 41, 0, 0, 0, 0x90]);
     session.resume(stop.thread);

@@ -1,4 +1,4 @@
-//! Log messages and conditions of breakpoints on data that call functions of the program.
+//! Log messages, and conditions of data breakpoints, that call functions of the program.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -21,14 +21,14 @@ fn started(fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Session {
     session
 }
 
-/// All that has been logged and ends with `!`.
+/// All log messages so far that end with `!`.
 fn logged(session: &Session) -> Vec<String> {
     let text = session.output(OutputEventCategory::Console);
     let lines = text.lines().filter(|line| line.ends_with('!'));
     lines.map(str::to_owned).collect()
 }
 
-/// What a message of a breakpoint writes until the program has ended well.
+/// The messages of a log point until the program ends with exit code 0.
 #[track_caller]
 fn messages(fixture: &Fixture, mark: &str, message: &str) -> Vec<String> {
     let session = started(fixture, vec![at(fixture, mark, message)]);
@@ -61,7 +61,7 @@ fn a_message_shows_what_functions_give_back_in_each_language() {
     assert_eq!(logged.len(), 6);
     assert_eq!(logged[3], "\"item 3 (3 kg)\" false!");
     assert_eq!(logged[4], "\"item 4 (4 kg)\" true!");
-    // Nothing is left locked: the program tries the lock behind each message.
+    // The calls leave nothing locked: the program tries the lock after each message.
     let logged = messages(&rust, "loop", "{locked(&shared).len()} {locked(&shared)}!");
     assert_eq!(logged[2], "2 len = 2 [0, 1]!");
     assert_eq!(logged.len(), 6);
@@ -104,7 +104,7 @@ fn a_call_that_fails_is_told_in_its_place_and_the_program_goes_on() {
     let fixture = Fixture::new("condition_calls.c");
     let wanted = vec![
         at(&fixture, "call", "{i} {read_nowhere()} {odd(i)}!"),
-        // Whoever is called for a message isn't stopped, and writes none itself.
+        // A function that is called for a message neither stops at its breakpoints nor writes log messages.
         SourceBreakpoint::new(fixture.line("odd")),
         at(&fixture, "odd", "called!"),
     ];
@@ -149,7 +149,7 @@ fn threads_that_come_together_each_write_theirs_and_a_step_goes_on() {
     session.disconnect();
 }
 
-/// Stops at a mark, and watches a static from there.
+/// Stops at a mark, and sets a data breakpoint on a static variable there.
 #[track_caller]
 fn watching(fixture: &Fixture, mark: &str, name: &str, condition: &str) -> (Session, Stopped, i64) {
     let session = Session::started(fixture, json!({}), &[mark]);
@@ -168,7 +168,7 @@ fn watching(fixture: &Fixture, mark: &str, name: &str, condition: &str) -> (Sess
     (session, stop, set[0].id.expect("an id"))
 }
 
-/// What is said of each access that stops the program, which has to end well.
+/// The texts of the stops at accesses, until the program ends with exit code 0.
 #[track_caller]
 fn accesses(fixture: &Fixture, mark: &str, name: &str, condition: &str) -> Vec<String> {
     let (session, stop, id) = watching(fixture, mark, name, condition);
@@ -227,7 +227,7 @@ fn a_step_goes_on_over_data_whose_condition_does_not_hold() {
         ("odd(total + 1)", StoppedEventReason::DataBreakpoint),
     ] {
         let (session, stop, _) = watching(&fixture, "add", "total", condition);
-        // At the first call nothing changes.
+        // The first call doesn't change the watched variable.
         session.ok::<NextRequest>(NextArguments::new(stop.thread));
         let stop = session.stopped_at(&fixture, "added", StoppedEventReason::Step);
         session.set_breakpoints(&fixture, &["add"]);

@@ -1,4 +1,4 @@
-//! Mistakes in launch configurations: each is told in a sentence that names what is wrong and, where that can be known, what was meant.
+//! Mistakes in launch configurations: the message names what is wrong and, if possible, what the user meant.
 
 use crate::support;
 use crate::support::{Fixture, Session, file, text};
@@ -7,7 +7,7 @@ use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What is said to a launch that can't be.
+/// The error message of a launch that is refused.
 fn refusal(arguments: &Value) -> String {
     let session = Session::new();
     let failure = session.refused::<LaunchRequest>(launch_arguments(arguments));
@@ -124,7 +124,7 @@ fn the_interpreter_that_is_missing_is_named() {
     );
 }
 
-/// What is said about arguments that are not understood; the program runs.
+/// The warnings about arguments that are not understood. The program runs nevertheless.
 fn warnings(arguments: Value) -> Vec<String> {
     let fixture = Fixture::new("exit.c");
     let session = Session::started(&fixture, arguments, &[]);
@@ -146,7 +146,7 @@ fn arguments_that_do_nothing_here_are_told_with_what_does() {
         "pid": 3,
         "stdout": {"file": "/dev/null", "apend": true},
         "workingDirectory": "/",
-        // The client's own.
+        // Arguments that belong to the client.
         "name": "a", "preLaunchTask": "b", "__sessionId": "c",
     }));
     let expected = [
@@ -216,7 +216,7 @@ fn a_variable_that_the_client_has_not_replaced_is_told() {
             "{sentence}"
         );
     }
-    // The program may be meant to get this; but `${HOME}` is a shell's.
+    // Only a warning, because the program may really expect this text. `${HOME}` is left to shells, without a warning.
     assert_eq!(
         warnings(
             json!({"args": ["0", "${workspaceFolder}/x", "${HOME}"], "env": {"A": "${env:B}"}})
