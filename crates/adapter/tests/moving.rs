@@ -1,4 +1,4 @@
-//! Going to a line, beginning a frame again, ending threads: each by its effect on the program.
+//! `goto`, `restartFrame` and `terminateThreads`: each by its effect on the program.
 
 use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
@@ -33,7 +33,7 @@ fn what_lies_between_is_not_executed_and_what_lies_before_is_again() {
     let (session, stop) = stopped_at(&fixture, "ten");
     let stop = goto(&session, &fixture, &stop, "hundred");
     session.set_breakpoints(&fixture, &["hundred", "print"]);
-    // The breakpoint that it was put on is not hit; the next time it is.
+    // The breakpoint at the line to which `goto` moved the thread doesn't stop it now. The next arrival does.
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "print", StoppedEventReason::Breakpoint);
     assert_eq!(session.evaluate(&stop.top, "value"), "101");
@@ -64,7 +64,7 @@ fn a_place_in_another_function_or_without_code_is_refused() {
     let nowhere = GotoTargetsArguments::new(Source::new().with_path(fixture.path()), 2);
     let refusal = session.refused::<GotoTargetsRequest>(nowhere);
     assert!(said(&refusal).contains("no code on line 2"), "{refusal:?}");
-    // Nothing has moved, and the target is stale once the program has run on.
+    // The thread hasn't moved. A target is invalid once the program has run on.
     assert_eq!(session.stack(stop.thread)[0].line, fixture.line("ten"));
     let target = targets(&session, &fixture, "begin")[0].id;
     let stop = session.next(&stop, &fixture, "hundred");

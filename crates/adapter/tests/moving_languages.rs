@@ -1,5 +1,5 @@
-//! Going to lines and beginning frames again in C++ and Rust, also optimised: what it does to the program, and the
-//! sentences where it can't be.
+//! `goto` and `restartFrame` in C++ and Rust, also in optimized programs: their effect on the program, and the messages when they are
+//! impossible.
 
 use crate::support;
 use crate::support::fixture::{Linking, Optimization};
@@ -49,7 +49,7 @@ fn ends(session: Session, thread: i64, begins: &str) {
 #[test]
 fn going_past_a_constructor_and_out_of_a_block_leaves_out_what_lies_between() {
     let fixture = Fixture::new("moved.cpp");
-    // Past an addition.
+    // Skips an addition.
     let (session, stop) = stopped_at(&fixture, "ten");
     let stop = goto(&session, &fixture, stop.thread, "hundred");
     ends(
@@ -57,7 +57,7 @@ fn going_past_a_constructor_and_out_of_a_block_leaves_out_what_lies_between() {
         stop.thread,
         "+outer\n+inner\n-inner\n-outer\nscoped 1101\n",
     );
-    // Out of the block: its destructor does not run.
+    // Leaves the block. Its destructor does not run.
     let (session, stop) = stopped_at(&fixture, "ten");
     let stop = goto(&session, &fixture, stop.thread, "thousand");
     ends(
@@ -65,7 +65,7 @@ fn going_past_a_constructor_and_out_of_a_block_leaves_out_what_lies_between() {
         stop.thread,
         "+outer\n+inner\n-outer\nscoped 1001\n",
     );
-    // Back to before it: a second one is constructed in its place.
+    // Back to before the block: a second object is constructed over the first one.
     let (session, stop) = stopped_at(&fixture, "hundred");
     let stop = goto(&session, &fixture, stop.thread, "inner");
     ends(
@@ -92,7 +92,7 @@ fn a_frame_that_is_left_runs_no_destructors_and_is_begun_again_whole() {
     let (session, stop) = stopped_at(&fixture, "thousand");
     let again = restart(&session, &stop.top);
     assert_eq!(again.top.line, fixture.line("outer"));
-    // The argument is as it is in memory: the additions stay.
+    // The argument keeps its current value in memory, so the additions stay.
     assert_eq!(session.evaluate(&again.top, "value"), "111");
     ends(
         session,
@@ -155,7 +155,7 @@ fn a_handler_between_is_a_reason_not_to_begin_what_it_interrupts() {
         sentence.contains("a signal's handler is in between"),
         "{sentence}"
     );
-    // The handler itself can be.
+    // The handler's own frame can be restarted.
     let again = restart(&session, &stop.top);
     ends(
         session,
@@ -222,7 +222,7 @@ fn registers_that_the_code_there_counts_on_are_told() {
     assert!(said.contains(told), "{said:?}");
     session.disconnect();
 
-    // gcc's code has all in memory.
+    // gcc keeps all values in memory, so there is no warning.
     let fixture = Fixture::new("guide.cpp");
     let session = Session::started(&fixture, json!({}), &["sum"]);
     let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Breakpoint);

@@ -1,4 +1,4 @@
-//! Breakpoints on functions by the names that people write for them.
+//! Function breakpoints by the names that users write.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -26,7 +26,7 @@ fn stops(fixture: &Fixture, name: &str) -> Vec<String> {
     marks
 }
 
-/// What is said of a name that isn't found.
+/// The message for a name that isn't found.
 #[track_caller]
 fn said(fixture: &Fixture, name: &str) -> String {
     let session = Session::new();

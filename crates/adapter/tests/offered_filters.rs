@@ -1,4 +1,4 @@
-//! Which exception filters a client is offered once the program's languages are known.
+//! Exception filters that are offered to the client once the program's languages are known.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::running::Running;
@@ -10,7 +10,7 @@ const CPP: [&str; 3] = ["cpp_throw", "cpp_catch", "cpp_uncaught"];
 const RUST: [&str; 2] = ["rust_panic", "rust_uncaught"];
 const SIGNALS: [&str; 2] = ["faults", "signals"];
 
-/// The filters that an event offers, which says nothing of anything else.
+/// The filters in the next `capabilities` event, which must have no other capability.
 fn offered(session: &Session) -> Vec<String> {
     let mut said = session.wait_for::<CapabilitiesEvent>().capabilities;
     let filters = said.exception_breakpoint_filters.take();
@@ -19,7 +19,7 @@ fn offered(session: &Session) -> Vec<String> {
     filters.map(|filter| filter.filter).collect()
 }
 
-/// How many events about capabilities there are that nobody has looked at.
+/// The number of `capabilities` events that no test has taken yet.
 fn events(session: &Session) -> usize {
     let events = session.events();
     let about = events.iter().filter(|event| event.event == "capabilities");
@@ -93,7 +93,7 @@ fn a_language_that_comes_with_a_library_is_offered_from_then_on() {
     assert_eq!(offered(&session), [&CPP[..], &SIGNALS].concat());
     let stop = session.stopped_at(&host, "used", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);
-    // It was unloaded and comes again.
+    // The library was unloaded and is loaded again.
     let stop = session.stopped_at(&host, "used", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 2);
@@ -118,7 +118,8 @@ fn a_filter_that_is_not_offered_is_set_all_the_same_and_what_was_chosen_stays() 
         session.configured();
         assert_eq!(offered(&session), SIGNALS);
         let stop = session.stopped(StoppedEventReason::Entry);
-        // One client sends nothing, another what it was told to, a third what is on among what is offered.
+        // After the event, one client sends nothing, another sends its filters again, and a third sends the offered filters that are on by
+        // default.
         for answer in said_again.map(set).unwrap_or_default() {
             assert!(answer.verified, "{answer:?}");
         }

@@ -1,4 +1,4 @@
-//! Breakpoints on every line of optimised programs: what is told of each is where the program is seen to stop.
+//! Breakpoints on every line of optimized programs: the program stops on the lines that the answers name.
 
 use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
@@ -19,10 +19,10 @@ const PROGRAMS: [&str; 10] = [
     "tour.cpp",
 ];
 
-/// Stops that are looked at in a program.
+/// How many stops of a program are checked.
 const STOPS: usize = 40;
 
-/// The compilers for a source, as far as they are here.
+/// The installed compilers for a source.
 fn compilers(name: &str) -> Vec<&'static str> {
     let all = match name.ends_with(".c") {
         true => ["gcc", "clang-22"],
@@ -56,7 +56,7 @@ fn each_line_stops_where_it_is_told_to_be() {
     );
 }
 
-/// What is told otherwise than it is.
+/// Answers that don't match the stops of the program.
 fn mismatches(fixture: &Fixture) -> Vec<String> {
     let session = Session::new();
     session.launch(fixture, json!({}));

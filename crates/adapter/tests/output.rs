@@ -1,10 +1,10 @@
-//! What the program writes: all of it, in order, in pieces that a client can take.
+//! The program's output reaches the client completely, in order, and in few events.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// As `fixtures/lines.c` has it.
+/// The number of lines that `fixtures/lines.c` writes.
 const LINES: usize = 100_000;
 
 #[test]
@@ -52,7 +52,7 @@ fn a_character_that_is_written_in_parts_comes_whole() {
             of(OutputEventCategory::Stderr),
         )
     };
-    // A stop has all told that was written, and this is no character yet.
+    // At a stop, all output so far has been sent. The first half of a character is held back.
     let stop = session.stopped_at(&fixture, "half", StoppedEventReason::Breakpoint);
     assert_eq!(written(), (String::new(), String::new()));
     session.resume(stop.thread);
@@ -60,7 +60,7 @@ fn a_character_that_is_written_in_parts_comes_whole() {
     assert_eq!(written(), ("€!".to_owned(), "😀".to_owned()));
     session.resume(stop.thread);
     assert_eq!(session.wait_for::<ExitedEvent>().exit_code, 3);
-    // What never became one is told before the end.
+    // Bytes that never became a character are sent before the end.
     assert_eq!(written(), ("€!\u{fffd}".to_owned(), "😀".to_owned()));
 }
 

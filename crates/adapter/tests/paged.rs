@@ -1,10 +1,10 @@
-//! Pages far inside containers of nodes: a page that follows another begins where that ended, unless the program has changed since.
+//! Pages far inside containers of nodes. The debugger continues from the end of the previous page, unless the program has changed since.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The elements of a container from a position on.
+/// The page of a container's elements that begins at index `start`.
 fn page(session: &Session, frame: &StackFrame, name: &str, start: i64) -> Vec<Variable> {
     let whole = EvaluateArguments::new(name).with_frame_id(frame.id);
     let whole = session.ok::<EvaluateRequest>(whole);
@@ -22,7 +22,7 @@ fn numbers(session: &Session, frame: &StackFrame, name: &str, start: i64) -> Vec
     numbers.collect()
 }
 
-/// Ten numbers from one on.
+/// Ten consecutive numbers from `first` on.
 fn from(first: i64) -> Vec<i64> {
     (first..first + 10).collect()
 }
@@ -33,7 +33,7 @@ fn a_page_behind_another_is_right_also_when_the_program_has_changed_the_containe
     let session = Session::started(&fixture, json!({}), &["full", "end"]);
     let stop = session.stopped_at(&fixture, "full", StoppedEventReason::Breakpoint);
     let top = &stop.top;
-    // A hash table's order is its own.
+    // The order of a hash table's elements is unknown, so all pages are read once.
     let all: Vec<i64> = (0..20000)
         .step_by(10)
         .flat_map(|start| numbers(&session, top, "table", start))
@@ -43,7 +43,7 @@ fn a_page_behind_another_is_right_also_when_the_program_has_changed_the_containe
     assert_eq!(sorted, (0..20000).collect::<Vec<_>>());
 
     let check = |frame: &StackFrame, taken: i64| {
-        // On, back, the same again, and somewhere between.
+        // Forwards, backwards, the same page again, and between two pages.
         for start in [9000, 9010, 9000, 9000, 9005, 12000, 600, 9020] {
             let place = start;
             assert_eq!(numbers(&session, frame, "map", place), from(start + taken));
@@ -53,10 +53,10 @@ fn a_page_behind_another_is_right_also_when_the_program_has_changed_the_containe
         }
     };
     check(top, 0);
-    // A function that is called for an expression runs the program, too.
+    // An expression that calls a function runs the program, too.
     assert_eq!(session.evaluate(top, "take()"), "19999");
     check(top, 1);
-    // What the user writes is there.
+    // An element that the user sets shows its new value.
     let element = SetExpressionArguments::new("map[9003]", "-7").with_frame_id(top.id);
     session.ok::<SetExpressionRequest>(element);
     assert_eq!(numbers(&session, top, "map", 9000)[2], -7);
@@ -71,7 +71,7 @@ fn a_page_behind_another_is_right_also_when_the_program_has_changed_the_containe
     session.disconnect();
 }
 
-/// What a container is made of comes behind its elements, in whatever pages they are asked for.
+/// The raw view comes behind all elements, however the pages are chosen.
 #[test]
 fn the_raw_form_is_the_last_child_of_all() {
     let fixture = Fixture::new("paged.cpp");

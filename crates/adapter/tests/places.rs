@@ -1,10 +1,10 @@
-//! Where breakpoints can be: columns, instructions, addresses, libraries that come and go.
+//! Locations of breakpoints: columns, instructions, addresses, and libraries that are loaded and unloaded.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Where breakpoints can be on a marked line.
+/// The columns of the breakpoint locations on a marked line.
 #[track_caller]
 fn columns(session: &Session, fixture: &Fixture, name: &str) -> Vec<i64> {
     let source = Source::new().with_path(fixture.path());
@@ -47,7 +47,7 @@ fn a_column_picks_the_statement_of_a_line() {
     let step = line.find("i++").unwrap() as i64 + 1;
     let first = line.find("i = 0").unwrap() as i64 + 1;
     let near = |wanted: i64| {
-        // Compilers point into `i++` and `int i = 0` at different letters.
+        // gcc and clang give slightly different columns for `i++` and `int i = 0`.
         let mut found = columns
             .iter()
             .filter(|column| (wanted..wanted + 3).contains(*column));
@@ -63,7 +63,7 @@ fn a_column_picks_the_statement_of_a_line() {
         vec![
             at(step).with_condition("i == 4"),
             at(first).with_log_message("begins"),
-            // A hint that editors send: the line.
+            // Editors send column 1 for the whole line.
             at(1).with_log_message("the line"),
         ],
     );
@@ -137,7 +137,7 @@ fn an_instruction_has_a_breakpoint_with_offset_condition_and_hits() {
     assert!(message(2).contains("column 5"), "{}", message(2));
     assert_eq!(message(3), "`here` is no reference to an instruction");
     assert!(message(4).contains("no memory at 0x10"), "{}", message(4));
-    // Three more times it comes there: with 1, 2, 3.
+    // The instruction is reached three more times, with `i` = 1, 2, 3.
     for (i, hit) in [("3", 1), ("5", 0)] {
         session.resume(stop.thread);
         let stop = session.stopped(StoppedEventReason::InstructionBreakpoint);

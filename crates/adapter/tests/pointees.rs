@@ -1,10 +1,10 @@
-//! Behind a plain pointer's address stands what it points to, unless the user wants the address alone.
+//! A plain pointer's value is its address followed by the value it points to, unless the user wants only the address.
 
 use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// A text with each address written `0x…`, but for short ones.
+/// A text in which each long address is written as `0x…`.
 fn masked(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut masked = parts.next().unwrap_or_default().to_owned();
@@ -17,7 +17,7 @@ fn masked(text: &str) -> String {
     masked
 }
 
-/// Checks the locals of `main`, each also as an expression.
+/// Checks the locals of `main`, and each local again as an expression.
 fn check(
     fixture: &Fixture,
     arguments: serde_json::Value,
@@ -61,7 +61,7 @@ const CPP: [(&str, &str); 15] = [
 fn a_cpp_pointer_shows_what_it_points_to() {
     let fixture = Fixture::new("pointees.cpp");
     let (session, stop) = check(&fixture, json!({}), &CPP);
-    // Children of an array and of a list are shown on their own.
+    // Pointers that are children of an array or of a struct show what they point to.
     let points = session.variable(&stop.top, "Locals", "points");
     let points = session.variables(points.variables_reference);
     assert_eq!(masked(&named(&points, "[0]").value), "0x… {x = 1, y = 2}");
@@ -71,7 +71,7 @@ fn a_cpp_pointer_shows_what_it_points_to() {
         masked(&named(&ring, "next").value),
         "0x… {value = 20, next = 0x…}"
     );
-    // It is what is there now.
+    // The value is read anew each time.
     let set = SetExpressionArguments::new("to_point->x", "30").with_frame_id(stop.top.id);
     session.ok::<SetExpressionRequest>(set);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Values of the user's own types, shown as their Natvis file says.
+//! Values of the user's own types, shown by a Natvis file.
 
 use crate::support::fixture::{fixtures_folder, workspace};
 use crate::support::{Fixture, Session, initialize_arguments, text};
@@ -47,14 +47,14 @@ fn variables_expressions_hovers_and_log_messages_are_as_the_file_says() {
     let frame = &stopped.top;
     let variable = |name: &str| session.variable(frame, "Locals", name);
     assert_eq!(variable("point").value, "(3, -4)");
-    // What an entry lacks is told when it is first needed.
+    // An error in a Natvis entry is reported when the entry is first used.
     session.wait_for_written(
         OutputEventCategory::Console,
         "shown.natvis:181: `shop::Renamed` has no member `older`",
     );
     let (ring, squares, owner) = (variable("ring"), variable("squares"), variable("owner"));
     assert_eq!(ring.indexed_variables, Some(3));
-    // Pages far inside come alone.
+    // A page far inside is computed alone.
     assert_eq!(squares.indexed_variables, Some(i32::MAX.into()));
     let mut page = VariablesArguments::new(squares.variables_reference);
     page.filter = Some(VariablesArgumentsFilter::Indexed);
@@ -80,7 +80,7 @@ fn variables_expressions_hovers_and_log_messages_are_as_the_file_says() {
     ];
     assert_eq!(shown[..4], pairs(&expected)[..4]);
     assert_eq!(shown[4].0, "[raw]");
-    // A smart pointer is one in expressions, and elements have their indices.
+    // In expressions, an owner acts as a smart pointer, and elements can be indexed.
     for (expression, value) in [
         ("owner", "owner of (5, 6)"),
         ("owner->y + 1", "7"),
@@ -138,7 +138,7 @@ fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
         "{plain:?}"
     );
 
-    // In the session, by the console and by a request.
+    // `natvis reload` in the console and a request reload the file during the session.
     write("<Type Name='shop::Point'><DisplayString>then at {y}</DisplayString></Type>");
     let typed = EvaluateArguments::new("natvis reload");
     let typed = typed.with_context(EvaluateArgumentsContext::Repl);

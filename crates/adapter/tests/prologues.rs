@@ -1,4 +1,4 @@
-//! Where functions are entered: with their arguments in place, and at the line that runs first.
+//! Function breakpoints stop behind the prologue: the arguments are in place, and the line is the first that runs.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -19,7 +19,7 @@ fn locals(session: &Session, stop: &Stopped) -> Vec<String> {
     locals.into_iter().map(line).collect()
 }
 
-/// Launches the program with breakpoints on a function, which are told at `mark`, and waits for the first to be hit.
+/// Launches the program with a breakpoint on a function, checks that it resolves to `mark`, and waits for the first stop.
 fn stopped_in(fixture: &Fixture, function: &str, mark: &str) -> (Session, Stopped) {
     let session = Session::new();
     session.launch(

@@ -1,4 +1,4 @@
-//! Reasons for values that can't be shown: short in another value's summary, whole in the value itself.
+//! Reasons why values can't be shown: short in another value's summary, complete in the value itself.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;

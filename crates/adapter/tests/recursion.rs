@@ -1,6 +1,6 @@
-//! Steps over calls that call themselves: they end with the step's own activation, and those inside cost nothing.
+//! Steps over recursive calls end in the activation that they began in, and the calls inside don't stop.
 //!
-//! There are 16 million of them. A stop for each would take minutes.
+//! There are 16 million calls. A stop for each would take minutes.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -14,7 +14,7 @@ fn programs() -> [Fixture; 2] {
     ]
 }
 
-/// Runs to a mark, and takes the breakpoint away.
+/// Runs to a mark, and removes the breakpoint.
 fn at(fixture: &Fixture, mark: &str) -> (Session, Stopped) {
     let session = Session::started(fixture, json!({}), &[mark]);
     let stop = session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
@@ -46,7 +46,7 @@ fn a_step_out_of_an_activation_ends_in_the_one_that_called_it() {
         let stop = session.step_out(&stop, &fixture, "both");
         let value = |name| session.evaluate(&stop.top, name);
         assert_eq!([value("depth"), value("calls")], ["23", "8388608"]);
-        // The second of the line.
+        // The line makes two calls, of which this is the second.
         let stop = session.next(&stop, &fixture, "sum");
         assert_eq!(session.evaluate(&stop.top, "sum"), "8388608");
         session.disconnect();
@@ -68,7 +68,7 @@ fn a_breakpoint_inside_stops_a_step_over_the_calls() {
     }
 }
 
-/// In the smaller trees nothing is different, as few activations are inside.
+/// Small trees have few activations inside, and behave the same.
 #[test]
 fn an_exception_or_a_jump_out_of_many_calls_ends_a_step_where_it_goes_on() {
     for fixture in programs() {

@@ -1,10 +1,10 @@
-//! Registers in groups, with what is in their parts.
+//! Registers in groups, with their subregisters and lanes.
 
 use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The variable at a path from the scope of registers on: `SSE/xmm3/f32`.
+/// The variable at a path below the registers scope, such as `SSE/xmm3/f32`.
 #[track_caller]
 fn at(session: &Session, frame: &StackFrame, path: &str) -> Variable {
     let scope = session.scope(frame, "Registers");
@@ -68,7 +68,7 @@ fn flags_are_named_and_vectors_have_lanes() {
     );
     let stack = at(&session, &top, "General/rsp");
     assert_eq!(stack.memory_reference.as_ref(), Some(&stack.value));
-    // `xor` of a register with itself.
+    // The flags after `xor` of a register with itself.
     let eflags = is("Flags/eflags");
     assert!(
         eflags.starts_with("0x") && eflags.contains("[PF ZF"),
@@ -105,7 +105,7 @@ fn flags_are_named_and_vectors_have_lanes() {
     );
     assert_eq!(is("x87/st2"), "<empty>");
 
-    // Pages, and what is behind the last one.
+    // The last page is shorter.
     let general = at(&session, &top, "General").variables_reference;
     let page = VariablesArguments::new(general)
         .with_start(15)
@@ -149,7 +149,7 @@ fn an_outer_frame_has_what_was_saved_and_says_what_is_lost() {
     session.disconnect();
 }
 
-/// Sets the register at a path; what it is then, or why it can't be set.
+/// Sets the register at a path. Returns its new value, or the error.
 fn set(session: &Session, frame: &StackFrame, path: &str, value: &str) -> String {
     let (group, name) = path.rsplit_once('/').expect("a group");
     let container = at(session, frame, group).variables_reference;
@@ -168,7 +168,7 @@ fn set_expression(session: &Session, frame: &StackFrame, place: &str, value: &st
     }
 }
 
-/// What is typed into the debug console.
+/// The console's answer to an expression.
 fn typed(session: &Session, frame: &StackFrame, text: &str) -> String {
     let arguments = EvaluateArguments::new(text)
         .with_frame_id(frame.id)
@@ -191,7 +191,7 @@ fn the_program_goes_by_what_its_registers_were_set_to() {
     session.configured();
     let avx = std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" avx "));
 
-    // Behind a comparison of 1 with 2.
+    // The program has just compared 1 with 2.
     let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
     let top = &stop.top;
     assert_eq!(typed(&session, top, "$zf"), "0");

@@ -1,4 +1,4 @@
-//! Breakpoints of code that is loaded twice, elsewhere, or in a new program.
+//! Breakpoints in code that is loaded again: at the same address, at another address, or in a new program.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;

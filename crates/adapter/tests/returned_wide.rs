@@ -1,4 +1,4 @@
-//! What C++ member functions and conversion operators return, numbers of 128 bits above all, is what the program itself prints of it.
+//! Return values of C++ member functions and conversion operators, mostly 128-bit integers, equal what the program prints.
 
 use crate::support;
 use crate::support::{Session, fixture};
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How the program is made: at two levels of optimisation, and with its types elsewhere in the debug information.
+/// The ways to compile the program: several optimization levels, also with the types in a separate section.
 const WAYS: [(&str, &[&str]); 7] = [
     ("g++", &["-O0"]),
     ("g++", &["-O2"]),
@@ -19,7 +19,7 @@ const WAYS: [(&str, &[&str]); 7] = [
     ("clang++-22", &["-O1", "-fdebug-types-section"]),
 ];
 
-/// The program as a compiler makes it.
+/// Compiles the program.
 fn program(compiler: &str, flags: &[&str]) -> PathBuf {
     let name = format!("returned_wide-{}", std::process::id());
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -35,7 +35,7 @@ fn program(compiler: &str, flags: &[&str]) -> PathBuf {
     program
 }
 
-/// Calls whose values don't depend on how often others were called, and their lines in what the program prints, from 0.
+/// Calls whose values don't depend on the number of earlier calls, each with the 0-based line of its value in the program's output.
 const CALLS: [(&str, usize); 7] = [
     ("Wide::of(-1234567890123456789, 1000000007)", 5),
     ("wide.through_thunk(3)", 7),
@@ -46,7 +46,7 @@ const CALLS: [(&str, usize); 7] = [
     ("wide.defined_outside(2)", 31),
 ];
 
-/// What the calls give when they are typed at the program's beginning.
+/// The values of the calls when they are evaluated at the start of the program.
 fn called(program: &Path) -> Vec<String> {
     let session = Session::new();
     session.ok::<LaunchRequest>(launch_arguments(&json!({"program": program})));
@@ -68,7 +68,7 @@ fn called(program: &Path) -> Vec<String> {
     values
 }
 
-/// What a step out of each function of the program has brought.
+/// The name and value that a step out of each function shows as its return value.
 fn returned(program: &Path, count: usize) -> Vec<(String, String)> {
     let session = Session::new();
     let arguments = json!({"program": program, "stdio": "null"});

@@ -1,4 +1,4 @@
-//! Running programs: pausing, stepping, threads, recursion, signals, and bad timing.
+//! Running programs: pausing, stepping, threads, recursion, signals, and badly timed requests.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -11,7 +11,7 @@ fn a_busy_program_is_paused_and_goes_on() {
     let session = Session::started(&fixture, json!({}), &[]);
     session.wait_for_output("awake");
     let process = session.process_id();
-    // It may still be writing that it is awake.
+    // The program may still be inside the call that writes `awake`.
     let stop = loop {
         session.ok::<PauseRequest>(PauseArguments::new(process));
         let stop = session.stopped(StoppedEventReason::Pause);
@@ -25,7 +25,7 @@ fn a_busy_program_is_paused_and_goes_on() {
     };
     let before = session.evaluate(&stop.top, "turns");
 
-    // Pausing what is paused does nothing.
+    // Pausing a stopped program does nothing.
     session.ok::<PauseRequest>(PauseArguments::new(process));
     session.resume(stop.thread);
     session.ok::<PauseRequest>(PauseArguments::new(0));
@@ -69,7 +69,7 @@ fn a_breakpoint_set_while_the_program_runs_is_hit() {
     let stop = session.stopped_at(&fixture, "spin", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "spin", StoppedEventReason::Breakpoint);
-    // Without it the program runs freely again, whatever stood at its place.
+    // Without the breakpoint, the program runs freely, even though it was stopped at it.
     session.set_breakpoints(&fixture, &[]);
     session.resume(stop.thread);
     session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
@@ -90,7 +90,7 @@ fn no_thread_slips_past_a_breakpoint() {
         hits += 1;
         threads.insert(stop.thread_id);
         if stop.all_threads_stopped == Some(true) {
-            // Threads that stopped at once are told at once, then all go on together.
+            // Threads that stopped at the same time are reported together, and then resumed together.
             let thread = stop.thread_id.expect("a thread");
             let also = session.events();
             let also = also
@@ -100,7 +100,7 @@ fn no_thread_slips_past_a_breakpoint() {
             for _ in 0..also {
                 let other = session.wait_for::<StoppedEvent>();
                 assert_eq!(other.all_threads_stopped, Some(false));
-                // Told as the first one, by the same breakpoint.
+                // Reported like the first stop, with the same breakpoint.
                 assert_eq!(other.reason, stop.reason);
                 assert_eq!(other.description, stop.description);
                 assert_eq!(other.hit_breakpoint_ids, stop.hit_breakpoint_ids);
@@ -131,7 +131,7 @@ fn threads_are_listed_told_and_each_has_a_stack() {
     );
     assert!(threads.len() >= 2, "{threads:?}");
     for thread in &threads {
-        // All have the program's name.
+        // All threads have the program's name.
         assert!(
             thread.name.ends_with(&format!(" ({})", thread.id)),
             "{threads:?}"

@@ -1,5 +1,5 @@
-//! Types of much used crates, shown as their users think of them. The tests can't depend on those, so that each is here a package of its
-//! name with a type of the same shape.
+//! Types of popular crates, shown the way their users think of them. The tests can't depend on these crates, so each is replaced by a
+//! package of the same name that has a type of the same layout.
 
 use crate::support::Session;
 use crate::support::project::{self, Project, launch};
@@ -206,7 +206,7 @@ fn main() {
 }
 ";
 
-/// Builds the program and stops in it.
+/// Builds the program and runs it to the breakpoint.
 fn begin(name: &str) -> (Project, Session, StackFrame) {
     let packages = [
         ("smallvec", SMALLVEC),

@@ -1,4 +1,4 @@
-//! Expressions that Rust programs are asked in: look-ups, comparisons, references and methods, by the language's own rules.
+//! Expressions in Rust programs: name lookup, comparisons, references and methods follow the rules of Rust.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::client::ClientError;
@@ -88,11 +88,11 @@ fn references_to_containers_are_passed_as_slices_and_own_methods_come_first() {
             ("boxed.as_str()", "\"its own\""),
             ("wrapped.len()", "42"),
             ("text.as_str()", "\"hey\""),
-            // Neither `Rc` nor what it holds has such a method.
+            // Neither `Rc` nor its contents have this method.
             ("counted.as_str()", "error: "),
         ],
     );
-    // Where nothing is called, it is said so, and not something else answered.
+    // Without calls, the answer is an error, not the result of another method.
     check(
         EvaluateArgumentsContext::Hover,
         &[("wrapped.as_str()", "error: "), ("text.len()", "3")],

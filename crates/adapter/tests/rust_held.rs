@@ -1,11 +1,12 @@
-//! Methods of Rust's library whose answers are read: of cells and locks, atomic numbers, counted owners, durations, and what look-ups give.
+//! Methods of Rust's standard library whose results the debugger reads from memory: cells and locks, atomics, reference-counted owners,
+//! durations, and lookups.
 
 use crate::support::setting::evaluated;
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Asks all of them in hovers, where nothing is run, and in watches.
+/// Evaluates each expression in a hover, which runs nothing, and in a watch.
 #[track_caller]
 fn check(expected: &[(&str, &str)]) {
     let contexts = [
@@ -39,7 +40,7 @@ fn cells_and_locks_are_looked_into_without_being_taken() {
         ("cell.borrow_mut().y + 1", "14"),
         ("counted.borrow()[1]", "2"),
         ("counted.borrow().len()", "2"),
-        // The stopped thread has it locked.
+        // The stopped thread itself holds this lock.
         ("lock.lock().unwrap().len()", "2"),
         ("lock.lock().unwrap()[0]", "'a'"),
         ("lock.lock().expect(\"no panic\")[1]", "'b'"),

@@ -1,4 +1,4 @@
-//! Values of Rust programs whose layout needs care, as clients see them.
+//! Values in Rust programs whose layout is tricky, as clients see them.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session};

@@ -1,5 +1,5 @@
-//! Programs with sanitizers, by gcc (whose runtimes are libraries) and clang (which links them in): stops at reports, what they say, and how the
-//! program ends behind them.
+//! Programs with sanitizers, by gcc (shared runtime libraries) and clang (statically linked runtimes): stops at reports, the texts of the
+//! reports, and how the program ends afterwards.
 
 use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// Compilers with their runtime of a sanitizer; gcc, which has them with it, at least.
+/// The program by each compiler that has the sanitizer's runtime. gcc always has it.
 fn builds(sanitizer: &'static str, more: &[&'static str]) -> Vec<(&'static str, Fixture)> {
     let says = |compiler: &str, argument: &str| {
         let output = Command::new(compiler).arg(argument).output();
@@ -52,11 +52,11 @@ fn launched(fixture: &Fixture, arguments: Value) -> Session {
     session
 }
 
-/// A stop at a report.
+/// A stop at a sanitizer's report.
 struct Reported {
     thread: i64,
     text: String,
-    /// The mark of the line that an editor shows: of the first frame whose source isn't set back.
+    /// The mark of the line that an editor shows: that of the first frame whose source isn't deemphasized.
     shown: String,
     info: ExceptionInfoResponse,
 }
@@ -126,7 +126,7 @@ fn an_error_of_memory_stops_behind_its_report_in_the_users_frame() {
             let place = format!("{}:{}", fixture.path(), fixture.line(how));
             let stack = details.stack_trace.unwrap_or_default();
             assert!(stack.contains(&place), "{stack}");
-            // The address is a value.
+            // The address in the report can be evaluated.
             let expression = details.evaluate_name.expect("an expression");
             let frames = session.stack(stop.thread);
             let address = session.evaluate(&frames[0], &expression);
@@ -184,7 +184,7 @@ fn steps_from_a_report_begin_in_the_users_frame() {
         session.ok::<NextRequest>(NextArguments::new(stop.thread));
         let next = session.stopped(StoppedEventReason::Step).top;
         assert_eq!(file_of(&next), Some(fixture.path()), "{compiler}: {next:?}");
-        // clang has no row for the end of a function that returns there.
+        // clang has no line row for the function's end when it returns there.
         let line = match compiler.starts_with("clang") {
             true => fixture.line("calls"),
             false => fixture.line("overflow") + 1,
@@ -273,7 +273,7 @@ fn a_race_stops_the_thread_that_came_second() {
         let shared = session.evaluate(&frames[0], "&shared");
         assert!(shared.starts_with(&address), "{address} {shared}");
         session.resume(stop.thread);
-        // The runtime's own code for a program with races.
+        // ThreadSanitizer's own exit code for a program with data races.
         assert_eq!(session.exit_code(), 66, "{case}");
         assert_eq!(
             stderr(&session).matches("WARNING: ThreadSanitizer").count(),
@@ -295,7 +295,7 @@ fn leaks_are_not_looked_for_while_debugging_and_the_program_ends_in_its_own_way(
             assert_eq!(said.matches("can't look for leaks").count(), 1, "{said}");
             session.disconnect();
 
-            // Who has switched it off has nothing to hear of it.
+            // No message if the user has disabled the leak check.
             let environment =
                 json!({"ASAN_OPTIONS": "detect_leaks=0", "LSAN_OPTIONS": "detect_leaks=0"});
             let session = launched(&fixture, json!({"args": ["leak"], "env": environment}));
@@ -304,7 +304,7 @@ fn leaks_are_not_looked_for_while_debugging_and_the_program_ends_in_its_own_way(
             assert!(!said.contains("leaks"), "{said}");
             session.disconnect();
 
-            // What is said to help does.
+            // The alternative that the message recommends works.
             let session = Session::new();
             let mut arguments = json!({"args": ["leak"], "noDebug": true});
             arguments["program"] = json!(fixture.program());
@@ -334,7 +334,7 @@ fn a_fault_is_told_as_the_signal_alone() {
         assert!(stderr(&session).contains("AddressSanitizer: SEGV"));
         session.disconnect();
 
-        // With faults off, the report is all that there is.
+        // With the filter for faults off, the sanitizer's report is the only stop.
         let session = Session::new();
         session.launch(&fixture, json!({"args": ["null"]}));
         let filters = SetExceptionBreakpointsArguments::new(vec!["sanitizers".to_owned()]);

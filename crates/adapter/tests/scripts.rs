@@ -1,10 +1,10 @@
-//! Texts of all scripts can be read; what can't be seen is escaped.
+//! Strings in all writing systems are readable, and invisible characters are escaped.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The locals of a fixture at its mark, and that each says the same when it is asked for by name.
+/// Checks the locals at the fixture's mark, and that each has the same value when evaluated by name.
 fn check(name: &str, expected: &[(&str, &str)]) {
     let fixture = Fixture::new(name);
     let session = Session::started(&fixture, json!({}), &["main"]);

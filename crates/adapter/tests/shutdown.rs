@@ -1,4 +1,4 @@
-//! How programs are asked to end, and what becomes of those that don't.
+//! How `terminate` ends programs, and what happens to programs that don't end.
 
 use crate::support::{Fixture, Session, is_alive};
 use dapple_dap::types::*;
@@ -17,7 +17,7 @@ fn the_program_is_asked_to_end_by_the_signal_that_the_launch_names() {
         json!({"gracefulShutdown": "SIGINT"}),
         json!({"gracefulShutdown": "int", "signals": "SIGINT:nopass"}),
         json!({"gracefulShutdown": "2", "noDebug": true}),
-        // There is time enough for it.
+        // The program ends long before this timeout.
         json!({"gracefulShutdown": "SIGINT", "shutdownTimeout": 60}),
     ];
     for arguments in ways {
@@ -36,7 +36,7 @@ fn a_stopped_program_is_asked_too_and_may_be_debugged_as_it_ends() {
     let session = started(&fixture, arguments, &["handler"]);
     session.ok::<TerminateRequest>(Default::default());
     let stop = session.stopped_at(&fixture, "handler", StoppedEventReason::Breakpoint);
-    // Longer than it has to end: the time doesn't count while it is stopped.
+    // The stop lasts longer than the timeout: the time doesn't count while the program is stopped.
     session.wait_for_written(
         OutputEventCategory::Console,
         "isn't killed while it is stopped",
@@ -71,7 +71,7 @@ fn without_a_time_a_program_may_take_as_long_as_it_likes_and_is_killed_when_aske
     let fixture = Fixture::new("shutdown.c");
     let session = started(&fixture, json!({}), &[]);
     session.ok::<TerminateRequest>(Default::default());
-    // It ignores that, and answers.
+    // The program ignores the first request, which succeeds nevertheless.
     assert!(is_alive(session.process_id()));
     session.ok::<TerminateRequest>(Default::default());
     assert_eq!(session.exit_code(), 128 + 9);

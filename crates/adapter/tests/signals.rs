@@ -1,4 +1,4 @@
-//! Signals and faults in whole sessions: which stop, what is said of them, and what reaches the program.
+//! Signals and faults in whole sessions: which of them stop, how they are described, and which reach the program.
 
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
@@ -202,7 +202,7 @@ fn signals_that_are_chosen_stop_are_told_or_kept_from_the_program() {
         assert_eq!(info(&session, stop.thread).exception_id, id);
         session.resume(stop.thread);
     }
-    // SIGSEGV is handled, so without the filter for faults it doesn't stop.
+    // The program handles SIGSEGV, so it doesn't stop without the filter for faults.
     assert_eq!(session.exit_code(), 4);
     let output = session.output(OutputEventCategory::Stdout);
     assert_eq!(output, "10 came\n11 came\n15 came\n28 came\n");
@@ -262,7 +262,7 @@ fn filters_set_before_the_launch_and_while_the_program_runs_hold() {
     let stop = session.stopped(StoppedEventReason::Exception);
     assert_eq!(info(&session, stop.thread).exception_id, "SIGUSR1");
     session.resume(stop.thread);
-    // It would have killed it. And a kill that isn't chosen and not handled does.
+    // Passed on, SIGUSR1 would have killed the program. An unhandled signal that isn't chosen does kill it.
     send(process, "USR2");
     assert_eq!(session.exit_code(), 128 + 12);
     session.disconnect();

@@ -1,14 +1,14 @@
-//! Running one thread while the others are held.
+//! Running one thread while the others stay stopped.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// A session whose workers do `after`, stopped at the first turn, and without breakpoints from then on.
+/// A session that is stopped at the first turn. Its workers then do `after`. Returns the worker's index, too.
 fn at_a_turn(fixture: &Fixture, after: &str) -> (Session, Stopped, i64) {
     let session = Session::started(fixture, json!({"args": [after]}), &["turn"]);
     let stop = session.stopped_at(fixture, "turn", StoppedEventReason::Breakpoint);
-    // The other worker may have stopped there at once, which was told before the stack.
+    // The other worker may have stopped there at the same time. Its event came before the answer with the stack.
     while session
         .events()
         .iter()
@@ -26,7 +26,7 @@ fn run_alone(session: &Session, thread: i64) {
     assert_eq!(answer.all_threads_continued, Some(false));
 }
 
-/// How many turns both workers have had; a frame is needed to ask.
+/// The number of turns of each worker. Needs a frame for the evaluation.
 fn counts(session: &Session, frame: &StackFrame) -> [i64; 2] {
     ["counts[0]", "counts[1]"].map(|of| session.evaluate(frame, of).parse().expect("a number"))
 }
@@ -91,7 +91,7 @@ fn a_held_thread_shows_its_stack_and_the_running_one_does_not() {
     let main = threads(&session)[0];
     let before = session.stack(main);
     run_alone(&session, stop.thread);
-    // It waits for the other by and by, which is held: nothing comes by itself.
+    // The thread soon waits for the other worker, which stays stopped, so no event comes by itself.
     let refusal = session.refused::<StackTraceRequest>(StackTraceArguments::new(stop.thread));
     assert_eq!(refusal.message.as_deref(), Some("notStopped"));
     let refusal = session.refused::<ScopesRequest>(ScopesArguments::new(stop.top.id));
@@ -107,7 +107,7 @@ fn a_held_thread_shows_its_stack_and_the_running_one_does_not() {
     let indexes = session.variable(of_main, "Locals", "indexes");
     assert_eq!(session.variables(indexes.variables_reference).len(), 2);
 
-    // It is no lock: all others run as soon as that is asked for.
+    // Any thread can be resumed, and then all threads run.
     session.resume(main);
     assert_eq!(session.exit_code(), 0);
     assert_eq!(session.output(OutputEventCategory::Stdout), "4 4 0\n");
@@ -127,7 +127,7 @@ fn a_second_thread_is_let_run_beside_the_first() {
         .find(|id| **id != stop.thread)
         .expect("the other worker");
     run_alone(&session, *other);
-    // Both workers meet and end; the first thread is held all the time.
+    // Both workers meet and end. The first thread stays stopped all the time.
     let paused = session.stopped(StoppedEventReason::Pause);
     assert_eq!((paused.thread, threads(&session)), (all[0], vec![all[0]]));
     assert_eq!(session.output(OutputEventCategory::Stdout), "");
@@ -163,7 +163,7 @@ fn a_thread_begun_by_the_one_that_runs_is_held_before_its_first_instruction() {
     let (session, stop, _) = at_a_turn(&fixture, "spawn");
     session.set_breakpoints(&fixture, &["spawned"]);
     run_alone(&session, stop.thread);
-    // The worker's own thread is known, and does nothing.
+    // The new thread is reported, but doesn't run.
     let known = threads(&session);
     let started = loop {
         let event = session.wait_for::<ThreadEvent>();
@@ -267,7 +267,7 @@ fn a_step_that_waits_for_a_held_thread_is_paused_or_goes_on_with_all() {
             session.ok::<NextRequest>(next);
             at = session.stopped(StoppedEventReason::Step);
         }
-        // It is before `sem_wait`, and nobody runs who posts.
+        // The next line is `sem_wait`, and no running thread posts the semaphore.
         let next = NextArguments::new(at.thread).with_single_thread(true);
         session.ok::<NextRequest>(next);
         let refusal = session.refused::<StackTraceRequest>(StackTraceArguments::new(at.thread));
@@ -278,7 +278,7 @@ fn a_step_that_waits_for_a_held_thread_is_paused_or_goes_on_with_all() {
             assert_eq!(paused.thread, at.thread);
             session.resume(paused.thread);
         } else {
-            // With the others the step comes to its end.
+            // The step ends when the other threads run.
             session.resume(at.thread);
             let stop = session.stopped(StoppedEventReason::Step);
             assert_eq!((stop.thread, stop.top.name.as_str()), (at.thread, "work"));
@@ -327,7 +327,7 @@ fn the_end_of_a_thread_in_a_step_of_its_own_is_a_stop_of_the_others() {
     let out = StepOutArguments::new(stop.thread).with_single_thread(true);
     session.ok::<StepOutRequest>(out);
     let event = session.wait_for::<StoppedEvent>();
-    // Where the C library's own code has a source, that is where the function returns to.
+    // If the C library has debug information, the function returns to a source line of the library and the step ends there.
     let left = match event.reason {
         StoppedEventReason::Step => {
             run_alone(&session, stop.thread);

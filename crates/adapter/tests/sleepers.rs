@@ -1,13 +1,13 @@
-//! Programs of many threads that sleep: calls, steps and ends among them.
+//! Programs with many sleeping threads: calls, steps and ends.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Enough that waiting for all of them goes another way than waiting for a few.
+/// Enough threads that the tracer uses another way to wait for all of them than for a few.
 const MANY: usize = 500;
 
-/// Evaluates what is typed into the console.
+/// The console's answer to an expression.
 fn typed(session: &Session, frame: &StackFrame, text: &str) -> String {
     let arguments = EvaluateArguments::new(text).with_frame_id(frame.id);
     let answer =
@@ -24,7 +24,7 @@ fn at_turn(fixture: &Fixture, arguments: serde_json::Value) -> (Session, Stopped
     (session, stop)
 }
 
-/// The innermost frame of the thread that began last: it sleeps.
+/// The innermost frame of the newest thread, which sleeps.
 fn sleeper(session: &Session) -> StackFrame {
     let threads = session.ok::<ThreadsRequest>(Default::default()).threads;
     assert_eq!(threads.len(), MANY + 1);
@@ -42,7 +42,7 @@ fn calls_and_steps_among_many_sleeping_threads_come_back_in_any_order() {
         assert_eq!(typed(&session, &stop.top, "twice(21)"), "42");
         let stop = session.step_in(&stop, &fixture, "look");
         assert_eq!(typed(&session, &stop.top, "look(twice(1))"), "5");
-        // With all threads the first one would go on meanwhile.
+        // If calls resume all threads, the first thread would run on during a call in another thread.
         let caller = match threads {
             "one" => sleeper(&session),
             _ => stop.top.clone(),
@@ -63,7 +63,7 @@ fn calls_and_steps_among_many_sleeping_threads_come_back_in_any_order() {
         session.resume(stop.thread);
         assert_eq!(session.exit_code(), 0);
         let output = session.output(OutputEventCategory::Stdout);
-        // Three turns, and six calls.
+        // Three turns and six calls.
         assert_eq!(output, "6 9 0\n");
         session.disconnect();
     }

@@ -1,4 +1,4 @@
-//! Programs whose sources are elsewhere than where they were compiled.
+//! Programs whose sources are no longer where they were compiled.
 
 use crate::support::fixture::fixtures_folder;
 use crate::support::{Session, file_of, text};
@@ -19,7 +19,7 @@ int main(void)
 "#;
 const PART: &str = "static inline int part(int n)\n{\n    return n + 1;\n}\n";
 
-/// A program that was compiled in a folder that is another now.
+/// A program whose source folder was renamed after compilation.
 struct Moved {
     built: PathBuf,
     now: PathBuf,
@@ -31,10 +31,10 @@ impl Moved {
         Moved::compiled(name, |_| Vec::new())
     }
 
-    /// With more flags, which may name the folder where it is built.
+    /// With additional flags, which may contain the path of the build folder.
     fn compiled(name: &str, flags: impl Fn(&Path) -> Vec<String>) -> Moved {
         let root = fixtures_folder().join(format!("moved-{name}-{}", std::process::id()));
-        // Another run of the tests may have had the same number.
+        // An earlier run of the tests may have had the same process id.
         let _ = std::fs::remove_dir_all(&root);
         let (built, now) = (root.join("built/code"), root.join("now"));
         let program = root.join("program");
@@ -176,7 +176,7 @@ fn a_file_that_is_elsewhere_in_the_debug_information_is_told_with_what_maps_it()
     session.disconnect();
 }
 
-/// The first breakpoint in `main.c`, as it is in the folder now.
+/// Checks that a breakpoint in `main.c`, by its path in the new folder, is hit.
 fn is_found(moved: &Moved, arguments: serde_json::Value) {
     let mut arguments = arguments;
     arguments["program"] = json!(text(&moved.program));
@@ -218,7 +218,7 @@ fn relative_names_of_sources_are_found_from_the_folder_that_is_said() {
     is_found(&moved, json!({"relativePathBase": now}));
 }
 
-/// As CodeLLDB has it: those sources are told as if they weren't here.
+/// CodeLLDB's behaviour: sources of a folder that maps to `null` count as missing.
 #[test]
 fn sources_of_a_folder_that_is_null_are_not_looked_for() {
     let moved = Moved::new("hidden");
@@ -248,7 +248,7 @@ fn sources_of_a_folder_that_is_null_are_not_looked_for() {
     session.disconnect();
 }
 
-/// A stop at `main` of a program whose source isn't where it was; its frame's source, line and instruction.
+/// Stops at `main` of a program whose source was moved. Returns the session, the thread, the frame and its source.
 fn at_main(moved: &Moved, arguments: serde_json::Value) -> (Session, i64, StackFrame, Source) {
     let session = Session::new();
     let mut arguments = arguments;
@@ -263,7 +263,7 @@ fn at_main(moved: &Moved, arguments: serde_json::Value) -> (Session, i64, StackF
     (session, stop.thread, top, source)
 }
 
-/// The lines of a source without a path.
+/// The lines of a source that has a reference instead of a path.
 fn lines_of(session: &Session, reference: i64) -> Vec<String> {
     let asked = SourceArguments::new(reference);
     let text = session.ok::<SourceRequest>(asked).content;
@@ -288,7 +288,7 @@ fn a_frame_whose_source_is_nowhere_opens_as_disassembly_and_steps_by_instruction
     let mut line = top.line;
     let mut over_calls = 0;
     let mut here = shown(&top);
-    // Into and out of nothing: `part` is called from the line.
+    // Without granularity, steps go by instructions and over calls: the line calls `part`.
     while over_calls == 0 {
         session.ok::<NextRequest>(NextArguments::new(thread));
         let stop = session.stopped(StoppedEventReason::Step);
@@ -298,7 +298,7 @@ fn a_frame_whose_source_is_nowhere_opens_as_disassembly_and_steps_by_instruction
         over_calls += usize::from(here.contains(" call"));
         (line, here) = (top.line, shown(&top));
     }
-    // Who asks for lines gets lines: the end of this one, and then the next.
+    // Steps by line go to the end of this line, and then to the next one.
     for _ in 0..2 {
         let by_line = NextArguments::new(thread).with_granularity(SteppingGranularity::Line);
         session.ok::<NextRequest>(by_line);
@@ -323,7 +323,7 @@ fn nothing_else_is_told_with_a_path_that_leads_nowhere_either() {
     session.configured();
     let stop = session.stopped(StoppedEventReason::FunctionBreakpoint);
     let top = session.stack(stop.thread).remove(0);
-    // The breakpoint is in what the frame is shown in.
+    // The breakpoint is in the same source as the frame.
     let source = set.source.expect("a source");
     let frames = top.source.clone().expect("a source");
     assert_eq!((source.path, &source.origin), (None, &frames.origin));
@@ -349,7 +349,7 @@ fn nothing_else_is_told_with_a_path_that_leads_nowhere_either() {
     session.disconnect();
 }
 
-/// The program runs here, and the editor elsewhere, where its folders are.
+/// The program runs here. The editor and its folders are on another machine.
 #[test]
 fn a_source_in_a_folder_that_only_the_client_has_keeps_its_path() {
     let moved = Moved::new("elsewhere");
@@ -372,7 +372,7 @@ fn a_disassembly_is_shown_never_or_always_where_that_is_wanted() {
         (None, Some(origin), None)
     );
     assert_eq!((source.name.as_deref(), top.line), (Some("main.c"), 6));
-    // By lines.
+    // Steps go by lines.
     session.ok::<NextRequest>(NextArguments::new(thread));
     let stop = session.stopped(StoppedEventReason::Step);
     assert_eq!(session.stack(stop.thread)[0].line, 7);

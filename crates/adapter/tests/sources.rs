@@ -1,4 +1,4 @@
-//! The texts of sources: files, and the disassembly of what has none.
+//! Texts of sources: files, and the disassembly of functions without a source.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -13,7 +13,7 @@ fn of_path(path: &str) -> SourceArguments {
     SourceArguments::new(0).with_source(Source::new().with_path(path))
 }
 
-/// The frame of a function without debug information, its source's reference and its line's text.
+/// The frame of a function without debug information, its source reference, and the text of its line.
 #[track_caller]
 fn through(session: &Session, stop: &Stopped) -> (StackFrame, i64, String) {
     let stack = session.stack(stop.thread);
@@ -50,7 +50,7 @@ fn a_frame_without_a_source_is_in_its_functions_disassembly() {
     assert!(answer.content.starts_with("0x") && answer.content.contains(" <+0x0000>  push"));
     assert_eq!(answer.mime_type.as_deref(), Some("text/x-asm"));
 
-    // The thread comes back to it, behind the call.
+    // Stops at the instruction behind the call, to which the thread returns.
     let behind = answer.content.lines().nth(frame.line as usize);
     let behind = behind.and_then(|line| line.split(' ').next());
     let wanted = vec![InstructionBreakpoint::new(behind.expect("an address"))];
@@ -65,7 +65,7 @@ fn a_frame_without_a_source_is_in_its_functions_disassembly() {
 
     session.ok::<SetInstructionBreakpointsRequest>(SetInstructionBreakpointsArguments::new(vec![]));
 
-    // What is written elsewhere makes no other source of it.
+    // A write elsewhere in memory doesn't invalidate the source.
     let at = stop.top.instruction_pointer_reference.clone();
     let code = ReadMemoryArguments::new(at.clone().expect("a reference"), 1);
     let code = session.ok::<ReadMemoryRequest>(code).data.expect("a byte");
@@ -73,14 +73,14 @@ fn a_frame_without_a_source_is_in_its_functions_disassembly() {
     session.ok::<WriteMemoryRequest>(same);
     assert_eq!(through(&session, &stop).1, reference);
 
-    // The same source at the next stop, and by the older way to ask for it.
+    // The source is the same at the next stop, and for the deprecated form of the request.
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "called", StoppedEventReason::Breakpoint);
     assert_eq!(through(&session, &stop).1, reference);
     let older = session.ok::<SourceRequest>(SourceArguments::new(reference));
     assert_eq!(older.content, answer.content);
 
-    // A breakpoint on a line of it stops there; another on no line is refused.
+    // A breakpoint on a line of the disassembly stops. A breakpoint on a line without an instruction is refused.
     let lines = [frame.line + 1, 77, frame.line + 3];
     let lines = lines.map(SourceBreakpoint::new).to_vec();
     let source = frame.source.clone().expect("a source");
@@ -100,7 +100,7 @@ fn a_frame_without_a_source_is_in_its_functions_disassembly() {
             .as_deref()
             .is_some_and(|why| why.contains("no instruction"))
     );
-    // Others on instructions leave them alone.
+    // Setting instruction breakpoints doesn't remove these.
     session.ok::<SetInstructionBreakpointsRequest>(SetInstructionBreakpointsArguments::new(vec![]));
     for place in [0, 2] {
         session.resume(stop.thread);

@@ -1,4 +1,4 @@
-//! How sessions begin: the order of requests, what `launch` takes, and what it refuses.
+//! How sessions begin: the order of requests, arguments of `launch`, and refused launches.
 
 use crate::support;
 use crate::support::{Fixture, Session, file, is_alive};
@@ -8,7 +8,7 @@ use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 
-/// `launch` with these arguments must be refused with a sentence that has `part` in it; then the session ends.
+/// Checks that `launch` with these arguments is refused with a message that contains `part`, and that the session ends.
 fn is_refused(arguments: Value, part: &str) {
     let session = Session::new();
     let failure = session.refused::<LaunchRequest>(launch_arguments(&arguments));

@@ -1,5 +1,5 @@
-//! How programs are started, seen from them: arguments of every kind, where they are in memory, and files that go while
-//! they run.
+//! How programs are started, as they see it: all kinds of arguments, their addresses in memory, and files that are deleted while the
+//! program runs.
 
 use crate::support::{Fixture, PATIENCE, Session};
 use dapple_adapter::{ServeOptions, serve};
@@ -130,7 +130,7 @@ fn text_that_is_no_text_is_refused_with_its_place() {
     }
 }
 
-/// Where `main` and its local are.
+/// The addresses of `main` and of its local variable.
 fn addresses(arguments: Value) -> (String, String) {
     let fixture = Fixture::new("exit.c");
     let session = Session::started(&fixture, arguments, &["main"]);
@@ -147,10 +147,10 @@ fn addresses_repeat_unless_they_are_to_be_random() {
     assert_eq!(first, addresses(json!({})));
     assert_eq!(first, addresses(json!({"disableASLR": true})));
     let random = addresses(json!({"randomize": true}));
-    // The same, as lldb-dap has it.
+    // The same argument under lldb-dap's name.
     let again = addresses(json!({"disableASLR": false}));
     let system = std::fs::read_to_string("/proc/sys/kernel/randomize_va_space");
-    // Where the system does it for nobody, not for this one.
+    // If the system disables address randomization for all programs, the debugger can't enable it.
     let is_random = system.is_ok_and(|text| text.trim() != "0");
     assert_eq!(
         random.0 != again.0 && random.1 != again.1,
@@ -175,7 +175,7 @@ fn a_program_whose_file_is_removed_while_it_runs_goes_on_and_stops() {
     assert_eq!(session.evaluate(&stop.top, "worked"), "0");
     session.resume(stop.thread);
     session.wait_for_output("worked 1");
-    // It can't be started again.
+    // The program can't be started again.
     let failure = session.refused::<RestartRequest>(RestartArguments::new());
     assert!(
         failure.sentence.contains("there is no such file"),

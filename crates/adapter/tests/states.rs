@@ -1,12 +1,11 @@
-//! Requests that come at a time when they can't be meant: each gets a sentence, and the session goes on as if it had not
-//! come.
+//! Requests at times when they make no sense: each is refused with a message, and the session continues undisturbed.
 
 use crate::support::{Fixture, Session, is_alive};
 use dapple_dap::client::RequestFailure;
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What is said to each request that needs a stopped program, of this thread and this frame.
+/// The errors of all requests that need a stopped program, for this thread and frame.
 fn refusals_to_move_and_look(
     session: &Session,
     thread: i64,
@@ -57,7 +56,7 @@ fn refusals_to_move_and_look(
     ]
 }
 
-/// And to those that need a program, running or not.
+/// The same for requests that need a program, running or stopped.
 fn refusals(session: &Session, thread: i64, frame: i64) -> Vec<(&'static str, RequestFailure)> {
     let ids = TerminateThreadsArguments::new().with_thread_ids(vec![thread]);
     let mut refusals = refusals_to_move_and_look(session, thread, frame);
@@ -120,7 +119,7 @@ fn before_anything_is_launched_each_request_says_that_nothing_is_debugged() {
             .threads
             .is_empty()
     );
-    // And then it works.
+    // A launch still works.
     let fixture = Fixture::new("exit.c");
     session.launch(&fixture, json!({"args": ["3"]}));
     session.configured();
@@ -141,7 +140,7 @@ fn after_the_end_each_request_says_so_and_leaving_works() {
     );
     let pause = session.refused::<PauseRequest>(PauseArguments::new(stop.thread));
     all_say(&[("pause", pause)], &["ended"]);
-    // What is over may be asked to end, as often as anybody likes.
+    // `terminate` succeeds after the program's end, as often as it is sent.
     session.ok::<TerminateRequest>(Default::default());
     session.ok::<TerminateRequest>(Default::default());
     session.disconnect();
@@ -161,7 +160,7 @@ fn while_the_program_runs_each_request_says_so_and_it_runs_on() {
     all_say(&refusals, &["running", "runs", "no frame", "no target"]);
     typed(">work");
     let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
-    // A pause of what is stopped is no news.
+    // Pausing a stopped program sends no event.
     session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
     assert_eq!(session.stack(stop.thread)[0].line, fixture.line("work"));
     session.resume(stop.thread);
@@ -175,10 +174,10 @@ fn while_the_program_runs_each_request_says_so_and_it_runs_on() {
 
 #[test]
 fn a_session_may_be_left_in_every_state_and_leaves_no_process() {
-    // Before anything.
+    // Before a launch.
     Session::new().disconnect();
     let fixture = Fixture::new("sleepless.c");
-    // While it steps over what does not come back.
+    // While it steps over a call that never returns.
     let session = Session::started(&fixture, json!({}), &["main"]);
     let stop = session.stopped_at(&fixture, "main", StoppedEventReason::Breakpoint);
     let process = session.process_id();
@@ -187,14 +186,14 @@ fn a_session_may_be_left_in_every_state_and_leaves_no_process() {
     session.wait_for_output("awake");
     session.disconnect();
     assert!(!is_alive(process));
-    // While a stop is on its way.
+    // While a pause is pending.
     let session = Session::started(&fixture, json!({}), &[]);
     session.wait_for_output("awake");
     let process = session.process_id();
     session.ok::<PauseRequest>(PauseArguments::new(process));
     session.disconnect();
     assert!(!is_alive(process));
-    // When it has ended, and twice.
+    // After the program's end, twice.
     let fixture = Fixture::new("exit.c");
     let session = Session::started(&fixture, json!({}), &[]);
     assert_eq!(session.exit_code(), 0);

@@ -1,4 +1,4 @@
-//! Choosing which call of a line to step into, and which code never.
+//! Choosing which call of a line to step into, and functions that steps never enter.
 
 use crate::support;
 use crate::support::{Fixture, Session, Stopped};
@@ -39,18 +39,18 @@ fn the_chosen_call_is_entered_and_the_others_are_made() {
             .iter()
             .all(|target| target.line == Some(line) && target.column.is_some())
     );
-    // Asked again, they have the numbers that they had.
+    // Asking again gives the same ids.
     assert_eq!(self::targets(&session, &stop), targets);
     session.ok::<StepInRequest>(into(&stop, &targets[2]));
     let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Step);
-    // Its arguments are what the others have returned.
+    // Its arguments are the return values of the other calls.
     assert_eq!(session.evaluate(&stop.top, "a * 10 + b"), "24");
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
 }
 
-/// What is written where a target is; empty where nothing says how far that goes.
+/// The source text of a target. Empty if the target has no end column.
 fn written(fixture: &Fixture, target: &StepInTarget) -> String {
     let Some(end) = target.end_column else {
         assert_eq!(target.end_line, None);
@@ -70,7 +70,7 @@ fn written(fixture: &Fixture, target: &StepInTarget) -> String {
 fn a_target_covers_its_call_where_that_is_plain() {
     let fixture = Fixture::new("stepping/targets.cpp");
     for (mark, expected) in [
-        // gcc says of calls among the arguments that they are where the outer one is: there it is another function's name that is written.
+        // gcc gives calls among the arguments the outer call's position, where another function's name is written.
         ("nested", &["", "", "(one(1), two(2))"][..]),
         ("pointer", &["(a)", "(a)"]),
         ("choice", &["(d)", "(d)"]),
@@ -154,7 +154,7 @@ fn what_is_to_be_skipped_is_told_at_the_launch() {
                 session.step_in(&stop, &fixture, name);
             }
             None => {
-                // `numbers.begin()` is the first that is called.
+                // The first call is `numbers.begin()`.
                 session.ok::<StepInRequest>(StepInArguments::new(stop.thread));
                 let stop = session.stopped(StoppedEventReason::Step);
                 let file = support::file_of(&stop.top).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Colours for clients that take them, and none for others.
+//! ANSI colours for clients that support them, and none for others.
 
 use crate::support;
 use crate::support::fixture::workspace;
@@ -7,7 +7,7 @@ use dapple_adapter::{ServeOptions, styling};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// A session that is stopped at `values`; a breakpoint there has written a message before.
+/// A session that is stopped at `values`. A log point there has written a message.
 fn stopped(fixture: &Fixture, client: InitializeRequestArguments) -> (Session, Stopped) {
     let session = Session::serving(ServeOptions::default(), client);
     let natvis = text(&workspace().join("fixtures/styled.natvis"));
@@ -39,7 +39,7 @@ fn values_and_sentences_are_coloured_for_a_client_that_takes_colours() {
             "level" => "\x1b[35mHigh\x1b[0m",
             "lost" => "\x1b[2m<cannot read memory at 0x10>\x1b[0m",
             "nowhere" => "\x1b[36m0x10\x1b[0m \x1b[2m<cannot be read>\x1b[0m",
-            // What the program holds is no colour.
+            // Escape sequences in the program's data are escaped.
             "sly" => "\\x1b[\x1b[36m31mred\x1b[0m\\x1b[\x1b[36m0m\x1b[0m",
             other => panic!("what is `{other}`?"),
         };
@@ -51,7 +51,7 @@ fn values_and_sentences_are_coloured_for_a_client_that_takes_colours() {
     let rip = support::named(&session.variables(general), "rip").clone();
     assert!(rip.value.starts_with("\x1b[36m0x"), "{rip:?}");
 
-    // The protocol has colours in no other field.
+    // The protocol allows colours only in variables' values and in output.
     for (expression, plain) in [("count", "42"), ("point", "{x = 3, y = -1.5}")] {
         assert_eq!(session.evaluate(&stop.top, expression), plain);
     }
@@ -61,10 +61,10 @@ fn values_and_sentences_are_coloured_for_a_client_that_takes_colours() {
     );
     let said = session.output(OutputEventCategory::Console);
     assert!(said.contains("\x1b[33mwarning:\x1b[0m "), "{said}");
-    // What the program writes is its own.
+    // The program's own output is passed on unchanged.
     session.wait_for_written(OutputEventCategory::Stdout, "\x1b[1mready\x1b[0m\n");
 
-    // An editor begins with what it shows.
+    // Editors offer the coloured value for editing, so `setVariable` ignores escape sequences.
     let arguments = SetVariableArguments::new(locals, "count", "\x1b[36m43\x1b[0m");
     let set = session.ok::<SetVariableRequest>(arguments);
     assert_eq!(set.value, "43");

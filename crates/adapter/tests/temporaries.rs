@@ -1,4 +1,4 @@
-//! What functions of Rust programs give back to expressions is dropped, as it would be in the program.
+//! Values that Rust functions return to expressions are dropped, as the program itself would do.
 
 use crate::support;
 use crate::support::{Fixture, Session, Stopped};
@@ -27,7 +27,7 @@ fn answer(
     }
 }
 
-/// Runs on to the end; what the program has written behind the stop.
+/// Runs to the end. Returns the program's output after the stop.
 fn rest(session: Session, stop: &Stopped, fixture: &Fixture) -> String {
     session.ok::<ContinueRequest>(ContinueArguments::new(stop.thread));
     let stop = session.stopped_at(fixture, "after", StoppedEventReason::Breakpoint);
@@ -66,7 +66,7 @@ fn what_is_shown_stays_until_the_program_goes_on() {
     assert_eq!(of("noisy(4).0").0, "4");
     let (shown, reference) = of("person(50)");
     assert_eq!(shown, "Person { name: \"number 50\", years: 50 }");
-    // Others are made and dropped meanwhile.
+    // Other values are made and dropped in between.
     assert_eq!(of("person(51).name.len()").0, "9");
     assert_eq!(
         of("person(52)").0,

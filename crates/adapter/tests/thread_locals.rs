@@ -1,11 +1,11 @@
-//! Variables that each thread has for itself: the program's, those of a library that is loaded late, and `errno`.
+//! Thread-local variables: those of the program, of a library that is loaded later, and `errno`.
 
 use crate::support::setting::evaluated;
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What expressions say at a stop.
+/// Checks the values of expressions at a stop.
 fn said(session: &Session, stop: &Stopped, expected: &[(&str, &str)]) {
     for (expression, text) in expected {
         let said = evaluated(
@@ -52,7 +52,7 @@ fn each_thread_shows_its_own_variables_of_the_program_a_library_and_errno() {
     assert_eq!(session.variable(&stop.top, "Statics", "count").value, "42");
     session.resume(stop.thread);
 
-    // The first thread has its own of each.
+    // The first thread has its own copy of each variable.
     let stop = session.stopped_at(&host, "main", StoppedEventReason::Breakpoint);
     said(
         &session,
@@ -75,7 +75,7 @@ fn each_thread_shows_its_own_variables_of_the_program_a_library_and_errno() {
         ],
     );
     session.resume(stop.thread);
-    // The library is unloaded, and loaded anew: what the thread has still is the old one's.
+    // The library was unloaded and loaded again. The thread's old copy belongs to the unloaded library.
     let stop = session.stopped_at(&library, "before", StoppedEventReason::Breakpoint);
     said(
         &session,
@@ -86,7 +86,7 @@ fn each_thread_shows_its_own_variables_of_the_program_a_library_and_errno() {
     let stop = session.stopped_at(&library, "after", StoppedEventReason::Breakpoint);
     said(&session, &stop, &[("count", "43")]);
     session.resume(stop.thread);
-    // What was set is what the program goes on with: 50 - 1, 43 - 3, and 5.
+    // The program continues with the values that were set: 50 - 1, 43 - 3, and 5.
     assert_eq!(session.exit_code(), 94);
     session.disconnect();
 }
@@ -110,7 +110,7 @@ fn what_rust_declares_for_each_thread_has_its_written_name_and_value() {
             ("LATER", unset),
         ],
     );
-    // The macro's other statics, which the linker has dropped, are nowhere.
+    // The macro's other statics, which the linker has dropped, are not listed.
     let statics = session.scope(&stop.top, "Statics");
     let mut shown = session.variables(statics.variables_reference);
     shown.retain(|it| it.name.starts_with("thread_locals::"));

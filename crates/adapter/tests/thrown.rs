@@ -1,4 +1,4 @@
-//! What a stop is about as a value: the expression that `exceptionInfo` gives for it is evaluated, in whatever frame.
+//! The value that a stop is about: the expression in `exceptionInfo` can be evaluated in any frame.
 
 use crate::support::{Fixture, Session, named};
 use dapple_dap::types::*;
@@ -20,7 +20,7 @@ fn details(session: &Session, thread: i64) -> ExceptionDetails {
     info.details.expect("details")
 }
 
-/// Waits for the stop; what its expression gives in each frame of the stack, which must be the same.
+/// Waits for the stop. Evaluates its expression in each frame of the stack, and checks that the values are the same.
 fn value(session: &Session) -> (i64, ExceptionDetails, EvaluateResponse) {
     let thread = session.stopped(StoppedEventReason::Exception).thread;
     let details = details(session, thread);
@@ -46,7 +46,7 @@ fn children(session: &Session, value: &EvaluateResponse) -> Vec<Variable> {
 #[test]
 fn an_object_that_is_thrown_has_its_fields() {
     let fixture = Fixture::new("throws.cpp");
-    // At the throw, and where the runtime gives up.
+    // At the throw, and where the runtime terminates the program.
     for (args, filters) in [
         (&["own"][..], &["cpp_throw"][..]),
         (&["own"], &["cpp_catch"]),
@@ -58,7 +58,7 @@ fn an_object_that_is_thrown_has_its_fields() {
         let fields = children(&session, &value);
         let text = named(&fields, "text");
         assert_eq!(text.value, "\"it is my own\"", "{fields:?}");
-        // A field's own expression leads there again.
+        // A field's own expression evaluates to the field.
         let frame = &session.stack(thread)[1];
         let again = text.evaluate_name.as_deref().expect("an expression");
         assert_eq!(session.evaluate(frame, again), "\"it is my own\"");
@@ -152,7 +152,7 @@ fn a_fault_has_its_address_and_other_stops_have_nothing() {
     assert_eq!(address.result, "0x10");
     session.disconnect();
 
-    // A signal that somebody sends is about no address.
+    // A signal that was sent has no fault address.
     let session = Session::new();
     session.launch(&fixture, json!({"args": ["abort"]}));
     session.configured();

@@ -1,12 +1,12 @@
-//! C++ exceptions that nothing catches, with the filters as they are when nobody asks for anything: each way of the
-//! runtime to give up, and what a program's other throws come to.
+//! Uncaught C++ exceptions with the default filters: each way in which the runtime terminates the program, and the effect on the program's
+//! other throws.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, file_of};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// The text of a stop, and the mark of the first line of the program's own on the stack.
+/// The thread and text of a stop, and the mark of the innermost stack frame in the program's own source.
 fn stopped(session: &Session, fixture: &Fixture) -> (i64, String, String) {
     let stop = session.stopped(StoppedEventReason::Exception);
     let stack = session.stack(stop.thread);
@@ -81,7 +81,7 @@ fn each_way_of_the_runtime_to_give_up_is_told_where_the_stack_still_is() {
                 ["straight", "cleaned", "destructor"].contains(&how),
                 "{text}"
             );
-            // Inlined, a throw is in a function that begins with it.
+            // With optimization, the throw may be inlined into another function, at another line.
             if optimization == Optimization::None {
                 assert_eq!(mark, place, "{how} {linking:?}");
             }
@@ -102,7 +102,7 @@ fn each_way_of_the_runtime_to_give_up_is_told_where_the_stack_still_is() {
     }
 }
 
-// VS Code shows an exception at the first frame whose source isn't set back, and asks for it only then.
+// VS Code shows an exception at the first frame whose source isn't deemphasized, and requests its details only then.
 #[test]
 fn the_first_frame_with_a_source_that_is_not_set_back_is_the_users() {
     let fixture = Fixture::new("uncaught.cpp");
@@ -144,7 +144,7 @@ fn what_destructors_have_run_for_says_that_its_functions_are_left() {
     );
     session.disconnect();
 
-    // Where throws stop, too, that is known at the throw, and told once.
+    // If throws stop, too, this is known at the throw, and reported once.
     let session = Session::new();
     session.launch(&fixture, json!({"args": ["cleaned", "0"]}));
     let filters = vec![

@@ -1,4 +1,4 @@
-//! Programs that are run without debugging (`noDebug`): nothing traces them, and all that isn't about debugging works as ever.
+//! Programs that run without debugging (`noDebug`): they aren't traced, and everything that isn't about debugging works as usual.
 
 use crate::support;
 use crate::support::{Fixture, Session, is_alive, running};
@@ -7,7 +7,7 @@ use dapple_dap::testing::launch_arguments;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 
-/// A session in which `fixture` runs without debugging; its process.
+/// Runs `fixture` without debugging. Returns its process id, too.
 fn run(fixture: &Fixture, arguments: Value) -> (Session, i64) {
     let session = Session::new();
     let mut arguments = arguments;
@@ -72,7 +72,7 @@ fn it_begins_once_the_client_has_configured() {
     assert!(written().starts_with("to stdout\n"));
     std::fs::remove_file(&mark).expect("it is there");
     session.disconnect();
-    // And may be left or asked to end before.
+    // The program can be terminated before it starts.
     let session = Session::new();
     session.launch(&fixture, json!({"noDebug": true}));
     session.ok::<TerminateRequest>(Default::default());

@@ -1,4 +1,4 @@
-//! What VS Code gets otherwise than the rest.
+//! Behaviour that is different for VS Code.
 
 use crate::support::{Fixture, Session, initialize_arguments, named};
 use dapple_dap::testing::launch_arguments;

@@ -1,11 +1,11 @@
-//! Breakpoints on data: what can be watched, who is stopped, and what the stop says.
+//! Data breakpoints: what can be watched, which thread stops, and what the stop says.
 
 use crate::support;
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// What can be watched under `name` in the frame on top.
+/// The answer to `dataBreakpointInfo` for `name` in the top frame.
 fn info(session: &Session, at: &Stopped, name: &str) -> DataBreakpointInfoResponse {
     let arguments = DataBreakpointInfoArguments::new(name).with_frame_id(at.top.id);
     session.ok::<DataBreakpointInfoRequest>(arguments)
@@ -17,7 +17,7 @@ fn handle(session: &Session, at: &Stopped, name: &str) -> String {
         .unwrap_or_else(|| panic!("{name}: {}", info.description))
 }
 
-/// Watches these, all of which must be taken; their ids.
+/// Sets data breakpoints, all of which must be verified. Returns their ids.
 fn watch(session: &Session, wanted: &[(&str, DataBreakpointAccessType)]) -> Vec<i64> {
     let answers = set(session, wanted);
     let ids = answers.iter().map(|answer| {
@@ -43,7 +43,7 @@ const WRITE: DataBreakpointAccessType = DataBreakpointAccessType::Write;
 const READ: DataBreakpointAccessType = DataBreakpointAccessType::Read;
 const READ_WRITE: DataBreakpointAccessType = DataBreakpointAccessType::ReadWrite;
 
-/// Runs on to an access to data, and gives what is said of it.
+/// Runs to the next access. Returns the stop, its description, and the statement that made it.
 fn accessed(session: &Session, thread: i64) -> (Stopped, String, String) {
     session.resume(thread);
     let stop = session.stopped(StoppedEventReason::DataBreakpoint);
@@ -88,7 +88,7 @@ fn a_global_stops_each_time_its_value_changes_with_old_and_new() {
         );
         assert_eq!(session.evaluate(&hit.top, "total"), new.to_string());
     }
-    // `total = total` changes nothing.
+    // `total = total` changes nothing, so it doesn't stop.
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     assert_eq!(session.output(OutputEventCategory::Stdout), "6 6 7 2\n");
@@ -121,7 +121,7 @@ fn reads_are_told_from_writes_by_the_value() {
     let fixture = Fixture::new("watch.c");
     let (session, stop) = begin(&fixture, &[]);
     watch(&session, &[("static:c:change:4:total", READ)]);
-    // Each call of `add` reads it once; what it writes is another value.
+    // Each call of `add` reads `total` once. Its write changes the value, so it isn't taken for a read.
     for value in [0, 1, 3] {
         let (hit, said, _) = accessed(&session, stop.thread);
         assert_eq!(said, format!("`total` was read: {value}"));
@@ -157,7 +157,7 @@ fn fields_elements_structs_pointees_and_addresses_are_watched() {
     let wide = of(statics, "wide");
     let heap = handle(&session, &stop, "*heap");
     watch(&session, &[(&y, WRITE), (&wide, WRITE), (&heap, WRITE)]);
-    // One register is left over.
+    // These take all four debug registers: one, two and one.
     let (_, said, _) = accessed(&session, stop.thread);
     assert!(said.starts_with("`*heap` changed from "), "{said}");
     let (_, said, by) = accessed(&session, stop.thread);
@@ -295,7 +295,7 @@ fn more_than_the_processor_has_registers_for_is_refused_with_how_many_are_free()
         why,
         "`wide` needs 2 of the processor's 4 debug registers, and 1 is free"
     );
-    // The same data twice takes no register more.
+    // Two breakpoints on the same data share a register.
     let answers = set(
         &session,
         &[(&wide, WRITE), (&wide, WRITE), (&total, WRITE), (&y, WRITE)],
@@ -330,7 +330,7 @@ fn a_local_is_watched_until_its_own_frame_returns() {
         (hit.top.name.as_str(), by),
         ("depth", at(&fixture, "local"))
     );
-    // The inner call has a local of its own; this one is 1 + 0, which changes nothing. Then its frame returns.
+    // The inner call has its own local, and `1 + 0` doesn't change this one. Then the frame of this one returns.
     session.resume(hit.thread);
     let gone = session.stopped(StoppedEventReason::DataBreakpoint);
     assert_eq!(
@@ -344,7 +344,7 @@ fn a_local_is_watched_until_its_own_frame_returns() {
         (removed.reason, removed.breakpoint.id),
         (BreakpointEventReason::Removed, Some(ids[0]))
     );
-    // Asked for again, it can't be had.
+    // The local can't be watched again after its frame has returned.
     let answers = set(&session, &[(&local, WRITE)]);
     assert!(
         answers[0]
@@ -533,7 +533,7 @@ fn a_watch_set_while_the_program_runs_stops_it_and_one_taken_away_does_not() {
         session.stopped(StoppedEventReason::DataBreakpoint);
         session.resume(hit.thread);
         set(&session, &[]);
-        // One more may have been on its way.
+        // One more stop may have been pending.
         session.ok::<PauseRequest>(PauseArguments::new(hit.thread));
         let stop = session.wait_for::<StoppedEvent>();
         session.resume(hit.thread);
@@ -601,7 +601,7 @@ fn a_program_that_is_left_is_not_watched_any_more() {
     set(&session, &[("static:c:change:8:turns", WRITE)]);
     session.stopped(StoppedEventReason::DataBreakpoint);
     session.ok::<DisconnectRequest>(DisconnectArguments::new().with_terminate_debuggee(false));
-    // A trap that nobody takes would have killed it long before it has worked so much.
+    // An unexpected trap would have killed the program long before it reached this amount of CPU time.
     let worked = || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         let fields = stat

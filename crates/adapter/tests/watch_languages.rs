@@ -1,5 +1,5 @@
-//! Breakpoints on data of C++ and Rust: fields, elements, statics, what is on the heap and behind references; in
-//! optimised programs; and frames that exceptions and panics leave.
+//! Data breakpoints in C++ and Rust: fields, elements, statics, data on the heap and behind references, in optimized programs, and in
+//! frames that exceptions and panics leave.
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped};
@@ -18,7 +18,7 @@ fn set(session: &Session, handles: &[String]) -> Vec<Breakpoint> {
         .breakpoints
 }
 
-/// Watches an expression of a frame, alone.
+/// Sets a data breakpoint on an expression, and removes all others.
 #[track_caller]
 fn watch(session: &Session, at: &StackFrame, name: &str) {
     let info = info(session, at, name);
@@ -29,7 +29,7 @@ fn watch(session: &Session, at: &StackFrame, name: &str) {
     assert!(answers[0].verified, "{name}: {answers:?}");
 }
 
-/// Runs on to an access; what is said of it, and by which marked line.
+/// Runs to the next access. Returns the stop, its description, and the mark of the line that made it.
 #[track_caller]
 fn accessed(session: &Session, fixture: &Fixture, thread: i64) -> (Stopped, String, String) {
     session.resume(thread);
@@ -94,7 +94,7 @@ fn each_kind_of_place_in_cpp_is_watched() {
         watch(&session, &stop.top, name);
         let (hit, description, mark) = accessed(&session, &fixture, stop.thread);
         assert_eq!(description, said);
-        // What the library writes is by a statement of the library's.
+        // If the library writes the data, the line is one of the library's.
         assert!(
             mark == place || !mark.contains("watched.cpp"),
             "{name}: {mark}"
@@ -133,7 +133,7 @@ fn a_member_is_watched_in_its_method_through_this() {
         (said.as_str(), mark.as_str()),
         ("`this->value` changed from 0 to 1", "add")
     );
-    // The other object's is another. The frame of `first` is main's, which ends with the program.
+    // The member of another object doesn't stop. `first` is in the frame of `main`, which ends with the program.
     session.resume(hit.thread);
     assert!(!session.ends_or_stops(), "the other's was taken for it");
     session.disconnect();
@@ -156,7 +156,7 @@ fn a_frame_left_by_an_exception_is_noticed_where_that_is_taken() {
             gone.event.text.as_deref(),
             Some("the function was left whose frame had `lost`")
         );
-        // Its own destructor has run, and nothing of the one that catches yet.
+        // The frame's own destructor has run, but no code of the catching function has.
         assert_eq!(
             session.output(OutputEventCategory::Stdout),
             "begun\ncleaned\n"
@@ -261,7 +261,7 @@ fn what_an_optimised_program_has_in_memory_is_watched_and_what_it_has_in_registe
     let fixture = Fixture::built("watched.cpp", Optimization::Full, Linking::Pie);
     let (session, stop) = begin(&fixture, "adding");
     assert!(stop.top.name.starts_with("sum"), "{}", stop.top.name);
-    // gcc has the sum where the first value is, for a while.
+    // gcc keeps the sum in the register of the first value for a while.
     let found = info(&session, &stop.top, "total");
     assert!(
         found.description.contains("register")

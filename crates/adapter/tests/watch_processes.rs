@@ -1,5 +1,5 @@
-//! Breakpoints on data over what becomes of the program: children that fork, other programs, libraries that come and go,
-//! threads that begin later.
+//! Data breakpoints across events of the program: forked children, exec, libraries that are loaded and unloaded, and threads that start
+//! later.
 
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
@@ -22,7 +22,7 @@ fn begin(fixture: &Fixture, args: &[&str]) -> (Session, Stopped) {
     (session, stop)
 }
 
-/// Runs on to an access; what is said of it.
+/// Runs to the next access. Returns the thread and the description.
 #[track_caller]
 fn accessed(session: &Session, thread: i64) -> (i64, String) {
     session.resume(thread);
@@ -117,7 +117,7 @@ fn every_write_of_every_thread_stops_once_also_of_those_that_begin_later() {
     writers.sort_unstable();
     writers.dedup();
     assert_eq!(writers.len(), 8);
-    // Taken away while it stands at an access; the rest passes unseen.
+    // Removed while the thread is stopped at an access. Later accesses don't stop.
     watch(&session, &[]);
     ends(session, thread, "half\ntotal 141\n");
 }

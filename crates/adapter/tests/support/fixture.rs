@@ -1,4 +1,4 @@
-//! Compiles the debuggees in `fixtures/` with the machine's compilers, once per content and flags.
+//! Compiles the debuggees in `fixtures/` with the installed compilers, once for each content and set of flags.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Compiles `fixtures/NAME` as most tests want it.
+    /// Compiles `fixtures/NAME` without optimization, as a position-independent executable.
     pub fn new(name: &str) -> Fixture {
         Fixture::built(name, Optimization::None, Linking::Pie)
     }
@@ -41,13 +41,13 @@ impl Fixture {
         Fixture::compiled(name, source, text, compiler, &flags)
     }
 
-    /// Compiles `fixtures/NAME` by a compiler with these flags.
+    /// Compiles `fixtures/NAME` with this compiler and these flags.
     pub fn by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
         let (source, text) = source(name);
         Fixture::compiled(name, source, text, compiler, flags)
     }
 
-    /// Compiles `fixtures/NAME`, a C or C++ source, with its debug information in a file of its own.
+    /// Compiles `fixtures/NAME`, a C or C++ source, with split debug information (`.dwo`).
     pub fn split(name: &str) -> Fixture {
         let (source, text) = source(name);
         let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
@@ -55,7 +55,7 @@ impl Fixture {
         Fixture::compiled(name, source, text, compiler, &flags)
     }
 
-    /// As [`Fixture::split`], and the file with the debug information is lost.
+    /// Like [`Fixture::split`], and deletes the `.dwo` file.
     pub fn split_and_lost(name: &str) -> Fixture {
         let (source, text) = source(name);
         let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
@@ -70,21 +70,21 @@ impl Fixture {
         for file in files.map(|file| file.expect("a file").path()) {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             if name.starts_with(&*stem) && name.ends_with(".dwo") {
-                // Another test may have been first.
+                // Another test may have deleted the file already.
                 let _ = std::fs::remove_file(&file);
             }
         }
         fixture
     }
 
-    /// Compiles `fixtures/NAME`, a C source, with debug information of what it does not use, too.
+    /// Compiles `fixtures/NAME`, a C source, with debug information also for unused types.
     pub fn with_all_types(name: &str) -> Fixture {
         let (source, text) = source(name);
         let flags = ["-g", "-fno-eliminate-unused-debug-types"];
         Fixture::compiled(name, source, text, "gcc", &flags)
     }
 
-    /// Compiles `fixtures/NAME`, a C source, by clang where there is one: it tells what it has read (DWARF 5 §6.2.4.1).
+    /// Compiles `fixtures/NAME`, a C source, with clang if it is installed: clang records the sources' checksums (DWARF 5 §6.2.4.1).
     pub fn with_checksums(name: &str) -> Option<Fixture> {
         let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
         let clang = ["clang-22", "clang"].into_iter().find(runs)?;
@@ -93,7 +93,7 @@ impl Fixture {
         Some(Fixture::compiled(name, source, text, clang, &flags))
     }
 
-    /// Compiles `fixtures/NAME`, a C source, by clang with AddressSanitizer, where there are both.
+    /// Compiles `fixtures/NAME`, a C source, with clang and AddressSanitizer, if both are installed.
     pub fn with_address_sanitizer(name: &str) -> Option<Fixture> {
         let found = |name: &&str| {
             let folder = Command::new(name).arg("-print-resource-dir").output();
@@ -107,13 +107,13 @@ impl Fixture {
         Some(Fixture::compiled(name, source, text, clang, &flags))
     }
 
-    /// Compiles `fixtures/NAME`, a C source, as a library.
+    /// Compiles `fixtures/NAME`, a C source, as a shared library.
     pub fn library(name: &str) -> Fixture {
         let (source, text) = source(name);
         Fixture::compiled(name, source, text, "gcc", &["-g", "-shared", "-fPIC"])
     }
 
-    /// The same program under a name that no other test's has.
+    /// A copy of the program under a name of its own, which no other test uses.
     pub fn renamed(self, name: &str) -> Fixture {
         let binary = fixtures_folder().join(format!("{name}-{}", std::process::id()));
         install(&self.binary, &binary, 0o755);
@@ -154,7 +154,7 @@ impl Fixture {
         i64::try_from(index).expect("a line number") + 1
     }
 
-    /// The name that marks a line, or its text.
+    /// The name in the line's `// stop:` marker, or the text of an unmarked line.
     pub fn mark_of(&self, line: i64) -> String {
         let index = usize::try_from(line - 1).expect("a line's number");
         let text = self.text.lines().nth(index).unwrap_or_default();
@@ -162,18 +162,18 @@ impl Fixture {
         mark.unwrap_or(text).trim().to_owned()
     }
 
-    /// The source as clients name it.
+    /// The source's path as clients write it.
     pub fn path(&self) -> String {
         self.source.display().to_string()
     }
 
-    /// The program as clients name it.
+    /// The program's path as clients write it.
     pub fn program(&self) -> String {
         self.binary.display().to_string()
     }
 }
 
-/// Where compiled programs and other throw-away files of the tests go.
+/// The folder for compiled programs and other temporary files of the tests.
 pub fn fixtures_folder() -> PathBuf {
     let folder = workspace().join("target/fixtures");
     std::fs::create_dir_all(&folder).expect("target/fixtures can be made");
@@ -186,7 +186,7 @@ pub fn workspace() -> PathBuf {
     root.canonicalize().expect("the workspace exists")
 }
 
-/// `fixtures/NAME` and what is in it.
+/// The path and the content of `fixtures/NAME`.
 fn source(name: &str) -> (PathBuf, String) {
     let source = workspace().join("fixtures").join(name);
     let text = std::fs::read_to_string(&source)
@@ -241,8 +241,8 @@ fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
     if binary.exists() {
         return;
     }
-    // Other test binaries run at the same time: compile aside, then rename. Files of split debug information keep
-    // the name that is made of this one.
+    // Other test binaries run at the same time, so compile under a temporary name and rename. The `.dwo` files keep names that begin with
+    // the temporary name.
     let part = PathBuf::from(format!("{}-part-{}", binary.display(), std::process::id()));
     let output = Command::new(compiler)
         .args(flags)
@@ -260,8 +260,9 @@ fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
     std::fs::rename(&part, binary).expect("the program can be put in its place");
 }
 
-/// Copies a file that is to be run, and gives it a mode. By another process: what this one has open for writing is inherited by whatever other
-/// tests start meanwhile, and until that has it closed nobody can run the file (ETXTBSY, execve(2)).
+/// Copies a file that is to be executed, and sets its mode. The copy is made by another process: a file that this process has open for
+/// writing is inherited by children that other tests fork in the meantime, and executing it fails with ETXTBSY until they close it
+/// (execve(2)).
 pub fn install(from: &Path, to: &Path, mode: u32) {
     let mut install = Command::new("install");
     install.args(["-m", &format!("{mode:o}")]).args([from, to]);

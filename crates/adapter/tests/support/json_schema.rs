@@ -1,16 +1,16 @@
-//! As much of JSON Schema (draft 7) as the schema of launch configurations uses. A keyword that isn't known here is a failure, so that nothing
-//! passes because it wasn't looked at.
+//! A validator for the subset of JSON Schema (draft 7) that the schema of launch configurations uses. An unknown keyword is a failure, so
+//! that nothing passes unchecked.
 
 use serde_json::Value;
 
-/// What of a value the schema does not allow, with the place.
+/// The violations of the schema in a value, each with its location.
 pub fn problems(root: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(root, root, value, "", &mut found);
     found
 }
 
-/// Whether a part of a schema allows a value.
+/// Whether a subschema allows a value.
 pub fn allows(root: &Value, schema: &Value, value: &Value) -> bool {
     let mut found = Vec::new();
     check(root, schema, value, "", &mut found);
@@ -28,7 +28,7 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
     for (keyword, says) in keywords {
         match keyword.as_str() {
             "$schema" | "title" | "description" | "enumDescriptions" | "default" | "examples" => {}
-            // With `if`, `properties` and `properties`.
+            // Handled together with `if` and `properties`.
             "definitions" | "then" | "else" | "patternProperties" | "additionalProperties" => {}
             "type" if !is_of_type(value, says.as_str().expect("a type's name")) => {
                 wrong("is of another type")

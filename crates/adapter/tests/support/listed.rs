@@ -1,8 +1,8 @@
-//! Lists of what there is with the tests of it: tables in Markdown, whose last cell names tests as `CRATE/FILE: NAME`.
+//! Reads the lists of features and their tests: Markdown tables whose last cell names tests as `CRATE/FILE: NAME`.
 
 use std::path::{Path, PathBuf};
 
-/// The rows of the list's table under a title, by their cells.
+/// The cells of each row of the table under a title.
 pub fn rows(list: &str, title: &str) -> Vec<Vec<String>> {
     let section = list.split("\n## ").find(|part| part.starts_with(title));
     let section = section.unwrap_or_else(|| panic!("the list has no {title}"));
@@ -11,7 +11,7 @@ pub fn rows(list: &str, title: &str) -> Vec<Vec<String>> {
         let cells = line.trim_matches('|').split(" | ");
         cells.map(|cell| cell.trim().to_owned()).collect()
     };
-    // Behind the head and the line under it.
+    // Skips the table's head and the line under it.
     rows.skip(2).map(cells).collect()
 }
 
@@ -20,14 +20,14 @@ pub fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The text of a file of tests, `CRATE/FILE`.
+/// The text of a test file, given as `CRATE/FILE`.
 pub fn text_of(file: &str) -> String {
     let (of, name) = file.split_once('/').unwrap_or(("", file));
     let path = crates().join(of).join("tests").join(format!("{name}.rs"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Checks that the tests of a row's last cell are there, and gives their files.
+/// Checks that the tests in a row's last cell exist. Returns their files.
 pub fn files_of_tests(row: &[String]) -> Vec<String> {
     let tests = row.last().expect("a row has cells");
     let check = |test: &str| {

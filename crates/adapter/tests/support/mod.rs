@@ -1,8 +1,8 @@
-//! A client of the adapter for tests: whole sessions over the in-memory pair, every message in both directions checked
-//! against the protocol's definition.
+//! A client of the adapter for tests: whole sessions over an in-memory connection. Every message in both directions is checked against the
+//! protocol's definition.
 //!
-//! [`Session`] has a verb for what a test does; each waits for the protocol's own answer and fails with a sentence. When a
-//! test fails, the session's messages are printed.
+//! [`Session`] has a method for each action of a test. Each method waits for the protocol's response and panics with a message on failure.
+//! When a test fails, the session's messages are printed.
 
 pub mod fixture;
 pub mod json_schema;
@@ -33,17 +33,17 @@ use std::time::Duration;
 
 pub use fixture::Fixture;
 
-/// How long anything may take before a test gives up. Never waited for in a test that passes.
+/// Time limit of every wait. A test that passes never waits that long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// All messages of a session, and what was wrong with them.
+/// All messages of a session, and the errors found in them.
 #[derive(Default)]
 pub struct Traffic {
     lines: Vec<String>,
     problems: Vec<String>,
 }
 
-/// A client with its adapter on a thread.
+/// A client, with its adapter on another thread.
 pub struct Session {
     client: TestClient,
     serving: Option<JoinHandle<()>>,
@@ -68,7 +68,7 @@ impl Session {
         Session::opened(TestClient::new(ours), Some(serving), traffic, arguments)
     }
 
-    /// A session with a client that is connected already.
+    /// A session over an existing connection.
     pub fn over(client: TestClient, traffic: Arc<Mutex<Traffic>>) -> Session {
         Session::opened(client, None, traffic, initialize_arguments())
     }
@@ -92,7 +92,7 @@ impl Session {
         session
     }
 
-    /// A session in which `fixture` is launched and has breakpoints at the marked lines, and runs.
+    /// Launches `fixture` with breakpoints at the marked lines, and runs it.
     pub fn started(fixture: &Fixture, arguments: Value, stops: &[&str]) -> Session {
         let session = Session::new();
         session.launch(fixture, arguments);
@@ -101,7 +101,7 @@ impl Session {
         session
     }
 
-    /// What is said about a request that must fail.
+    /// The failure of a request that must fail.
     #[track_caller]
     pub fn refused<R: Request>(&self, arguments: R::Arguments) -> RequestFailure {
         match self.client.request::<R>(arguments) {
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// Launches a program; `initialized` has come when this returns.
+    /// Launches a program. The `initialized` event has been received on return.
     #[track_caller]
     pub fn launch(&self, fixture: &Fixture, arguments: Value) {
         let mut arguments = arguments;
@@ -119,7 +119,7 @@ impl Session {
         self.wait_for::<InitializedEvent>();
     }
 
-    /// Sets breakpoints at marked lines, all of which must be found.
+    /// Sets breakpoints at marked lines, all of which must be verified.
     #[track_caller]
     pub fn set_breakpoints(&self, fixture: &Fixture, names: &[&str]) -> Vec<Breakpoint> {
         let lines = names
@@ -147,13 +147,13 @@ impl Session {
         breakpoints
     }
 
-    /// Ends the configuration: the program runs.
+    /// Sends `configurationDone`: the program runs.
     #[track_caller]
     pub fn configured(&self) {
         self.ok::<ConfigurationDoneRequest>(Default::default());
     }
 
-    /// Waits for a stop and checks where it is; the frame on top.
+    /// Waits for a stop and checks its place.
     #[track_caller]
     pub fn stopped_at(&self, fixture: &Fixture, name: &str, reason: StoppedEventReason) -> Stopped {
         let stopped = self.stopped(reason);
@@ -206,28 +206,28 @@ impl Session {
         self.ok::<EvaluateRequest>(arguments).result
     }
 
-    /// Steps over, to a line of `fixture`.
+    /// Steps over, and checks that the step ends at the marked line of `fixture`.
     #[track_caller]
     pub fn next(&self, stopped: &Stopped, fixture: &Fixture, name: &str) -> Stopped {
         self.ok::<NextRequest>(NextArguments::new(stopped.thread));
         self.stopped_at(fixture, name, StoppedEventReason::Step)
     }
 
-    /// Steps into, to a line of `fixture`.
+    /// Steps in, and checks that the step ends at the marked line of `fixture`.
     #[track_caller]
     pub fn step_in(&self, stopped: &Stopped, fixture: &Fixture, name: &str) -> Stopped {
         self.ok::<StepInRequest>(StepInArguments::new(stopped.thread));
         self.stopped_at(fixture, name, StoppedEventReason::Step)
     }
 
-    /// Steps out, to a line of `fixture`.
+    /// Steps out, and checks that the step ends at the marked line of `fixture`.
     #[track_caller]
     pub fn step_out(&self, stopped: &Stopped, fixture: &Fixture, name: &str) -> Stopped {
         self.ok::<StepOutRequest>(StepOutArguments::new(stopped.thread));
         self.stopped_at(fixture, name, StoppedEventReason::Step)
     }
 
-    /// Waits for what comes first: a stop (true) or the program's end (false). The event stays to be looked at.
+    /// Waits for a stop (`true`) or the program's end (`false`), whichever is first. The event stays in the queue.
     #[track_caller]
     pub fn ends_or_stops(&self) -> bool {
         loop {
@@ -249,7 +249,7 @@ impl Session {
         }
     }
 
-    /// Waits for the program's end; its exit code.
+    /// Waits for the program's end. Returns its exit code.
     #[track_caller]
     pub fn exit_code(&self) -> i64 {
         let code = self.wait_for::<ExitedEvent>().exit_code;
@@ -257,7 +257,7 @@ impl Session {
         code
     }
 
-    /// What was written so far.
+    /// The output in a category so far.
     pub fn output(&self, category: OutputEventCategory) -> String {
         for event in self.news.try_iter() {
             self.written
@@ -271,7 +271,7 @@ impl Session {
         wanted.map(|body| body.output.as_str()).collect()
     }
 
-    /// How many events the output of a category came in, of those that [`Session::output`] has looked at or would.
+    /// The number of output events in a category so far.
     pub fn pieces(&self, category: OutputEventCategory) -> usize {
         self.output(category.clone());
         let written = self.written.borrow();
@@ -279,13 +279,13 @@ impl Session {
         written.iter().filter(of_category).count()
     }
 
-    /// Waits until the program's standard output has `text` in it.
+    /// Waits until the program's standard output contains `text`.
     #[track_caller]
     pub fn wait_for_output(&self, text: &str) {
         self.wait_for_written(OutputEventCategory::Stdout, text);
     }
 
-    /// Waits until what was written in a category has `text` in it.
+    /// Waits until the output in a category contains `text`.
     #[track_caller]
     pub fn wait_for_written(&self, category: OutputEventCategory, text: &str) {
         while !self.output(category.clone()).contains(text) {
@@ -302,7 +302,7 @@ impl Session {
         }
     }
 
-    /// The process id the adapter told.
+    /// The process id in the `process` event.
     #[track_caller]
     pub fn process_id(&self) -> i64 {
         self.wait_for::<ProcessEvent>()
@@ -310,14 +310,14 @@ impl Session {
             .expect("a process id")
     }
 
-    /// Disconnects, and waits for the adapter's end.
+    /// Disconnects, and waits for the adapter to end.
     #[track_caller]
     pub fn disconnect(mut self) {
         self.ok::<DisconnectRequest>(Default::default());
         self.join();
     }
 
-    /// Waits for the adapter's end.
+    /// Waits for the adapter to end.
     #[track_caller]
     pub fn join(&mut self) {
         self.client
@@ -358,21 +358,21 @@ impl Drop for Session {
     }
 }
 
-/// A stop, and the frame on top.
+/// A stop, with the top frame.
 pub struct Stopped {
     pub thread: i64,
     pub top: StackFrame,
     pub event: StoppedEventBody,
 }
 
-/// Who the tests say they are.
+/// The tests' arguments of `initialize`.
 pub fn initialize_arguments() -> InitializeRequestArguments {
     InitializeRequestArguments::new("dapple")
         .with_client_id("tests")
         .with_supports_variable_type(true)
 }
 
-/// Runs a program with an argument to its fault, and has it written down.
+/// Runs a program until its fault, and has a core file written.
 pub fn core_of(fixture: &Fixture, argument: &str) -> std::path::PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -411,7 +411,7 @@ pub fn named<'a>(variables: &'a [Variable], name: &str) -> &'a Variable {
 /// Whether a process exists, as anything but a zombie.
 pub fn is_alive(process: i64) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
-    // The state is behind the name in parentheses, proc_pid_stat(5).
+    // The state follows the name in parentheses, proc_pid_stat(5).
     status.is_ok_and(|text| {
         text.rsplit(')')
             .next()
@@ -419,7 +419,7 @@ pub fn is_alive(process: i64) -> bool {
     })
 }
 
-/// Connection options that note and check every message.
+/// Connection options that record and check every message.
 pub fn checked(traffic: &Arc<Mutex<Traffic>>) -> Options {
     let validators = validators();
     let traffic = traffic.clone();
@@ -447,7 +447,7 @@ pub fn checked(traffic: &Arc<Mutex<Traffic>>) -> Options {
     })
 }
 
-/// The project's definition, and the official one where it lies beside the repository.
+/// Validators for the project's definition, and for the official one if it is beside the repository.
 fn validators() -> Vec<Validator> {
     let mut validators = vec![Validator::protocol().expect("the project's definition")];
     let official = fixture::workspace().join("../shared/dap/debugAdapterProtocol.json");
@@ -459,7 +459,7 @@ fn validators() -> Vec<Validator> {
     validators
 }
 
-/// A file in the tests' folder with this content and mode.
+/// Creates a file in the tests' folder with this content and mode.
 pub fn file(name: &str, content: &[u8], mode: u32) -> std::path::PathBuf {
     let path = fixture::fixtures_folder().join(name);
     let source = path.with_extension("content");
@@ -468,7 +468,7 @@ pub fn file(name: &str, content: &[u8], mode: u32) -> std::path::PathBuf {
     path
 }
 
-/// What a client calls a path.
+/// A path as clients write it.
 pub fn text(path: &Path) -> String {
     path.display().to_string()
 }

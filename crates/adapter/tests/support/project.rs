@@ -1,4 +1,4 @@
-//! Small projects of files that tests write, for cargo and other builders.
+//! Small projects that tests write to disk, for cargo and other builders.
 
 use super::{Session, initialize_arguments};
 use dapple_adapter::ServeOptions;
@@ -7,13 +7,13 @@ use dapple_dap::types::{LaunchRequest, OutputEventCategory, TerminatedEvent};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A folder with files, removed at the end.
+/// A folder with files, deleted on drop.
 pub struct Project {
     folder: PathBuf,
 }
 
 impl Project {
-    /// Writes the files; `name` is the test's own.
+    /// Writes the files. `name` must be unique among the tests.
     pub fn new(name: &str, files: &[(&str, &str)]) -> Project {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("project-{name}-{}", std::process::id()));
@@ -27,7 +27,7 @@ impl Project {
         project
     }
 
-    /// A package of this name with further files. It is a workspace of its own.
+    /// A package of this name with additional files, as a workspace of its own.
     pub fn package(name: &str, manifest: &str, files: &[(&str, &str)]) -> Project {
         let project = Project::new(name, files);
         let manifest = format!(
@@ -45,7 +45,7 @@ impl Project {
         std::fs::write(path, text).expect("a file of the tests");
     }
 
-    /// A path in it.
+    /// The absolute path of a file in the folder.
     pub fn path(&self, path: &str) -> String {
         self.folder.join(path).display().to_string()
     }
@@ -55,7 +55,7 @@ impl Project {
         &self.folder
     }
 
-    /// The number of the line that has this text in it, from 1.
+    /// The 1-based number of the line that contains this text.
     #[track_caller]
     pub fn line(&self, path: &str, text: &str) -> i64 {
         let whole = std::fs::read_to_string(self.folder.join(path)).expect("a file of the tests");
@@ -64,7 +64,7 @@ impl Project {
         i64::try_from(index).expect("a line") + 1
     }
 
-    /// The arguments of `launch` that have cargo build here, with all debug information and without the network.
+    /// Arguments of `launch` that make cargo build the project, with full debug information and without network access.
     pub fn cargo(&self, args: &str) -> Value {
         json!({"cwd": self.folder, "cargo": {"args": args, "env": cargo_environment()}})
     }
@@ -78,7 +78,7 @@ impl Drop for Project {
     }
 }
 
-/// What cargo is run with: what these tests were built with may say otherwise.
+/// Cargo's environment, which overrides the settings with which the tests themselves are built.
 pub fn cargo_environment() -> Value {
     json!({
         "CARGO_NET_OFFLINE": "true",
@@ -90,7 +90,7 @@ pub fn cargo_environment() -> Value {
     })
 }
 
-/// A session with a client that shows progress and colours if it is to.
+/// A session whose client shows progress, and colours if wanted.
 pub fn session(colours: bool) -> Session {
     let programs = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("programs");
     let options = ServeOptions {
@@ -103,18 +103,18 @@ pub fn session(colours: bool) -> Session {
     Session::serving(options, arguments)
 }
 
-/// Launches, and waits for the answer: the program is there, and held.
+/// Launches the program, and waits for the response: the program is then started and stopped.
 #[track_caller]
 pub fn launch(session: &Session, arguments: &Value) {
     session.ok::<LaunchRequest>(launch_arguments(arguments));
 }
 
-/// What the debugger and the build have said.
+/// The console output of the debugger and the build.
 pub fn console(session: &Session) -> String {
     session.output(OutputEventCategory::Console)
 }
 
-/// The sentence of a launch that has to fail, with the session's end.
+/// The error message of a launch that must fail. Waits for the session's end.
 #[track_caller]
 pub fn refused(session: &Session, arguments: &Value) -> String {
     let refused = session.refused::<LaunchRequest>(launch_arguments(arguments));

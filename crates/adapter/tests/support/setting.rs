@@ -1,4 +1,4 @@
-//! Setting variables in every way that clients have, and what the program goes on to write.
+//! Setting variables in every way that clients have, and checking the program's later output.
 
 use super::{Session, Stopped, named};
 use dapple_dap::client::ClientError;
@@ -12,7 +12,7 @@ fn said<T>(answer: Result<T, ClientError>, value: impl FnOnce(T) -> String) -> S
     }
 }
 
-/// Without the addresses, which vary.
+/// A text with its addresses removed, because they vary.
 fn masked(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut masked = parts.next().unwrap_or_default().to_owned();
@@ -26,7 +26,7 @@ fn masked(text: &str) -> String {
     masked
 }
 
-/// Sets a variable of a scope; what it is then.
+/// Sets a variable of a scope. Returns its new value.
 pub fn set(session: &Session, frame: &StackFrame, name: &str, value: &str) -> String {
     let (scope, name) = name.split_once('/').unwrap_or(("Locals", name));
     let mut container = session.scope(frame, scope).variables_reference;
@@ -42,7 +42,7 @@ pub fn set(session: &Session, frame: &StackFrame, name: &str, value: &str) -> St
     })
 }
 
-/// Sets a child of what an expression shows: `point/x`.
+/// Sets a child of an expression's value: `point/x`.
 pub fn set_child(session: &Session, frame: &StackFrame, name: &str, value: &str) -> String {
     let (parent, name) = name.split_once('/').expect("a parent");
     let arguments = EvaluateArguments::new(parent).with_frame_id(frame.id);
@@ -53,7 +53,7 @@ pub fn set_child(session: &Session, frame: &StackFrame, name: &str, value: &str)
     })
 }
 
-/// Sets what an expression stands for.
+/// Sets the variable that an expression denotes.
 pub fn set_expression(session: &Session, frame: &StackFrame, place: &str, value: &str) -> String {
     let arguments = SetExpressionArguments::new(place, value).with_frame_id(frame.id);
     said(
@@ -76,7 +76,7 @@ pub fn evaluated(
     })
 }
 
-/// What is typed into the debug console: `place` and what follows.
+/// The console's answer to `place` followed by `rest`.
 pub fn typed(session: &Session, frame: &StackFrame, place: &str, rest: &str) -> String {
     let text = format!("{place} {rest}");
     evaluated(session, frame, &text, EvaluateArgumentsContext::Repl)
