@@ -1,5 +1,5 @@
-//! Threads that stop often are held on the tracer's processor in between. The program can't see that, nor can anybody
-//! else once it has been stopped for some milliseconds or runs on.
+//! Threads that stop often are pinned to the tracer's processor between the stops. The program can't see this, and after some milliseconds
+//! of being stopped or of running, the affinity is the thread's own again.
 
 use crate::support::running::{kill, status};
 use crate::support::{Debuggee, Fixture, fixture};
@@ -11,7 +11,7 @@ fn program() -> Fixture {
     fixture("processors.c", &["-pthread"])
 }
 
-/// Has the program come to a line often that it doesn't stop at.
+/// Has the program often reach a breakpoint whose condition is false.
 fn pass_often(debuggee: &Debuggee<'_>) {
     let line = LineBreakpoint {
         line: debuggee.fixture.line("often"),
@@ -36,7 +36,7 @@ fn allowed(process: i32) -> String {
     status(process, "Cpus_allowed_list")
 }
 
-/// Waits until the list of processors that a running thread may run on is `wanted`, or isn't `other`.
+/// Waits until the kernel's list of processors on which a running thread may run satisfies `is_right`.
 fn wait_until(process: i32, is_right: impl Fn(&str) -> bool) {
     while !is_right(&allowed(process)) {
         std::thread::yield_now();
@@ -64,7 +64,7 @@ fn a_program_that_is_stepped_through_sees_its_own_processors() {
         assert_eq!(debuggee.expect_stop()[0].reason, StopReason::Step);
     }
     wait_until(thread.0, |list| list == own);
-    // Every instruction of the call that asks, the system call's among them.
+    // Steps through every instruction of the function that queries the affinity, including its system call.
     debuggee.break_at(&["look"]);
     debuggee.run_to_breakpoint();
     for _ in 0..40 {
@@ -84,7 +84,7 @@ fn a_thread_that_has_been_held_is_not_when_it_stays_stopped_or_runs_on_or_is_lef
     let program = program();
     let own = allowed(std::process::id() as i32);
     if !own.contains(['-', ',']) {
-        // On a single processor there's nothing to see.
+        // Pinning can't be observed with a single processor.
         return;
     }
     let mut debuggee = program.launch_with(&["for ever"]);
@@ -98,7 +98,7 @@ fn a_thread_that_has_been_held_is_not_when_it_stays_stopped_or_runs_on_or_is_lef
         wait_until(process, |list| list == own);
         debuggee.resume();
         wait_until(process, |list| list != own);
-        // It makes no system call and comes to no breakpoint any more.
+        // The program makes no system call and reaches no breakpoint from here on.
         set(&debuggee, Vec::new());
         wait_until(process, |list| list == own);
         debuggee.session().pause(Some(ThreadId(process))).unwrap();

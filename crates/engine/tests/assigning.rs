@@ -1,4 +1,4 @@
-//! Texts of C++ strings that lie in the object or elsewhere, as both libraries keep them and as both compilers describe them.
+//! Setting C++ strings whose text is inside the object or on the heap, with both standard libraries and both compilers.
 
 use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx};
 use dapple_engine::calls::CallOptions;
@@ -60,7 +60,7 @@ fn strings_take_texts_that_have_room() {
     }
 }
 
-/// Sets places to values, and gives what the program writes then.
+/// Sets each place to a value. Returns the program's later output.
 fn written(fixture: &Fixture, values: &[(&str, &str, &str)]) -> String {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["inner"]);

@@ -1,4 +1,4 @@
-//! Processes that run already: taken over, looked at, let go as they were.
+//! Running processes: attaching, inspecting, and detaching without a trace.
 
 use crate::support::running::{Running, changed_text, kill, wait_until_stopped};
 use crate::support::{Debuggee, Fixture, fixture};
@@ -104,7 +104,7 @@ fn threads_that_are_born_meanwhile_are_taken_over_too() {
         let mut debuggee = attach(&fixture, &running);
         debuggee.break_at(&["work", "mayfly"]);
         debuggee.resume();
-        // Were a thread not traced, it would die of the breakpoint and the process with it.
+        // An untraced thread would be killed by the breakpoint's trap, and the process with it.
         for _ in 0..5 {
             debuggee.expect_stop();
             debuggee.resume();
@@ -195,8 +195,8 @@ fn processes_are_found_by_name_and_as_they_start() {
     let copy = fixture
         .binary
         .with_file_name(format!("{name}-to-be-found-{}", std::process::id()));
-    // By another process: what this one has open for writing is inherited by whatever other tests start meanwhile, and until that has it
-    // closed nobody can run the file (ETXTBSY, execve(2)).
+    // The copy is made by another process: a file that this process has open for writing is inherited by children that other tests fork in
+    // the meantime, and executing it fails with ETXTBSY until they close it (execve(2)).
     let copied = std::process::Command::new("cp")
         .args([&fixture.binary, &copy])
         .status();

@@ -1,4 +1,4 @@
-//! Functions of the program that expressions call.
+//! Expressions that call functions of the program.
 
 use crate::support::{Debuggee, Fixture, fixture, inline, listing};
 use dapple_engine::calls::{CallOptions, CallThreads};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What an expression comes to, or the error.
+/// An expression's value as text, or the error.
 fn called(session: &Session, frame: FrameId, expression: &str) -> String {
     called_with(session, frame, expression, &CallOptions::default())
 }
@@ -31,7 +31,7 @@ fn called_with(
     }
 }
 
-/// Stops at a marked line and evaluates each expression; `expression → text` or the error.
+/// Stops at a marked line, and checks the value or error of each expression.
 fn check(debuggee: &mut Debuggee<'_>, stop: &str, expected: &[(&str, &str)]) -> ThreadId {
     debuggee.break_at(&[stop]);
     let (thread, _) = debuggee.run_to_breakpoint();
@@ -50,7 +50,7 @@ fn check(debuggee: &mut Debuggee<'_>, stop: &str, expected: &[(&str, &str)]) -> 
     thread
 }
 
-/// Waits until the program has written what ends in `last`.
+/// Waits until the program's output contains `last`.
 fn read_output<'d>(debuggee: &'d mut Debuggee<'_>, last: &str) -> &'d str {
     while !debuggee.stdout.contains(last) {
         let event = debuggee.events.recv_timeout(Duration::from_secs(60));
@@ -65,7 +65,7 @@ fn read_output<'d>(debuggee: &'d mut Debuggee<'_>, last: &str) -> &'d str {
     &debuggee.stdout
 }
 
-/// Each line that the program has written is an expression and its value; the debugger has the same.
+/// Checks that the debugger has the same values as the program's output, of which each line is an expression and its value.
 fn same_as_written(fixture: &Fixture, last: &str) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["ready"]);
@@ -98,7 +98,7 @@ fn c_functions_return_to_the_debugger_what_they_return_to_the_program() {
     same_as_written(&fixture("called.c", &[]), "stays() =");
 }
 
-/// All registers as they are shown, and the stack around its pointer.
+/// The text of all registers, and the stack around the stack pointer.
 fn state(session: &Session, frame: FrameId) -> (String, Vec<u8>) {
     let registers = session.registers(frame).unwrap();
     let sp = session.evaluate("$rsp", Some(frame)).unwrap().1.text;
@@ -106,7 +106,7 @@ fn state(session: &Session, frame: FrameId) -> (String, Vec<u8>) {
         Some(hex) => u64::from_str_radix(hex, 16).unwrap(),
         None => sp.parse().unwrap(),
     };
-    // With what a function may keep below its stack pointer.
+    // Includes the red zone below the stack pointer.
     let memory = session
         .read_memory(dapple_engine::Address(sp - 128), 2048)
         .unwrap();
@@ -138,7 +138,7 @@ fn a_thread_is_afterwards_as_before() {
             let found = found.replace(&fixture.line("crash").to_string(), "96");
             assert_eq!(found, text, "{expression}");
             assert!(state(session, frame) == before, "{expression} changed it");
-            // The frame is still the one that it was.
+            // The frame id is unchanged.
             assert_eq!(listing::innermost(session, thread), frame);
         }
         let (_, place) = debuggee.run_to_breakpoint();
@@ -156,7 +156,7 @@ fn calls_are_told_by_nothing_but_their_values() {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["ready", "crash", "after"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    // Breakpoints in what is called are passed over.
+    // Breakpoints in called functions don't stop.
     let frame = listing::innermost(debuggee.session(), thread);
     assert_eq!(called(debuggee.session(), frame, "crash(&count)"), "5");
     assert_eq!(
@@ -515,7 +515,7 @@ fn rust_refuses_what_its_conventions_leave_open() {
     );
 }
 
-/// A thread that is stopped within a system call goes on with it after the calls.
+/// A thread that is stopped within a system call restarts it after the calls.
 #[test]
 fn an_interrupted_system_call_goes_on_after_a_call() {
     let source = r#"
@@ -553,7 +553,7 @@ fn an_interrupted_system_call_goes_on_after_a_call() {
     for (begun, expected) in [("waits", "read"), ("sleeps", "sleep")] {
         debuggee.resume();
         read_output(&mut debuggee, begun);
-        // It may still be writing what was read.
+        // The program may still be writing its earlier output.
         let frames = loop {
             debuggee.session().pause(None).unwrap();
             let thread = debuggee.expect_stop()[0].thread;
@@ -593,7 +593,7 @@ fn an_interrupted_system_call_goes_on_after_a_call() {
     );
 }
 
-/// A signal that a thread is about to get comes after the calls, with all there is to it.
+/// A signal that is pending for the thread is delivered after the call, with its whole `siginfo`.
 #[test]
 fn a_signal_that_is_on_its_way_comes_after_a_call() {
     let source = r#"
@@ -638,7 +638,8 @@ fn a_signal_that_is_on_its_way_comes_after_a_call() {
     );
 }
 
-/// What needs another thread deadlocks while that is held, and is given up; with all let run it returns.
+/// A call that needs another thread deadlocks while the other threads are stopped, and is cancelled at the time limit. It returns if all
+/// threads run.
 #[test]
 fn other_threads_are_held_unless_they_are_let_run() {
     let source = r#"
@@ -697,7 +698,7 @@ fn other_threads_are_held_unless_they_are_let_run() {
     assert_eq!(called_with(session, frame, "wait_for(3)", &all), "3");
     assert!(called_with(session, frame, "begin(7)", &short).contains("has not returned"));
     assert_eq!(called_with(session, frame, "begin(7)", &all), "7");
-    // What another thread stops for meanwhile is told when the program is to go on.
+    // Another thread's stop during the call is reported when the program is resumed.
     let breakpoint = FunctionBreakpoint {
         name: "meet".to_owned(),
         ..FunctionBreakpoint::default()

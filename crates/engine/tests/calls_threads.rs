@@ -1,4 +1,4 @@
-//! Calls of functions that end threads.
+//! Calls of functions that end their thread.
 
 use crate::support::{inline, listing};
 use dapple_engine::calls::CallOptions;
@@ -31,7 +31,7 @@ const SOURCE: &str = r#"
     }
 "#;
 
-/// Calls what ends the thread that is stopped; what the program writes in the end.
+/// Calls a function that ends the stopped thread. Returns the program's output.
 fn ended_by(expression: &str) -> String {
     let fixture = inline("ends_threads.c", SOURCE, &["-pthread"]);
     let mut debuggee = fixture.launch();
@@ -56,7 +56,7 @@ fn ended_by(expression: &str) -> String {
         .map(|thread| thread.id)
         .collect();
     assert!(left.len() == 1 && left[0] != thread, "{left:?}");
-    // The frame went with its thread.
+    // The frame is gone with its thread.
     assert!(session.evaluate("number", Some(frame)).is_err());
     let main = listing::innermost(session, left[0]);
     let twice = session.evaluate_calling("twice(4)", Some(main), &options).0;

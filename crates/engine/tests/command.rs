@@ -1,4 +1,4 @@
-//! Commands that are run for the user: what they write, how they end, and that nothing of them is left.
+//! Commands that are run for the user: their output, their exit status, and that none of their processes is left.
 
 use dapple_engine::command;
 use dapple_engine::event::{ExitStatus, Stream};
@@ -41,7 +41,7 @@ fn what_goes_on_behind_a_command_is_not_waited_for() {
 
 #[test]
 fn a_command_that_is_given_up_is_gone_with_all_its_processes() {
-    // One of them doesn't want to end.
+    // One of the processes ignores SIGTERM.
     let script = "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1000; done' & echo $$; wait";
     let mut out = String::new();
     let told = std::cell::RefCell::new(&mut out);
@@ -63,7 +63,7 @@ fn a_command_that_is_not_there_is_an_error() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// Whether there is such a process, and it is no corpse.
+/// Whether the process exists and isn't a zombie.
 fn is_alive(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim()));
     stat.is_ok_and(|stat| {

@@ -1,4 +1,4 @@
-//! Programs launched, stopped, run and ended.
+//! Launching, stopping, running and ending programs.
 
 use crate::support::inline;
 use dapple_engine::Event;

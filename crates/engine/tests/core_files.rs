@@ -1,4 +1,4 @@
-//! What a process has left, and what it was while it lived.
+//! Core files: they show the same as the live process did.
 
 use crate::support;
 use crate::support::{Fixture, Outcome, fixture, listing};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of the test's own, empty.
+/// An empty folder of this test's own.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -20,7 +20,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Each thread with the functions and lines of its stack.
+/// The function and line of each stack frame, by thread.
 fn stacks(session: &Session) -> Vec<(ThreadId, Vec<String>)> {
     let mut stacks: Vec<_> = session
         .threads()
@@ -103,7 +103,7 @@ fn is_told_as_it_was(fixture: &Fixture, fault: &str) {
     assert_eq!(told_modules(&told), live.modules().expect("modules").len());
 }
 
-/// The instruction that a thread is at.
+/// The instruction pointer of a thread.
 fn place(session: &Session, thread: ThreadId) -> dapple_engine::Address {
     session.stack(thread, 0..1).expect("a stack").frames[0]
         .physical
@@ -205,7 +205,7 @@ fn a_core_file_of_another_build_is_not_read_with_this_one() {
     );
     let said = refusal(&core, Some(Path::new("/nowhere/at/all")));
     assert!(said.contains("/nowhere/at/all"), "{said}");
-    // By its name alone it is found where it was.
+    // The program's name alone is enough: it is found at its recorded path.
     let name = Path::new(fixture.binary.file_name().expect("a name"));
     let (remains, _) = listing::post_mortem(&core, Some(name));
     assert_eq!(remains.process().program, fixture.binary);
@@ -214,7 +214,7 @@ fn a_core_file_of_another_build_is_not_read_with_this_one() {
         said.contains("no program `no-such-program` is here"),
         "{said}"
     );
-    // A copy of the program is as good as the program.
+    // A copy of the program works, too.
     let copy = folder("core-copy").join("elsewhere");
     std::fs::copy(&fixture.binary, &copy).expect("a copy");
     let (remains, _) = listing::post_mortem(&core, Some(&copy));
@@ -226,7 +226,7 @@ fn a_core_file_of_another_build_is_not_read_with_this_one() {
     );
 }
 
-/// Programs are built anew while their core files are looked at, and sent elsewhere together with them.
+/// Programs are rebuilt while their core files are inspected, and are copied elsewhere together with them.
 #[test]
 fn a_program_that_is_no_longer_where_it_was_is_found_by_its_build() {
     let fixture = fixture("faults.c", &[]);
@@ -237,7 +237,7 @@ fn a_program_that_is_no_longer_where_it_was_is_found_by_its_build() {
     let mut debuggee = copy.launch_with(&["wild"]);
     debuggee.resume();
     debuggee.expect_stop();
-    // From now on the kernel calls it deleted.
+    // The kernel appends ` (deleted)` to the path in the process's maps from now on.
     std::fs::remove_file(&binary).expect("removed");
     debuggee.session().write_core(&core).expect("a core file");
     let found = |core: &Path| {
@@ -255,16 +255,16 @@ fn a_program_that_is_no_longer_where_it_was_is_found_by_its_build() {
     let (_, is_known, warned) = found(&core);
     let warned = warned.expect("a warning");
     assert!(!is_known && warned.contains("(`program`)"), "{warned}");
-    // The same build stands there again.
+    // The same build is at the recorded path again.
     std::fs::copy(&fixture.binary, &binary).expect("a copy");
     assert_eq!(found(&core), (binary.clone(), true, None));
-    // Another one does.
+    // Another build is at the recorded path.
     let other = support::inline("other.c", "int main(void) { return 0; }\n", &[]);
     std::fs::copy(&other.binary, &binary).expect("a copy");
     let (_, is_known, warned) = found(&core);
     let warned = warned.expect("a warning");
     assert!(!is_known && warned.contains("another build"), "{warned}");
-    // The one that ran lies beside the core file.
+    // The original program is beside the core file.
     let sent = folder.join("sent");
     std::fs::create_dir(&sent).expect("a folder");
     std::fs::copy(&core, sent.join("core")).expect("a copy");
@@ -316,7 +316,7 @@ fn a_file_that_was_cut_short_or_damaged_gives_what_it_has_and_never_fails() {
             _ => false,
         });
         warned.set(warned.get() + usize::from(is_warned));
-        // Whatever comes, it comes at once and is no panic.
+        // Whatever the result, there is neither a panic nor a hang.
         if let Ok(stack) = remains.stack(thread, 0..50)
             && let Some(frame) = stack.frames.first()
         {
@@ -328,7 +328,7 @@ fn a_file_that_was_cut_short_or_damaged_gives_what_it_has_and_never_fails() {
     }
     let (opened, warned) = (opened.get(), warned.get());
     assert!(opened > 5 && warned > 5, "{opened} opened, {warned} warned");
-    // The headers and notes, byte by byte.
+    // Random bytes are changed in the headers and notes.
     let mut random = 1_u64;
     for _ in 0..60 {
         let mut bytes = whole.clone();
@@ -343,7 +343,7 @@ fn a_file_that_was_cut_short_or_damaged_gives_what_it_has_and_never_fails() {
     }
 }
 
-/// The kernel writes core files where it is told to: it can be looked at only where that is the program's folder.
+/// The kernel's core file for a crash, if `core_pattern` puts it in the program's folder. `None` otherwise.
 fn kernels_core(fixture: &Fixture, argument: &str) -> Option<PathBuf> {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     if pattern.trim().is_empty() || pattern.starts_with(['|', '/', '@']) {
@@ -362,7 +362,7 @@ fn kernels_core(fixture: &Fixture, argument: &str) -> Option<PathBuf> {
     Some(files.next().expect("a core file").expect("an entry").path())
 }
 
-/// Has gdb run a program, until it gets a signal or is at a line, and write it down. `None` where there is no gdb.
+/// Has gdb run a program until a signal or a line, and write a core file. `None` without gdb.
 fn gdbs_core(
     fixture: &Fixture,
     name: &str,
@@ -396,7 +396,7 @@ fn gdbs_core(
     Some(core)
 }
 
-/// The core files that others write, of which at least one has to be there.
+/// Core files of other writers, of which at least one must be available.
 #[test]
 fn core_files_of_the_kernel_and_of_gdb_are_read() {
     let fixture = fixture("faults.c", &[]);
@@ -433,7 +433,7 @@ fn core_files_of_the_kernel_and_of_gdb_are_read() {
     }
 }
 
-/// What is expected of the values of live processes is what others' core files of them show.
+/// Core files of other writers show the same values as live processes.
 #[test]
 fn values_in_core_files_of_gdb_are_as_live() {
     let cases = [

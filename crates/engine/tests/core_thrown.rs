@@ -1,10 +1,10 @@
-//! What was thrown that a process has ended for: while it lives, and in what it leaves.
+//! The exception that ended a process: the same while the process lives, and in its core file.
 
 use crate::support::{Fixture, fixture, listing};
 use dapple_engine::Session;
 use dapple_engine::event::StopReason;
 
-/// Runs to the abort: what it is said to be about, which a core file says, too, with the same values.
+/// Runs to the abort. Returns the stop's description and the exception's value, and checks that a core file has the same.
 fn abort(fixture: &Fixture, arguments: &[&str]) -> (String, String) {
     let mut debuggee = fixture.launch_with(arguments);
     debuggee.resume();
@@ -24,7 +24,7 @@ fn abort(fixture: &Fixture, arguments: &[&str]) -> (String, String) {
     assert!(told, "{arguments:?}: it is told otherwise of the core file");
     let exception = |session: &Session| session.exception(stop.thread).expect("asked");
     let without_stack = |session: &Session| {
-        // A library's path is there with its links followed.
+        // Paths in the core file have their symbolic links resolved, so the stack traces differ.
         let mut exception = exception(session).expect("an exception");
         exception.stack_trace = None;
         exception
@@ -80,7 +80,7 @@ fn an_exception_that_nothing_catches_is_there_when_the_program_aborts_and_afterw
             ("joinable", ": std::terminate was called", ""),
         ] {
             let (said, values) = abort(&fixture, &[argument]);
-            // What is inlined has no frame of its own.
+            // An inlined function has no frame of its own.
             let said = said.replace("main, or what is inlined there, is", "straight is");
             assert_eq!(said, expected, "{argument} {flags:?}");
             assert!(values.contains(value), "{argument} {flags:?}: {values}");

@@ -1,5 +1,5 @@
-//! Getting past breakpoints, against the processor itself: a program with every kind of instruction does the same with a
-//! breakpoint on each of them as with none, and stops where single steps stop.
+//! Displaced stepping, checked against the processor itself: a program with every kind of instruction gives the same results with a
+//! breakpoint on each of them as without, and stops where single steps stop.
 
 use crate::support::{Debuggee, Fixture, Outcome, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
@@ -8,7 +8,7 @@ use dapple_engine::{Address, ThreadId};
 use iced_x86::{Decoder, DecoderOptions};
 use std::collections::HashMap;
 
-/// `classes(seed)` runs each kind of instruction and gives a sum of what they left behind.
+/// `classes(seed)` executes each kind of instruction, and returns a checksum of their effects.
 const CLASSES: &str = r#"
 #include <stdio.h>
 __asm__(
@@ -156,7 +156,7 @@ fn by_steps() -> (Vec<Address>, String) {
         }
         way.push(stops[0].address);
     }
-    // A repeated instruction traps after each round.
+    // A repeated string instruction traps after each iteration.
     way.dedup();
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
@@ -215,7 +215,7 @@ fn single_steps_stop_where_breakpoints_are_too() {
     assert_eq!(debuggee.stdout, output);
 }
 
-/// Runs to the end and counts the stops of each thread.
+/// Runs to the end, and counts the stops of each thread.
 fn count(debuggee: &mut Debuggee<'_>) -> (HashMap<ThreadId, usize>, ExitStatus) {
     let mut hits: HashMap<ThreadId, usize> = HashMap::new();
     debuggee.resume();
@@ -234,7 +234,7 @@ fn count(debuggee: &mut Debuggee<'_>) -> (HashMap<ThreadId, usize>, ExitStatus) 
 
 #[test]
 fn no_thread_slips_past_an_instruction_that_can_only_run_in_its_place() {
-    // A far return is neither copied nor emulated.
+    // A far return can be neither copied nor emulated.
     let text = r#"
 #include <pthread.h>
 enum { THREADS = 4, ROUNDS = 50 };
@@ -272,7 +272,8 @@ int main(void) {
     assert!(hits.values().all(|count| *count == 50), "{hits:?}");
 }
 
-/// A child in the program's memory waits in a system call, while a thread counts; that lets the child go on.
+/// A vfork child, which shares the program's memory, waits in a system call while another thread counts. That thread then lets the child
+/// continue.
 const WAITS: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -314,7 +315,7 @@ int main(void) {
 }
 "#;
 
-/// A process's children.
+/// The process ids of a process's children.
 fn children(process: i32) -> Vec<i32> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let of = |task: std::fs::DirEntry| {
@@ -338,7 +339,7 @@ fn a_child_in_the_programs_memory_keeps_the_copy_it_is_in() {
         .set_address_breakpoints(vec![call])
         .unwrap();
     assert_eq!(debuggee.run_to_breakpoint().1, "one");
-    // The child is in the copy of `syscall` as soon as it waits for what it reads.
+    // The child executes the displaced copy of `syscall` as soon as it waits in its read.
     let child = children(process)[0];
     let is_in_read = || {
         let call = std::fs::read_to_string(format!("/proc/{child}/syscall")).unwrap_or_default();
@@ -347,7 +348,7 @@ fn a_child_in_the_programs_memory_keeps_the_copy_it_is_in() {
     while !is_in_read() {
         std::thread::yield_now();
     }
-    // Breakpoints come and go, and with them copies.
+    // Breakpoints are set and removed, and with them their copies.
     debuggee
         .session()
         .set_address_breakpoints(Vec::new())

@@ -1,10 +1,10 @@
-//! Threads that are ended in the middle of what takes the kernel more than one stop to tell of.
+//! Threads that are ended while the kernel is reporting one of their events in more than one stop.
 
 use crate::support::fixture;
 use dapple_engine::event::ExitStatus;
 use dapple_engine::{Error, Event, ThreadId};
 
-/// Ends one thread after the other that makes threads, or children, all the time.
+/// Ends one thread after the other while they create threads or children all the time.
 fn end_makers(what: &str) {
     const ROUNDS: usize = 40;
     let fixture = fixture("makers.c", &[]);

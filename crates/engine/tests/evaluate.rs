@@ -215,7 +215,7 @@ fn rust_cells_and_locks_are_seen_through() {
                 "error: `mutex` has no elements, it is a `Mutex<i32>`",
             ),
             ("*mutex.lock().unwrap()", "10"),
-            // The program would panic there.
+            // The program would panic there, because the lock is poisoned.
             (
                 "*poisoned.lock().unwrap()",
                 "error: column 11: functions can't be called here, and what `lock()` would say of `poisoned`, an `Arc<Mutex<i32>>`, is not known",
@@ -352,7 +352,7 @@ fn cpp_paths_and_arithmetic() {
             ("PlainOne + 1", "2"),
             ("sizeof(Buffer<short, 3> *)", "8"),
             ("sizeof(outer::Point)", "8"),
-            // Its constructor has the same name.
+            // `Derived` is also the name of its constructor.
             ("sizeof(Derived) == sizeof derived", "true"),
             ("number > 3 ? reference : 0", "5"),
         ],
@@ -505,7 +505,7 @@ fn static_members_have_values_by_their_class_and_by_objects() {
     }
 }
 
-/// A C++ program by both compilers, with the debug information of both versions.
+/// A C++ program by both compilers, with DWARF 4 and DWARF 5.
 fn cpp_by_all(name: &str) -> Vec<Fixture> {
     let clang = support::clang().map(|clang| clang.replace("clang", "clang++"));
     if clang.is_none() {

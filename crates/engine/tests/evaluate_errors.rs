@@ -1,4 +1,4 @@
-//! What is wrong with an expression is said in a sentence, with the column, and what would be right.
+//! Errors in expressions: the message names the column, what is wrong, and what would be right.
 
 use crate::support;
 use crate::support::evaluated::check;

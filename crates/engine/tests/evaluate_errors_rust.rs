@@ -1,4 +1,4 @@
-//! What is wrong with an expression of Rust's is said in a sentence, with the column, and what would be right.
+//! Errors in Rust expressions: the message names the column, what is wrong, and what would be right.
 
 use crate::support::evaluated::check;
 use crate::support::inline;

@@ -1,10 +1,10 @@
-//! What the languages have besides paths and arithmetic: alignments, ranges, paths from where the frame is, pointers to functions.
+//! Language features besides paths and arithmetic: alignments, ranges, paths relative to the frame, and pointers to functions.
 
 use crate::support::evaluated::check;
 use crate::support::{Fixture, inline, listing};
 use dapple_engine::calls::CallOptions;
 
-/// As [`check`], of what may call functions.
+/// Like [`check`], but expressions may call functions.
 #[track_caller]
 fn check_calling(fixture: &Fixture, stop: &str, expected: &[(&str, &str)]) {
     let mut debuggee = fixture.launch();

@@ -1,4 +1,4 @@
-//! Methods of the libraries in expressions, and values that are written part by part.
+//! Methods of the standard libraries in expressions, and literals of composite values.
 
 use crate::support;
 use crate::support::evaluated::check;

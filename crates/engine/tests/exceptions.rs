@@ -1,4 +1,4 @@
-//! What exceptions cost when nobody asks for them, and what is left of the sites of those that did.
+//! Exception breakpoints cost nothing when they are off, and leave no breakpoint sites behind.
 
 use crate::support;
 use crate::support::{Debuggee, fixture};
@@ -21,7 +21,7 @@ fn all() -> ExceptionFilters {
     }
 }
 
-/// The byte that is in the program's memory, inserted or not.
+/// The byte in the program's memory, including inserted breakpoints.
 fn byte(pid: i32, at: Address) -> u8 {
     let memory = std::fs::File::open(format!("/proc/{pid}/mem")).expect("its memory");
     let mut byte = [0];
@@ -94,7 +94,7 @@ fn a_program_that_is_left_at_a_throw_has_its_own_bytes_and_goes_on() {
         "{description}"
     );
     assert_eq!(places.map(|at| byte(pid, at)), [TRAP, TRAP]);
-    // Stopped by hand, so that it can be looked at when it is left.
+    // Sent SIGSTOP, so that the process can still be inspected after detaching.
     let stopped = std::process::Command::new("kill")
         .args(["-STOP", &pid.to_string()])
         .status();

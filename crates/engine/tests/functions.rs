@@ -1,4 +1,4 @@
-//! Breakpoints on functions, where their places change as modules come and go.
+//! Function breakpoints whose locations change as modules are loaded and unloaded.
 
 use crate::support::{Debuggee, inline};
 use dapple_engine::Event;
@@ -16,7 +16,7 @@ fn set(debuggee: &Debuggee<'_>, names: &[&str]) -> Vec<BreakpointState> {
         .unwrap()
 }
 
-/// How many addresses, and the line of the first.
+/// The number of addresses, and the line of the first one.
 fn places(state: &BreakpointState) -> (usize, Option<u32>) {
     match &state.resolution {
         Resolution::Resolved {
@@ -28,7 +28,7 @@ fn places(state: &BreakpointState) -> (usize, Option<u32>) {
     }
 }
 
-/// The states that were told since last asked.
+/// The breakpoint states that were reported since the last call.
 fn changes(debuggee: &mut Debuggee<'_>) -> Vec<BreakpointState> {
     let told = debuggee.seen.drain(..);
     told.filter_map(|event| match event {
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     assert_eq!((&stop.reason, stop.address), (&hit, own));
     assert_eq!(changes(&mut debuggee), []);
 
-    // The program's own is called first, and no longer meant.
+    // The breakpoint now means only the library's function. The program's own function is called first, and doesn't stop.
     debuggee.resume();
     let stop = debuggee.expect_stop().remove(0);
     assert_eq!(stop.reason, hit);
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     let changed = changes(&mut debuggee);
     assert_eq!(changed.iter().map(places).collect::<Vec<_>>(), [(1, None)]);
     debuggee.resume();
-    // 4 of the first call, 8 of the second, then 13 by the library, and twice the 25.
+    // 4 by the first call, 8 by the second, then 13 by the library, and 25 twice.
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(75));
 }
 
@@ -189,7 +189,7 @@ int main(void) {
         assert!(status.unwrap().success(), "{arguments:?}");
     };
     let whole_path = whole.binary.to_str().unwrap();
-    // Other runs of the test write the same.
+    // Other runs of the test write the same file.
     objcopy(&["--only-keep-debug", whole_path, "apart.debug"]);
     objcopy(&[
         "--strip-all",
@@ -203,7 +203,7 @@ int main(void) {
     };
     let mut debuggee = whole.launch_options(options);
     let states = set(&debuggee, &["work", "wrk"]);
-    // A copy in `main`, and the function itself.
+    // An inlined copy in `main`, and the function itself.
     assert_eq!(places(&states[0]).0, 2);
     let Resolution::Pending(message) = &states[1].resolution else {
         panic!("{states:?}")

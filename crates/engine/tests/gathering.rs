@@ -1,15 +1,15 @@
-//! Many threads that are to stop while one of them can't: it waits for the others to be attended to.
+//! Stopping all of many threads while one of them can't stop until the tracer has handled the others.
 
 use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::Event;
 use dapple_engine::event::ExitStatus;
 use std::time::Duration;
 
-/// How long the program may be silent.
+/// How long the program may write nothing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Becomes itself again as often as the argument says, from the youngest of its threads, which says so before. The kernel ends the others
-/// first, and the thread can't stop before they have ended.
+/// Calls exec on itself as often as the argument says, from the newest of its threads, which writes a message first. The kernel ends the
+/// other threads first, and the calling thread can't stop before they have ended.
 const PROGRAM: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Waits until the program writes, or has ended.
+/// Waits until the program writes or ends. Returns the status if it has ended.
 fn written(debuggee: &mut Debuggee<'_>) -> Option<ExitStatus> {
     loop {
         match debuggee.events.recv_timeout(PATIENCE) {

@@ -1,4 +1,5 @@
-//! Breakpoints that decide for themselves, in several threads at once and between stops: nothing is missed or counted twice.
+//! Breakpoints with conditions, hit counts and log messages, in several threads at once and between stops: no hit is missed or counted
+//! twice.
 
 use crate::support;
 use crate::support::{Debuggee, fixture, inline};
@@ -83,7 +84,7 @@ fn pauses_between_hits_lose_none() {
     debuggee.resume();
     let mut pauses = 0;
     loop {
-        // It may have ended meanwhile, which is what the loop is for.
+        // Fails if the program has ended, which ends the loop.
         let _ = debuggee.session().pause(None);
         match debuggee.wait() {
             support::Outcome::Exited(status) => {
@@ -124,7 +125,7 @@ fn a_step_over_a_loop_of_hits_ends_where_it_should() {
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
 }
 
-/// Has the debuggee stop when its `total` is written.
+/// Sets a data breakpoint on writes of `total`.
 fn watch_total(debuggee: &Debuggee<'_>) {
     let wanted = DataBreakpoint {
         data: WatchedData::Static {
@@ -139,7 +140,7 @@ fn watch_total(debuggee: &Debuggee<'_>) {
     assert_eq!(set.unwrap()[0].refused, None);
 }
 
-/// Goes on to the next write of `total`, behind which the thread stands at what is set on the next line, not asked yet.
+/// Runs to the next write of `total`. The thread then is at the breakpoints of the next line, which haven't been evaluated yet.
 fn run_to_write(debuggee: &mut Debuggee<'_>) -> ThreadId {
     debuggee.resume();
     let stops = debuggee.expect_stop();
@@ -184,7 +185,8 @@ fn what_a_thread_has_come_to_by_writing_acts_before_each_kind_of_step() {
         step_to(&mut debuggee, thread, kind, place);
         assert_eq!(logged(&debuggee), ["total 1"], "{kind:?}");
 
-        // What would stop there does so for whoever goes on; who steps has seen the place.
+        // A resumed thread stops at a breakpoint that is due where it stands. A thread that steps on has already shown the place, so it
+        // doesn't.
         run_to_write(&mut debuggee);
         debuggee.resume();
         let stops = debuggee.expect_stop();
@@ -203,7 +205,7 @@ fn what_a_thread_has_come_to_by_writing_acts_before_each_kind_of_step() {
     }
 }
 
-/// A program that sends itself a signal with an instruction of its own, so that it stands on the next line when that comes.
+/// A program that sends itself a signal by an instruction of its own, so that the signal arrives on the next line.
 const RAISES: &str = r#"
 #include <signal.h>
 #include <sys/syscall.h>
@@ -254,7 +256,7 @@ fn what_a_thread_has_come_to_before_a_signal_acts_behind_the_handler() {
             assert_eq!(logged(&debuggee), before, "{step:?}");
             match step {
                 None | Some(Out) => {}
-                // Into the handler, from which it goes on.
+                // Steps into the handler, and resumes there.
                 Some(Instruction) => step_to(
                     &mut debuggee,
                     thread,
@@ -268,7 +270,7 @@ fn what_a_thread_has_come_to_before_a_signal_acts_behind_the_handler() {
                 _ => debuggee.resume(),
             }
         }
-        // Whoever steps has seen the place where the third time would stop; a step out of `main` runs on.
+        // The third stop is omitted for a thread that has stepped to the place. A step out of `main` runs on.
         if matches!(step, None | Some(Instruction | Out)) {
             let stops = debuggee.expect_stop();
             assert_eq!(stops[0].reason, StopReason::Breakpoint(vec![ids[1]]));

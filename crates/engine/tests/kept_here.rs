@@ -1,4 +1,4 @@
-//! A debuggee that is kept by the thread that began the session.
+//! A debuggee whose tracer is the thread that started the session.
 
 use crate::support::inline;
 use crossbeam_channel::{Receiver, unbounded};
@@ -48,7 +48,7 @@ impl Kept {
         }
     }
 
-    /// Attends to the debuggee until an event is wanted; `None` when there's nothing to attend to before that.
+    /// Handles the debuggee's events until `wanted` accepts one. `None` if there is nothing to handle before that.
     fn until(&mut self, wanted: impl Fn(&Event, &[u8]) -> bool) -> Option<Event> {
         loop {
             while let Ok(event) = self.events.try_recv() {
@@ -96,7 +96,7 @@ fn its_thread_sees_stops_output_and_the_end_by_attending() {
         assert_eq!(kept.written, b"begun\n", "told before the stop");
     }
     kept.session.resume().unwrap();
-    // The program runs, and what it writes wakes who attends to it.
+    // The program runs, and its output wakes the thread that waits.
     kept.until(|_, written| written.ends_with(b"done\n"))
         .expect("the output");
     kept.session.pause(None).unwrap();
@@ -128,7 +128,7 @@ fn a_wake_up_from_another_thread_ends_the_waiting() {
     let mut came = Vec::new();
     while came.len() < 1000 {
         came.extend(orders.try_iter());
-        // A lost wake-up would be a wait without end: the program is asleep.
+        // A lost wake-up would wait forever, because the program sleeps.
         if came.len() < 1000 {
             assert!(kept.session.attend());
         }

@@ -1,4 +1,4 @@
-//! Programs that are left while they do all kinds of things: they go on as if nobody had ever looked.
+//! Detaching from programs in all kinds of situations: they continue as if they had never been traced.
 
 use crate::support::running::{self, changed_text, kill, status};
 use crate::support::{Debuggee, Fixture, fixture};
@@ -17,16 +17,16 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the program does.
+/// The program's modes.
 const DEEDS: [&str; 5] = ["plain", "forks", "vforks", "mayflies", "execs"];
 
-/// How long anything may take.
+/// Time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What leads to a situation, from a program that is stopped.
+/// Brings about a situation, starting with a stopped program.
 type Begin = fn(&mut Debuggee<'_>);
 
-/// What is under way when it is left.
+/// What is going on when the session detaches.
 const SITUATIONS: [(&str, Begin); 16] = [
     ("nothing", |_| {}),
     ("runs", |debuggee| debuggee.resume()),
@@ -129,7 +129,7 @@ const SITUATIONS: [(&str, Begin); 16] = [
     }),
 ];
 
-/// Runs to a stop in `work`; the thread.
+/// Runs to a stop in `work`. Returns the thread.
 fn stop(debuggee: &mut Debuggee<'_>) -> ThreadId {
     debuggee.break_at(&["work"]);
     debuggee.resume();
@@ -144,7 +144,7 @@ fn clear(debuggee: &Debuggee<'_>) {
         .unwrap();
 }
 
-/// Breakpoints everywhere, with options.
+/// Sets breakpoints on all marked lines, with these options.
 fn set(debuggee: &Debuggee<'_>, condition: &str, hits: &str, log: &str) {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let wanted = [
@@ -175,7 +175,7 @@ fn set(debuggee: &Debuggee<'_>, condition: &str, hits: &str, log: &str) {
         .unwrap();
 }
 
-/// Runs until it has done something.
+/// Resumes, and waits until all threads have made progress.
 fn rush(debuggee: &mut Debuggee<'_>) {
     let process = debuggee.session().process().pid;
     debuggee.resume();
@@ -185,14 +185,14 @@ fn rush(debuggee: &mut Debuggee<'_>) {
     });
 }
 
-/// Waits for something that a process does.
+/// Waits until `done` returns true.
 #[track_caller]
 fn until(process: i32, done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
         let state = status(process, "State");
         if state.is_empty() || state.starts_with('Z') {
-            // The last field of a zombie's line, proc_pid_stat(5), is what wait(2) will say.
+            // The last field of a zombie's line (proc_pid_stat(5)) is its exit status in the form of wait(2).
             let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
             panic!("it has ended: {stat:?}");
         }
@@ -203,7 +203,7 @@ fn until(process: i32, done: impl Fn() -> bool) {
     }
 }
 
-/// What the threads of a process do: the state, who traces it, and where it waits in the kernel.
+/// The state, the tracer, and the kernel function where it waits, of each thread of a process.
 fn threads(process: i32) -> Vec<[String; 4]> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
     let tasks = tasks.into_iter().flatten().flatten();
@@ -243,7 +243,7 @@ fn watch(debuggee: &mut Debuggee<'_>, condition: &str) {
     assert_eq!(set[0].refused, None);
 }
 
-/// The file that the program counts in.
+/// The file in which the program counts.
 fn counts_file(process: i32) -> PathBuf {
     let path = || {
         let arguments = std::fs::read(format!("/proc/{process}/cmdline")).expect("it lives");
@@ -251,7 +251,7 @@ fn counts_file(process: i32) -> PathBuf {
         let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
         path.is_file().then_some(path)
     };
-    // There is none, or half of one, in the middle of an exec.
+    // In the middle of an exec, the command line is missing or incomplete.
     let found = OnceCell::new();
     until(process, || {
         path().is_some_and(|path| found.set(path).is_ok())
@@ -276,7 +276,7 @@ impl Counts {
         Counts::read(&counts_file(process))
     }
 
-    /// The main thread and the two others each have to have done something.
+    /// False only if the main thread and both other threads have made progress.
     fn has_not_gone_on_since(&self, before: &Counts) -> bool {
         (0..3).any(|index| self.0[index] == before.0[index])
     }
@@ -294,11 +294,11 @@ fn registers(process: i32) -> Vec<(u64, bool, u64)> {
     running::registers(&fixture("registers.c", &[]).binary, process)
 }
 
-/// A program that was left must have nothing of a debugger in it, and go on in all its threads.
+/// Checks that a process that was left has no breakpoints, isn't traced, and goes on in all its threads.
 fn is_clean(process: i32, suspended: bool) {
     let file = counts_file(process);
-    // Nothing begins or ends meanwhile. The kernel forgets a stop that was about to begin when an exec ends the other
-    // threads.
+    // Stops the process, so that no thread begins or ends. Repeated, because the kernel drops a pending group stop when an exec ends the
+    // other threads.
     until(process, || {
         if !suspended {
             kill("-STOP", process);
@@ -332,7 +332,7 @@ fn is_clean(process: i32, suspended: bool) {
             !Counts::read(&file).has_not_gone_on_since(&before)
         });
     }
-    // Children that were forked before, too.
+    // Children that were forked earlier have not failed either.
     assert_eq!(Counts::read(&file).0[4], 0, "children have failed");
     kill("-KILL", process);
     std::fs::remove_file(file).expect("its file");
@@ -376,7 +376,7 @@ fn leave(fixture: &Fixture, deed: &str, row: usize, attached: bool, how: Leave) 
     }
 }
 
-/// All situations, each with two of the four ends; with others for each deed.
+/// Tests all situations, each with two of the four kinds of detaching. Which two depends on the mode.
 fn table(deed: &str) {
     let fixture = fixture("left.c", &[]);
     let ends = [
@@ -386,7 +386,7 @@ fn table(deed: &str) {
         (false, Leave::Suspend),
     ];
     let shift = DEEDS.iter().position(|d| *d == deed).expect("a deed");
-    // A step ends with its thread, and with that nothing is told.
+    // An exec ends the stepping thread, and with it the step, without a report.
     let steps = |row: usize| ["stepping", "by instructions"].contains(&SITUATIONS[row].0);
     let rows = (0..SITUATIONS.len()).filter(|row| deed != "execs" || !steps(*row));
     for row in rows {

@@ -1,4 +1,4 @@
-//! Programs that are left while a child runs in their memory (vfork), in what was inserted there and is no longer wanted.
+//! Detaching while a vfork child runs in the program's memory, in a displaced copy of an instruction whose breakpoint is already gone.
 
 use crate::support::lending::{Files, reading_at, reading_child, until};
 use crate::support::running::{changed_text, kill, status};
@@ -19,8 +19,8 @@ fn launch<'a>(fixture: &'a Fixture, files: &Files) -> Debuggee<'a> {
     debuggee
 }
 
-/// From a stop at `tick`: a child runs that is in the copy of an instruction whose breakpoint is there no more, and all of the program is stopped
-/// again. Who the child is, and where it would be without a debugger.
+/// From a stop at `tick`: runs a vfork child into the displaced copy of an instruction, removes the instruction's breakpoint, and stops the
+/// program. Returns the child, and the instruction pointer that it would have without a debugger.
 fn lend(debuggee: &mut Debuggee<'_>, files: &Files) -> (i32, u64) {
     let call = debuggee.symbol("wait_for");
     debuggee.break_at(&[]);

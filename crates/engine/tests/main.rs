@@ -1,4 +1,4 @@
-//! The engine on real programs, in one program: each test program would be linked with all of it.
+//! The engine with real programs. All tests are in one test program, because each test program would link the whole engine.
 
 mod affinity;
 mod assigning;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// A program of functions of ten lines, all of which have code.
+/// A program of functions of ten lines each, in which every line has code.
 fn program(name: &str, functions: u32) -> Fixture {
     let mut text = String::from("static volatile int total;\n");
     for function in 0..functions {
@@ -20,7 +20,7 @@ fn program(name: &str, functions: u32) -> Fixture {
     inline(name, &text, &[])
 }
 
-/// The shortest time in which these lines got their breakpoints, and how many are at their own line without a word.
+/// The shortest time to set breakpoints on these lines, and how many of them stay at their own line without a remark.
 fn time(fixture: &Fixture, lines: Range<u32>) -> (Duration, usize) {
     let debuggee = fixture.launch();
     let set = |lines: Range<u32>| {
@@ -36,7 +36,7 @@ fn time(fixture: &Fixture, lines: Range<u32>) -> (Duration, usize) {
     let mut best = (Duration::MAX, 0);
     for _ in 0..5 {
         set(0..0);
-        // What is read of the program first is read once.
+        // Debug information that is read only once is read now.
         set(2..3);
         let start = Instant::now();
         let states = set(lines.clone());
@@ -51,7 +51,7 @@ fn time(fixture: &Fixture, lines: Range<u32>) -> (Duration, usize) {
 #[test]
 fn a_line_of_a_long_file_takes_no_longer_than_one_of_a_short_file() {
     let (short, long) = (program("short.c", 20), program("long.c", 1000));
-    // The headers of twenty functions say where they are put.
+    // The lines of the twenty function headers have a remark about where their breakpoints are.
     let (few, exact) = time(&short, 2..202);
     assert_eq!(exact, 180);
     let (many, exact) = time(&long, 2..202);

@@ -1,6 +1,6 @@
-//! Variables of optimised programs, compared with what the programs say of them.
+//! Variables of optimized programs, compared with the values that the programs themselves print.
 //!
-//! gcc describes all of them. Clang gives up more: there a value may be missing, with its reason, but not wrong.
+//! gcc describes all of them. clang omits more: a value may be missing, with a reason, but not wrong.
 
 use crate::support::{Fixture, clang, fixture, fixture_by, listing};
 use dapple_engine::frame::FrameId;
@@ -8,7 +8,7 @@ use dapple_engine::session::LineBreakpoint;
 use dapple_engine::values::Rendered;
 use dapple_engine::{Session, ThreadId};
 
-/// The function that has to be looked at, with its expressions and their values.
+/// The function to inspect, with its expressions and their values.
 struct Expected {
     function: String,
     values: Vec<(String, String)>,
@@ -26,7 +26,7 @@ fn expected(line: &str) -> Option<Expected> {
     })
 }
 
-/// What is compared of a value: of a character its number.
+/// The comparable part of a value: for a character, its number.
 fn plain(text: &str) -> &str {
     match text.split_once(" '") {
         Some((number, _)) => number,
@@ -34,7 +34,7 @@ fn plain(text: &str) -> &str {
     }
 }
 
-/// The frame of a function among the innermost ones.
+/// The innermost frame of a function.
 fn frame_of(session: &Session, thread: ThreadId, name: &str) -> FrameId {
     let frames = session.stack(thread, 0..6).unwrap().frames;
     let found = frames
@@ -46,7 +46,7 @@ fn frame_of(session: &Session, thread: ThreadId, name: &str) -> FrameId {
         .id
 }
 
-/// Runs the program, and gives what is missing: `function expression: reason`. Nothing may be wrong.
+/// Runs the program. Returns the missing values as `function expression: reason`. Fails if a value is wrong.
 fn missing(fixture: &Fixture) -> Vec<String> {
     let mut debuggee = fixture.launch();
     let line = LineBreakpoint {

@@ -1,4 +1,4 @@
-//! Values of the user's own types, as their Natvis files say.
+//! Values of the user's own types, shown by Natvis files.
 
 use crate::support;
 use crate::support::{Debuggee, Fixture, clang, fixture, fixture_by, listing};
@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Anything may take so long; a debugger that wasn't optimised takes longer.
+/// Time limit of every wait. Longer in debug builds.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 10 });
 
 /// A file of the repository's `fixtures/`.
@@ -21,7 +21,7 @@ fn shown_by(session: &Session, files: &[&str]) {
     session.set_presentation(files).expect("a session");
 }
 
-/// What was told of the files, without the folder.
+/// The warnings about Natvis files, without the folder.
 fn told(debuggee: &Debuggee<'_>) -> Vec<String> {
     let folder = file("").display().to_string();
     let warnings = debuggee
@@ -39,7 +39,7 @@ fn told(debuggee: &Debuggee<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What is shown at a stop, live and in a core file.
+/// The locals at a stop. Checks that a core file shows the same.
 fn shown(fixture: &Fixture, stop: &str, depth: usize) -> String {
     let mut debuggee = fixture.launch();
     shown_by(debuggee.session(), &["shown.natvis"]);

@@ -1,5 +1,5 @@
-//! Expressions made ready for one place against the evaluator, which does without: where the quick form has a number or a
-//! text, it is the evaluator's.
+//! Expressions compiled for one place, checked against the general evaluator: wherever the quick form gives a number or a text, the
+//! evaluator gives the same.
 
 use crate::support;
 use crate::support::{Fixture, fixture};
@@ -26,7 +26,7 @@ impl Memory for Live<'_> {
     }
 }
 
-/// What was compared.
+/// The numbers of comparisons.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     expressions: usize,
@@ -48,11 +48,11 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
         let wanted = parsed.number(frame, reader);
         let wanted = wanted.unwrap_or_else(|error| panic!("`{text}` is {number:?}, but: {error}"));
         match (number, wanted) {
-            // What it points to only counts in arithmetic, which is the evaluator's.
+            // The pointee only matters in arithmetic, which the evaluator does.
             (Number::Pointer { address: a, .. }, Number::Pointer { address: b, .. }) => {
                 assert_eq!(a, b, "`{text}`");
             }
-            // By their texts: a NaN is not equal to itself.
+            // Compares texts, because a NaN isn't equal to itself.
             _ => assert_eq!(format!("{number:?}"), format!("{wanted:?}"), "`{text}`"),
         }
         tally.numbers += 1;
@@ -64,7 +64,7 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
     }
 }
 
-/// Every variable of the frame and what is inside, three levels down, as expressions.
+/// Every variable of the frame and its children, three levels deep, as expressions.
 fn atoms(session: &Session, frame: &Frame) -> Vec<String> {
     let mut all = Vec::new();
     let mut level = session.variables(frame.id).unwrap();
@@ -88,7 +88,7 @@ fn atoms(session: &Session, frame: &Frame) -> Vec<String> {
     all
 }
 
-/// Compares at a marked line: the atoms, and what operators make of them.
+/// Compares at a marked line: the variables and their combinations by operators.
 fn check(fixture: &Fixture, stop: &str, more: &[&str]) -> Tally {
     const OPERATORS: [&str; 19] = [
         "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=", "&&",
@@ -145,7 +145,7 @@ fn check(fixture: &Fixture, stop: &str, more: &[&str]) -> Tally {
     tally
 }
 
-/// Each of `most` expressions was plain enough.
+/// Checks that at least this many expressions have a quick form.
 #[track_caller]
 fn assert_quick(tally: Tally, numbers: usize, texts: usize) {
     assert!(

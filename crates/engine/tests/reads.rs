@@ -1,4 +1,4 @@
-//! How often the program's memory is read for what is shown: each read is a system call.
+//! The number of reads of the program's memory for shown values: each read is a system call.
 
 use crate::support::inline;
 use dapple_engine::calls::CallOptions;
@@ -12,7 +12,7 @@ int main() {
 }
 "#;
 
-/// How many times the current thread has read from files (proc_pid_io(5)).
+/// The number of read system calls of the current thread (proc_pid_io(5)).
 fn reads() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/io").expect("the kernel counts");
     let count = text.lines().find_map(|line| line.strip_prefix("syscr: "));
@@ -35,7 +35,7 @@ fn members_behind_pointers_are_found_with_one_read_for_each() {
         let found = session.evaluate_calling("first->left->left->key", Some(frame), &options);
         found.0.expect("a value").1.text
     };
-    // What is looked up once for a stop is.
+    // Fills the caches that last for one stop.
     assert_eq!(evaluated(), "5");
     const TIMES: u64 = 50;
     let before = reads();

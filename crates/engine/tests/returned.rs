@@ -1,11 +1,11 @@
-//! What a function has returned, shown after a step out of it.
+//! Return values, shown after a step out of a function.
 
 use crate::support;
 use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::event::StopReason;
 use dapple_engine::session::StepKind;
 
-/// Runs to the marked line and steps out; what was returned, as its name and text.
+/// Runs to the marked line and steps out. Returns the name and text of the return value.
 fn out_of(debuggee: &mut Debuggee<'_>, name: &str) -> Option<(String, String)> {
     debuggee.break_at(&[name]);
     let (thread, _) = debuggee.run_to_breakpoint();
@@ -99,7 +99,7 @@ fn in_rust_where_it_is_sure() {
 
 #[test]
 fn in_optimised_rust_too() {
-    // Of this one rustc has made a function of another kind, and says so.
+    // rustc has changed this function's calling convention, and says so in the debug information.
     let changed = "<the compiler has changed how this function returns>";
     let table = RUST.replace("\"text\"", changed);
     check(&fixture("stepping/returns.rs", &["-Copt-level=2"]), &table);
@@ -110,7 +110,7 @@ fn in_programs_of_clang_which_says_how_classes_are_passed() {
     if let Some(clang) = support::clang() {
         let clang = clang.replace("clang", "clang++");
         let program = support::fixture_by(&clang, "stepping/returns.cpp", &["-O0"]);
-        // Of the standard library's own classes clang describes only what it has to.
+        // clang describes the standard library's classes only as far as it must.
         let table: Vec<&str> = CPP.lines().filter(|row| !row.contains("words")).collect();
         check(&program, &table.join("\n"));
     }

@@ -1,5 +1,5 @@
-//! Expressions give what the compiler makes of them: one program computes hundreds of random ones and writes the results, and the
-//! debugger is asked the same in it.
+//! Expressions have the values that the compiler computes: a program computes hundreds of random expressions and prints the results, and
+//! the debugger evaluates the same expressions in it.
 
 use crate::support::{Fixture, inline, listing};
 use std::fmt::Write;
@@ -25,12 +25,12 @@ impl Random {
     }
 }
 
-/// How many expressions a program has.
+/// The number of expressions in a program.
 const COUNT: usize = 400;
-/// How deep they nest.
+/// The nesting depth of an expression.
 const DEPTH: usize = 4;
 
-/// Lets the program write its own results, asks for each expression where it stops, and compares.
+/// Has the program print its results, evaluates each expression at the stop, and compares.
 fn compare(fixture: &Fixture, expressions: &[String]) {
     let run = Command::new(&fixture.binary).output().expect("it runs");
     let written = String::from_utf8(run.stdout).expect("text");
@@ -62,9 +62,9 @@ fn compare(fixture: &Fixture, expressions: &[String]) {
     assert!(refused < expressions.len() / 2, "{refused} are panics");
 }
 
-/// Whether what is shown is what was written: `f` stands before a `float`, whose digits say no more than its 32 bits.
+/// Whether a shown value equals the printed one. A printed `float` has the prefix `f`, and is compared with 32-bit precision.
 fn same(shown: &str, written: &str) -> bool {
-    // A character is shown behind its number.
+    // A character is shown after its number.
     let shown = shown.split_once(" '").map_or(shown, |(number, _)| number);
     let floats = |one: &str, other: &str| match (one.parse::<f64>(), other.parse::<f64>()) {
         (Ok(one), Ok(other)) => Some((one, other)),
@@ -189,7 +189,7 @@ const C_TYPES: [&str; 17] = [
     "uint64_t",
 ];
 
-/// An expression of C of integer type that is defined everywhere (with `-fwrapv`, where sums wrap).
+/// A C expression of integer type without undefined behaviour (with `-fwrapv`, where overflow wraps).
 fn c_integer(random: &mut Random, depth: usize) -> String {
     if depth == 0 || random.below(8) == 0 {
         return match random.below(4) {
@@ -239,7 +239,7 @@ fn c_integer(random: &mut Random, depth: usize) -> String {
             format!("({one} {operator} {other})")
         }
         7 => {
-            // What is on the right of these may be what must not be done.
+            // The right operand may be one that must not be evaluated.
             let operator = *random.of(&["&&", "||"]);
             let guarded = match operator {
                 "&&" => "(lie && 1 / (truth - 1))",
@@ -362,7 +362,7 @@ const RUST_TYPES: [&str; 10] = [
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "usize",
 ];
 
-/// An expression of Rust of an integer type. It may panic.
+/// A Rust expression of an integer type. It may panic.
 fn rust_integer(random: &mut Random, type_: &str, depth: usize) -> String {
     if depth == 0 || random.below(8) == 0 {
         return match random.below(5) {
@@ -401,7 +401,7 @@ fn rust_integer(random: &mut Random, type_: &str, depth: usize) -> String {
     }
 }
 
-/// What isn't a local of an integer type: a field, an element, what a reference leads to, a measure.
+/// An integer that isn't a local variable: a field, an element, a referenced value, a length.
 fn rust_place(random: &mut Random, type_: &str) -> String {
     let places = [
         "fields.f_T",
@@ -436,7 +436,7 @@ fn rust_place(random: &mut Random, type_: &str) -> String {
     place.replace('T', type_)
 }
 
-/// As [`rust_integer`], of that type whatever it meets.
+/// Like [`rust_integer`], with an operand that fixes the type.
 fn rust_typed(random: &mut Random, type_: &str, depth: usize) -> String {
     format!("({} | some_{type_})", rust_integer(random, type_, depth))
 }

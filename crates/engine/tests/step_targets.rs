@@ -1,4 +1,4 @@
-//! What a line calls, and stepping into one of that.
+//! Step targets: the calls of a line, and stepping into one of them.
 
 use crate::walking::table;
 

@@ -1,10 +1,10 @@
-//! Steps by line: where each ends, on the repository's debuggees.
+//! Steps by line in the repository's debuggees: where each ends.
 
 use crate::support::{Fixture, fixture, inline};
 use dapple_engine::event::ExitStatus;
 use dapple_engine::session::StepKind::{self, Into, Out, Over};
 
-/// Runs to `start`, then takes each step and compares the marker of the line it ends at.
+/// Runs to `start`, then takes each step and checks the marker of the line where it ends.
 fn steps(fixture: &Fixture, args: &[&str], start: &str, table: &[(StepKind, &str)]) {
     let mut debuggee = fixture.launch_with(args);
     debuggee.break_at(&[start]);
@@ -144,7 +144,7 @@ fn a_breakpoint_inside_a_call_ends_the_step() {
     debuggee.break_at(&["start", "twice end"]);
     let (thread, _) = debuggee.run_to_breakpoint();
     assert_eq!(debuggee.step(thread, Over), "breakpoint twice end");
-    // And so does one on the line that a step comes to.
+    // A breakpoint on the line where a step would end has precedence, too.
     debuggee.break_at(&["add", "nested"]);
     assert_eq!(debuggee.step(thread, Out), "start");
     assert_eq!(debuggee.step(thread, Over), "arguments");
@@ -176,7 +176,7 @@ fn handlers_run_between_the_instructions_of_a_step() {
     let fixture = fixture("signals.c", &[]);
     let table = [(Over, "ignored"), (Over, "again")];
     steps(&fixture, &[], "raise", &table);
-    // The alarm's handler interrupts single steps here.
+    // The alarm's handler interrupts single steps.
     let text = r#"
 #include <signal.h>
 #include <sys/time.h>
@@ -248,7 +248,7 @@ fn threads_step_while_others_run() {
         .set_line_breakpoints(&fixture.source, Vec::new())
         .unwrap();
     assert_eq!(debuggee.step(thread, Into), "hit");
-    // Nothing of the call's line is left to do after the return.
+    // No code of the call's line follows the return.
     let place = debuggee.step(thread, Out);
     assert!(place.contains("for (int round"), "{place}");
     assert_eq!(debuggee.step(thread, Over), "round");
@@ -261,7 +261,7 @@ fn threads_step_while_others_run() {
     );
 }
 
-/// Steps from `start` until the program ends; gives the marked lines on the way, each run of one line once.
+/// Steps from `start` until the program ends. Returns the marked lines in their order, without repetitions.
 fn walk(fixture: &Fixture, start: &str, kind: StepKind, most: usize) -> Vec<String> {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&[start]);
@@ -276,7 +276,7 @@ fn walk(fixture: &Fixture, start: &str, kind: StepKind, most: usize) -> Vec<Stri
         if place.starts_with("Code") {
             break;
         }
-        // What isn't marked depends on the compiler's taste: closing braces, declarations.
+        // Unmarked lines, such as closing braces and declarations, depend on the compiler.
         if !place.contains(": ") {
             way.push(place);
         }
@@ -361,7 +361,7 @@ fn inlined_calls_belong_to_the_line_for_over_and_are_entered_by_into() {
     }
 }
 
-/// What is thrown in the stepping thread, over its calls and under them, and where a step over it ends.
+/// Exceptions in the stepping thread, in calls that it steps over and in its callers, and where the step ends.
 #[test]
 fn a_step_over_what_is_thrown_ends_at_its_handler() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! Steps out of the user's code into the library's that has called it, which is to call it again.
+//! Steps out of the user's code into library code that will call the user's code again.
 
 use crate::walking;
 use crate::walking::table;

@@ -1,4 +1,4 @@
-//! Steps of one thread while others begin and end threads, fork, spawn, send it signals, and run another program.
+//! Steps of one thread while other threads start and end threads, fork, spawn, send it signals, and run another program.
 
 use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::ThreadId;
@@ -6,7 +6,7 @@ use dapple_engine::event::ExitStatus;
 use dapple_engine::session::StepKind::{self, Instruction, Into, Out, Over};
 use dapple_engine::session::{StepOptions, StepUnit};
 
-/// How often each step is taken.
+/// The number of rounds.
 const ROUNDS: usize = 12;
 
 /// The steps of a round, and where each ends.
@@ -48,7 +48,7 @@ fn at_round<'a>(fixture: &'a Fixture, rounds: &str) -> (Debuggee<'a>, ThreadId) 
     (debuggee, thread)
 }
 
-/// Runs to the end; what the program has counted shows that it was not disturbed.
+/// Runs to the end, and checks by the program's counts that it was not disturbed.
 fn expect_all_well(mut debuggee: Debuggee<'_>) {
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(41));
@@ -74,7 +74,7 @@ fn steps_end_where_they_would_without_company() {
             way.push(format!("{kind:?} → {place}"));
             assert_eq!(place, expected, "round {round}: {way:#?}");
         }
-        // A `for` has two statements here.
+        // The `for` line has two statements.
         while step(&mut debuggee, thread, Over, unit) == "for" {}
         assert_eq!(debuggee.place(thread), "round");
     }

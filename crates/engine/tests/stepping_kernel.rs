@@ -1,4 +1,4 @@
-//! Where steps end that the kernel takes part in: handlers, on other stacks too, and beginnings and ends of processes and threads.
+//! Steps that involve the kernel: signal handlers, also on alternate stacks, and starts and ends of processes and threads.
 
 use crate::walking::table;
 

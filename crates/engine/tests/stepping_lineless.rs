@@ -1,4 +1,4 @@
-//! Steps to where the line table has code of no line: LLVM's reloads of registers where branches meet behind a call.
+//! Steps to code with line 0 in the line table: LLVM's reloads of registers where branches join behind a call.
 
 use crate::walking::table;
 

@@ -1,5 +1,5 @@
-//! Steps over lines that go round and round: they end where they would with a stop at each instruction, and what they run past
-//! costs nothing.
+//! Steps over lines that loop: they end where they would with a stop at each instruction, but without the cost of stopping in each
+//! iteration.
 
 use crate::support::{Debuggee, Fixture, fixture};
 use crate::walking::table;
@@ -54,7 +54,7 @@ table! {
     "
 }
 
-/// Starts the program and runs to a line; no breakpoint is left.
+/// Starts the program and runs to a line. Removes the breakpoint.
 fn at<'a>(fixture: &'a Fixture, arguments: &[&str], line: &str) -> (Debuggee<'a>, ThreadId) {
     let mut debuggee = fixture.launch_with(arguments);
     debuggee.break_at(&[line]);
@@ -67,7 +67,7 @@ fn at<'a>(fixture: &'a Fixture, arguments: &[&str], line: &str) -> (Debuggee<'a>
     (debuggee, thread)
 }
 
-/// Steps over the lines, one after the other.
+/// Steps over the lines, and checks where each step ends.
 fn over_all(fixture: &Fixture, arguments: &[&str], lines: &[&str]) {
     let (mut debuggee, thread) = at(fixture, arguments, lines[0]);
     let mut way = vec![lines[0].to_owned()];
@@ -77,7 +77,7 @@ fn over_all(fixture: &Fixture, arguments: &[&str], lines: &[&str]) {
     }
 }
 
-// With a stop for each turn these take minutes.
+// With a stop in each iteration, these would take minutes.
 #[test]
 fn millions_of_turns_on_one_line_are_run_at_once() {
     let lines = ["one line", "while", "calls", "inlined", "call early", "set"];
@@ -102,7 +102,7 @@ fn a_step_into_what_a_loop_calls_is_not_run_past() {
     }
 }
 
-// gcc copies a loop's first test in front of each way to it.
+// gcc copies a loop's first test to each entry of the loop.
 #[test]
 fn a_line_that_the_compiler_has_copied_is_stopped_at_whichever_way_it_is_come_to() {
     for optimisation in ["-O1", "-O2", "-O3"] {

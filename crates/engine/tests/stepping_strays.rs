@@ -1,4 +1,4 @@
-//! Steps through code that the compiler has written down as another line's, and where breakpoints on such lines are.
+//! Steps through code that the compiler attributes to another line, and breakpoints on such lines.
 
 use crate::walking;
 use crate::walking::table;

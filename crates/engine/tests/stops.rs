@@ -1,4 +1,4 @@
-//! Breakpoints by line, signals, pauses and ends, on the repository's debuggees.
+//! Line breakpoints, signals, pauses and ends in the repository's debuggees.
 
 use crate::support::{Fixture, Outcome, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
@@ -181,7 +181,7 @@ fn a_trap_of_the_programs_own_stops_and_is_run_past() {
 
 #[test]
 fn a_breakpoint_in_a_handler_and_on_the_line_it_interrupts_count_exactly() {
-    // The handler interrupts the loop at any instruction, breakpoints and copies of instructions among them.
+    // The handler interrupts the loop at any instruction, including breakpoints and displaced copies.
     let text = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -248,7 +248,7 @@ fn commands_that_need_a_stop_say_so_while_the_program_runs() {
     assert!(!debuggee.session().modules().unwrap().is_empty());
     let stack = debuggee.session().stack(threads[0].id, 0..1);
     assert!(matches!(stack, Err(Error::NotStopped)), "{stack:?}");
-    // A breakpoint set meanwhile is hit.
+    // A breakpoint that is set while the program runs is hit.
     debuggee.break_at(&["spin"]);
     let stops = debuggee.expect_stop();
     assert_eq!(debuggee.place(stops[0].thread), "spin");
@@ -305,7 +305,7 @@ fn leaving_kills_and_dropping_does_too() {
     }
 }
 
-/// The executable bytes of a module in a process that is no longer traced, and in its file.
+/// The first difference between a module's code in an untraced process and in its file.
 fn text_differs(pid: i32, fixture: &Fixture) -> Option<usize> {
     use std::os::unix::fs::FileExt;
     let module = dapple_symbols::Module::open(&fixture.binary).unwrap();
@@ -369,7 +369,7 @@ fn inserted_bytes_never_show_in_memory() {
         .bytes;
     let file = module.bytes_at(text.address, text.file_size as usize);
     assert!(seen == file, "memory as read differs from the file");
-    // And past the code, where copies are kept.
+    // Also beyond the code, where displaced copies are.
     let page = debuggee
         .session()
         .read_memory(start, 4096.max(seen.len()))
@@ -575,7 +575,7 @@ fn a_stopped_process_group_is_paused_and_continued() {
     let mut debuggee = fixture.launch_with(&["stop"]);
     debuggee.break_at(&["stop"]);
     let (thread, _) = debuggee.run_to_breakpoint();
-    // The line stops the whole process by SIGSTOP: the step waits for SIGCONT.
+    // The line stops the whole process with SIGSTOP, and the step waits for SIGCONT.
     debuggee
         .session()
         .step(thread, dapple_engine::session::StepKind::Over)
@@ -595,7 +595,7 @@ fn a_stopped_process_group_is_paused_and_continued() {
     assert!(debuggee.stdout.contains("continued"), "{}", debuggee.stdout);
 }
 
-/// Whether a stop signal has come to its effect: it shows as stopped by a signal, traced or not.
+/// Whether a stop signal has taken effect: the process's state is `T` or `t`, traced or not.
 fn group_stopped(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat
@@ -649,7 +649,7 @@ int main(void) {
     let mut hits = 0;
     debuggee.resume();
     let status = loop {
-        // Whichever comes first, the pause or the next hit.
+        // Either the pause or the next hit comes first.
         debuggee.session().pause(None).ok();
         match debuggee.wait() {
             Outcome::Exited(status) => break status,

@@ -1,8 +1,9 @@
-//! Many short sessions with programs whose threads begin, end, fork, send signals and become other programs, launched and
-//! attached to, under breakpoints with and without conditions, watched data, steps and pauses in orders that nobody knows. Each must end as the program ends by itself, or as it was left, and leave no process.
+//! Many short sessions with programs whose threads start, end, fork, send signals and exec, launched or attached to, with breakpoints,
+//! conditions, data breakpoints, steps and pauses in random order. Each program must end as it does without a debugger, or as it was left,
+//! and leave no process.
 //!
-//! What a session does comes from its seed. A session that hangs is told with what it did and what its threads do.
-//! `DAPPLE_STRESS_SESSIONS` is how many there are, `DAPPLE_STRESS_SEED` the first one's seed.
+//! The seed determines what a session does. A session that hangs is reported with its actions and the state of its threads.
+//! `DAPPLE_STRESS_SESSIONS` is the number of sessions, `DAPPLE_STRESS_SEED` the first session's seed.
 
 use crate::support::{Fixture, fixture};
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
@@ -23,16 +24,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many sessions there are, unless it is said.
+/// The default number of sessions.
 const SESSIONS: u64 = 200;
-/// How many run at the same time: more than processors, so that they are in each other's way.
+/// The number of concurrent sessions: more than processors, so that they disturb each other.
 const AT_ONCE: usize = 4;
-/// How many different programs there are, by their argument.
+/// The number of different programs, which the argument selects.
 const PROGRAMS: u64 = 12;
-/// How long a session may be silent.
+/// How long a session may send no event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a program ends by itself: what it writes, and its code.
+/// The output and exit code of each program without a debugger.
 type Expected = HashMap<u64, (String, i32)>;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -79,7 +80,7 @@ fn sessions_under_stress_lose_no_stop_hang_nowhere_and_leave_nothing() {
     );
 }
 
-/// What sessions have done.
+/// Counts of the sessions' actions.
 #[derive(Debug, Default)]
 struct Tally {
     breakpoints: u64,
@@ -103,7 +104,7 @@ impl Tally {
     }
 }
 
-/// What the program does without a debugger.
+/// The program's output and exit code without a debugger.
 fn alone(fixture: &Fixture, program: u64) -> (String, i32) {
     let output = Command::new(&fixture.binary)
         .arg(program.to_string())
@@ -113,7 +114,7 @@ fn alone(fixture: &Fixture, program: u64) -> (String, i32) {
     (text, output.status.code().expect("it exits"))
 }
 
-/// Numbers that look random (xorshift64*).
+/// Pseudorandom numbers (xorshift64*).
 struct Dice(u64);
 
 impl Dice {
@@ -125,13 +126,13 @@ impl Dice {
     }
 }
 
-/// A session under way.
+/// A running session.
 struct Run<'a> {
     fixture: &'a Fixture,
     seed: u64,
     dice: Dice,
     session: Option<Session>,
-    /// The program, if it wasn't the session that has started it.
+    /// The program, if it wasn't launched by the session.
     child: Option<Child>,
     process: i32,
     events: Receiver<Event>,
@@ -204,7 +205,7 @@ fn run(fixture: &Fixture, seed: u64, expected: &Expected) -> Tally {
     run.tally
 }
 
-/// The program as somebody else starts it: it waits for a line before it becomes what is debugged.
+/// Starts the program from outside: a shell waits for a line of input, and then execs the program.
 fn begin(fixture: &Fixture, program: u64) -> Child {
     let command = format!("read go; exec {} {program}", fixture.binary.display());
     Command::new("/bin/sh")
@@ -221,17 +222,17 @@ impl Run<'_> {
         self.session.as_ref().expect("it is not left yet")
     }
 
-    /// Plays until the program has ended by itself, or has been left.
+    /// Acts randomly until the program has ended, or was left.
     fn play(&mut self) -> Option<ExitStatus> {
         self.set_breakpoints();
         let mut stops_left = 10 + self.dice.roll(30);
         self.go();
         loop {
-            // A pause may come at any moment, before what is waited for and after.
+            // A pause may be requested at any moment, before or after the awaited event.
             if stops_left > 0 && self.dice.roll(4) == 0 {
                 self.log.push("pause".to_owned());
                 self.tally.pauses += 1;
-                // An error says that it has ended, which is told next.
+                // An error means that the program has ended, and the exit event follows.
                 let _ = self.session().pause(None);
             }
             let stops = match self.next() {
@@ -300,7 +301,7 @@ impl Run<'_> {
         self.watch();
     }
 
-    /// Watches what few, or all, threads write, or nothing.
+    /// Sets a data breakpoint on what a few or all threads write, or none.
     fn watch(&mut self) {
         let (name, hits) = match self.dice.roll(8) {
             0 => ("handled", None),
@@ -369,7 +370,7 @@ impl Run<'_> {
         self.log.push(format!("step {kind:?} {thread}"));
         self.tally.steps += 1;
         let done = self.session().step(thread, kind);
-        // A kill may have come between; no other refusal has a reason.
+        // The program may have been killed. Any other error is a failure.
         assert!(
             done.is_ok() || matches!(done, Err(Error::Ended)),
             "{done:?} {}",
@@ -377,7 +378,7 @@ impl Run<'_> {
         );
     }
 
-    /// What is told of a stop must be so.
+    /// Checks that the reported stops are true.
     fn look(&mut self, stops: &[Stop]) {
         let text: Vec<String> = stops
             .iter()
@@ -435,10 +436,10 @@ impl Run<'_> {
         None
     }
 
-    /// Nothing of the program's group is left, as soon as what it was left to do is done.
+    /// Checks that no process of the program's group is left when its work is done.
     fn expect_nothing_left(&mut self) {
         drop(self.session.take());
-        // Who has started it takes note of its end, unless the session has: to the kernel that is the same process here.
+        // Reaps the child, unless the session has done so: for the kernel, both are the same parent process.
         let _ = self.child.take().map(Child::wait_with_output);
         let begin = Instant::now();
         while !members(self.process).is_empty() {
@@ -447,7 +448,7 @@ impl Run<'_> {
         }
     }
 
-    /// What a person needs to know of a session that has gone wrong.
+    /// The description of a failed session.
     fn state(&self) -> String {
         let mut text = format!("seed {}\n{}\n", self.seed, self.log.join("\n"));
         for process in members(self.process) {
@@ -484,7 +485,7 @@ enum Outcome {
     Exited(ExitStatus),
 }
 
-/// The processes of a group that are more than zombies.
+/// The processes of a group that aren't zombies.
 fn members(group: i32) -> Vec<i32> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -492,7 +493,7 @@ fn members(group: i32) -> Vec<i32> {
         .filter(|process| {
             let stat =
                 std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat"));
-            // `pid (name) state parent group …`, proc_pid_stat(5).
+            // The fields are `pid (name) state parent group …`, proc_pid_stat(5).
             let stat = stat.unwrap_or_default();
             let mut fields = stat
                 .rsplit(')')

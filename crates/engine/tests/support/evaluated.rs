@@ -1,8 +1,8 @@
-//! What expressions come to where a program stops.
+//! Checks of expressions where a program stops.
 
 use super::{Fixture, listing};
 
-/// Evaluates each expression where the program stops; `expression → text` or the error.
+/// Checks the value or error of each expression where the program stops.
 #[track_caller]
 pub fn check(fixture: &Fixture, stop: &str, expected: &[(&str, &str)]) {
     let mut debuggee = fixture.launch();

@@ -1,4 +1,4 @@
-//! `fixtures/lent.c`: a program whose child runs in its memory, and waits there in a system call.
+//! `fixtures/lent.c`: a program whose vfork child runs in its memory, and waits in a system call there.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
+/// Time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[track_caller]
@@ -22,7 +22,7 @@ pub fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The arguments of `fixtures/lent.c`: what it is told by, and where it tells how its child has ended.
+/// The arguments of `fixtures/lent.c`: the FIFO from which it reads commands, and the file to which it writes its child's exit status.
 pub struct Files {
     pub fifo: PathBuf,
     pub result: PathBuf,
@@ -46,7 +46,7 @@ impl Files {
         [&self.fifo, &self.result].map(Into::into).into()
     }
 
-    /// Lets the program, or its child, go on from where it waits.
+    /// Makes the program, or its child, continue from where it waits.
     pub fn send(&self) {
         let mut fifo = std::fs::OpenOptions::new().write(true).open(&self.fifo);
         fifo.as_mut()
@@ -55,7 +55,7 @@ impl Files {
             .expect("it is read");
     }
 
-    /// How the child has ended, as wait(2) tells.
+    /// The child's exit status, in the form of wait(2).
     #[track_caller]
     pub fn result(&self) -> String {
         until("the child has not ended", || {
@@ -72,7 +72,7 @@ impl Drop for Files {
     }
 }
 
-/// The child that a process has, in read(2), and where its instruction pointer is.
+/// The child of a process that waits in read(2), and its instruction pointer.
 #[track_caller]
 pub fn reading_child(process: i32) -> (i32, u64) {
     until("no child waits", || {
@@ -86,7 +86,7 @@ pub fn reading_child(process: i32) -> (i32, u64) {
     })
 }
 
-/// Where a process that waits in read(2) is to go on.
+/// The instruction pointer of a process that waits in read(2).
 pub fn reading_at(process: i32) -> Option<u64> {
     let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).ok()?;
     let mut fields = call.split_whitespace();

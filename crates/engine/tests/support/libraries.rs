@@ -1,17 +1,17 @@
-//! Programs of one source made by each compiler and library, whose values are shown alike.
+//! Programs of one source, built with each compiler and standard library, whose values must be shown alike.
 
 use super::optimised::{Held, hold};
 use super::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 use expect_test::expect_file;
 use std::path::Path;
 
-/// How a program is made, and what it is called in the names of files.
+/// Compiler flags, and the name of the combination in file names.
 pub struct Tools {
     name: &'static str,
     pub flags: &'static [&'static str],
 }
 
-/// Clang's. libc++ is linked in, so that its headers and code are the same.
+/// clang's combinations. libc++ is linked statically, so that its headers and code match.
 pub const CLANG: [Tools; 4] = [
     Tools {
         name: "clang-libstdc++",
@@ -26,7 +26,7 @@ pub const CLANG: [Tools; 4] = [
             "-lc++abi",
         ],
     },
-    // What clang does unless told otherwise: types that it believes to be described elsewhere are only declared.
+    // clang's default: types that it expects to be described elsewhere are only declared.
     Tools {
         name: "clang-libstdc++-limited",
         flags: &[],
@@ -41,12 +41,12 @@ pub const CLANG: [Tools; 4] = [
 pub struct Sections<const COUNT: usize> {
     pub source: &'static str,
     pub names: [&'static str; COUNT],
-    /// Those whose stop is in code that an optimiser has moved before the variables are set.
+    /// Sections whose stop is in code that the optimizer has moved in front of the assignments of the variables.
     pub moved: &'static [&'static str],
 }
 
 impl<const COUNT: usize> Sections<COUNT> {
-    /// What is shown in each section.
+    /// The locals in each section.
     fn shown(&self, fixture: &Fixture) -> Vec<String> {
         let mut debuggee = fixture.launch();
         debuggee.break_at(&self.names);
@@ -57,7 +57,7 @@ impl<const COUNT: usize> Sections<COUNT> {
         self.names.map(stop).into()
     }
 
-    /// Holds what g++ and libstdc++ give against `values/library/SECTION.txt`.
+    /// Compares the values of g++ and libstdc++ with `values/library/SECTION.txt`.
     pub fn check(&self) {
         let fixture = fixture(self.source, &["-std=c++20"]);
         for (section, shown) in self.names.iter().zip(self.shown(&fixture)) {
@@ -65,9 +65,9 @@ impl<const COUNT: usize> Sections<COUNT> {
         }
     }
 
-    /// Holds what others give against `values/library/SECTION.TOOLS.diff`, which says what differs.
+    /// Compares the other combinations with `values/library/SECTION.TOOLS.diff`, which lists the differences.
     pub fn check_others(&self) {
-        // The one that the differences were written for.
+        // The differences were recorded with this version.
         let Some(compiler) = clang().filter(|name| name == "clang-22") else {
             return println!("there is no clang 22 here");
         };
@@ -87,7 +87,7 @@ impl<const COUNT: usize> Sections<COUNT> {
         }
     }
 
-    /// How many of the variables of an optimised program are shown as without the optimiser. Nothing is shown otherwise.
+    /// How many variables of the optimized program are shown as in the unoptimized one. No value may be wrong.
     pub fn held(&self, compiler: &str, flags: &[&str]) -> Held {
         let flags = |level| [&["-std=c++20", level], flags].concat();
         let expected = self.shown(&fixture_by(compiler, self.source, &flags("-O0")));
@@ -103,7 +103,7 @@ impl<const COUNT: usize> Sections<COUNT> {
         held
     }
 
-    /// As [`Sections::held`], of clang's programs with each library: at least so many are shown whole.
+    /// Like [`Sections::held`], for clang's programs with each library: at least `least` variables are complete.
     pub fn check_held_by_clang(&self, least: usize) {
         let Some(compiler) = clang().filter(|name| name == "clang-22") else {
             return println!("there is no clang 22 here");
@@ -122,11 +122,11 @@ fn expected(file: &str) -> expect_test::ExpectFile {
     expect_file![folder.join(file)]
 }
 
-/// The lines that differ, `-` of the first and `+` of the second.
+/// The differing lines, with `-` for those of `first` and `+` for those of `second`.
 fn differences(first: &str, second: &str) -> String {
     let first: Vec<&str> = first.lines().collect();
     let second: Vec<&str> = second.lines().collect();
-    // The longest common rest from each pair of lines on.
+    // The length of the longest common subsequence of the remaining lines, for each pair of lines.
     let width = second.len() + 1;
     let mut common = vec![0; (first.len() + 1) * width];
     for i in (0..first.len()).rev() {

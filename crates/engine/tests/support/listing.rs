@@ -1,4 +1,4 @@
-//! A frame's values as text, for comparing with what is expected.
+//! A frame's values as text, for comparisons with recorded values.
 
 use dapple_engine::frame::FrameId;
 use dapple_engine::postmortem::CoreOptions;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The most children shown of one value.
 const MOST: u64 = 12;
 
-/// Locals of the fixtures that are computed on the very line where they stop.
+/// Locals of the fixtures that are assigned on the very line of the stop.
 const UNSET: [&str; 2] = ["sum", "size"];
 
 /// The innermost frame of a thread.
@@ -20,11 +20,11 @@ pub fn innermost(session: &Session, thread: dapple_engine::ThreadId) -> FrameId 
     stack.frames[0].id
 }
 
-/// All locals, with children `depth` levels down. Addresses that vary are masked.
+/// All locals, with children `depth` levels deep. Varying addresses are masked.
 pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
     let mut text = String::new();
     for (named, rendered) in session.variables(frame).expect("variables") {
-        // Not set yet where the fixtures stop.
+        // Not assigned yet at the fixtures' stops.
         if UNSET.contains(&named.name.as_str()) {
             continue;
         }
@@ -33,14 +33,14 @@ pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
     text
 }
 
-/// As [`locals`] of a thread's innermost frame, live and post mortem.
+/// Like [`locals`] of a thread's innermost frame. Checks that a core file shows the same.
 pub fn locals_live_and_post_mortem(session: &Session, thread: ThreadId, depth: usize) -> String {
     live_and_post_mortem(session, thread, |session, frame| {
         locals(session, frame, depth)
     })
 }
 
-/// What `look` sees in a thread's innermost frame; in a core file of the same stop it has to see the same.
+/// What `look` returns for a thread's innermost frame. Checks that it is the same in a core file of this stop.
 pub fn live_and_post_mortem<T: PartialEq + Debug>(
     session: &Session,
     thread: ThreadId,
@@ -49,15 +49,15 @@ pub fn live_and_post_mortem<T: PartialEq + Debug>(
     let live = look(session, innermost(session, thread));
     let core = core_of(session);
     let (remains, _) = post_mortem(&core, None);
-    // It stays as long as it is open.
+    // An open file stays readable after it is removed.
     std::fs::remove_file(&core).expect("removed");
     let left = look(&remains, same_frame(&remains, session, thread));
     assert_eq!(left, live, "post mortem, and live");
     live
 }
 
-/// The frame of a core file that is a live thread's innermost one. A breakpoint's thread is shown before the inlined calls that begin
-/// where it stands; a core file, which knows of no breakpoint, has it in them.
+/// The frame in a core file that corresponds to a live thread's innermost frame. A thread at a breakpoint is shown in front of inlined
+/// calls that begin at its address. A core file has no breakpoints, so it shows the thread inside them.
 fn same_frame(remains: &Session, live: &Session, thread: ThreadId) -> FrameId {
     let frames = |session: &Session| session.stack(thread, 0..1000).expect("a stack").frames;
     let (left, was) = (frames(remains), frames(live));
@@ -67,7 +67,7 @@ fn same_frame(remains: &Session, live: &Session, thread: ThreadId) -> FrameId {
     left[further].id
 }
 
-/// Writes the stopped process down, into a file of its own.
+/// Writes a core file of the stopped process.
 pub fn core_of(session: &Session) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +78,7 @@ pub fn core_of(session: &Session) -> PathBuf {
     core
 }
 
-/// Opens a core file; with what was told meanwhile.
+/// Opens a core file. Returns the session, and the events of opening.
 pub fn post_mortem(core: &Path, program: Option<&Path>) -> (Session, Vec<Event>) {
     let (events, told) = crossbeam_channel::unbounded();
     let options = CoreOptions {
@@ -91,7 +91,7 @@ pub fn post_mortem(core: &Path, program: Option<&Path>) -> (Session, Vec<Event>)
     (remains, told.try_iter().collect())
 }
 
-/// One expression and its children.
+/// An expression's value and its children.
 pub fn value(session: &Session, frame: FrameId, expression: &str, depth: usize) -> String {
     let mut text = String::new();
     match session.evaluate(expression, Some(frame)) {
@@ -135,16 +135,16 @@ fn write(
         named.name
     );
     for (child, rendered) in &children {
-        // A raw form is another library's business.
+        // The raw view differs between libraries.
         if child.name == "[raw]" {
             continue;
         }
-        // What each thread has for itself is known in a frame only.
+        // Thread-local variables have a value only in a frame.
         let is_known = !rendered.text.starts_with("<each thread");
         if let Some(expression) = child.expression.as_ref().filter(|_| is_known) {
             let again = session.evaluate(expression, Some(frame));
             let again = again.unwrap_or_else(|e| panic!("{expression}: {e}")).1;
-            // A base that stands alone says what it is a part of.
+            // The value of a base class says which object the base is a part of, so it differs from the child's value.
             let is_part = expression.starts_with("static_cast<") && again.text.starts_with('<');
             if !is_part {
                 assert_eq!(again.text, rendered.text, "{expression}");
@@ -157,7 +157,7 @@ fn write(
     }
 }
 
-/// Replaces addresses of the stack, the heap and the program by `0x…`.
+/// Replaces addresses on the stack, on the heap and in the program with `0x…`.
 pub fn mask(text: &str) -> String {
     let mut masked = String::new();
     let mut rest = text;
@@ -166,7 +166,7 @@ pub fn mask(text: &str) -> String {
             .find(|c: char| !c.is_ascii_hexdigit())
             .unwrap_or(rest.len() - at - 2);
         masked.push_str(&rest[..at]);
-        // Short ones are chosen by the fixture.
+        // Short addresses are constants of the fixture.
         if digits >= 6 {
             masked.push_str("0x…");
         } else {

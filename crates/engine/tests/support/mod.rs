@@ -1,4 +1,4 @@
-//! Debuggees compiled with the machine's compilers, once per content, and a session that tests drive by sentences.
+//! Debuggees compiled with the installed compilers, once for each content, and a session that tests drive with short commands.
 
 pub mod evaluated;
 pub mod lending;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long anything may take before a test is failed.
+/// Time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A compiled source.
@@ -49,19 +49,19 @@ fn in_repository(name: &str) -> (PathBuf, String) {
     (source, text)
 }
 
-/// As [`fixture`], by a compiler of one's choice.
+/// Like [`fixture`], with a given compiler.
 pub fn fixture_by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
     let (source, text) = in_repository(name);
     build_by(Some(compiler), name, source, text, flags)
 }
 
-/// As [`inline`], by a compiler of one's choice.
+/// Like [`inline`], with a given compiler.
 pub fn inline_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fixture {
     let source = written(name, text);
     build_by(Some(compiler), name, source, text.to_owned(), flags)
 }
 
-/// The newest clang there is.
+/// The newest installed clang.
 pub fn clang() -> Option<String> {
     let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
     let runs = |name: &String| {
@@ -71,7 +71,7 @@ pub fn clang() -> Option<String> {
     versions.chain(["clang".to_owned()]).find(runs)
 }
 
-/// Whether a compiler has libc++ to compile with.
+/// Whether a compiler can use libc++.
 pub fn has_libcxx(compiler: &str) -> bool {
     let probe = folder().join("libcxx-probe.cpp");
     write_once(&probe, "#include <vector>\n");
@@ -82,7 +82,7 @@ pub fn has_libcxx(compiler: &str) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// A source that stands in the test.
+/// A source in the test itself.
 pub fn inline(name: &str, text: &str, flags: &[&str]) -> Fixture {
     let source = written(name, text);
     build(name, source, text.to_owned(), flags)
@@ -108,12 +108,12 @@ fn hash(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A name no other test uses: tests run at the same time, in threads and processes.
+/// A unique temporary name, because tests run concurrently in threads and processes.
 fn aside(path: &Path) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap().to_owned();
-    // No dot: rustc names its object files after what comes before the last one.
+    // No dot: rustc names its object files after the part in front of the last dot.
     name.push(format!("-{}-{count}", std::process::id()));
     path.with_file_name(name)
 }
@@ -163,7 +163,7 @@ fn build_by(
             .expect("the compiler runs");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{compiler} {name}: {errors}");
-        // Not over one that another test has put there meanwhile: a process may run it, and know it by its name.
+        // Doesn't replace a program that another test has put there meanwhile: a process may be running it, and know it by its name.
         let placed = std::fs::hard_link(&part, &binary);
         std::fs::remove_file(&part).unwrap();
         if !binary.exists() {
@@ -188,7 +188,7 @@ impl Fixture {
         index.unwrap_or_else(|| panic!("no line is marked {name}")) as u32 + 1
     }
 
-    /// What `// stop: NAME` marks a line, or its text.
+    /// The name in the line's `// stop:` marker, or the number and text of an unmarked line.
     pub fn name_of(&self, line: u32) -> String {
         let text = self.text.lines().nth(line as usize - 1).unwrap_or_default();
         match text.split_once("// stop: ") {
@@ -210,7 +210,7 @@ impl Fixture {
         self.launch_options(options)
     }
 
-    /// By the calling thread, which then does all the work that it asks for.
+    /// Launches the program with the calling thread as its tracer.
     pub fn launch_here(&self) -> Debuggee<'_> {
         let options = LaunchOptions {
             program: self.binary.clone(),
@@ -233,7 +233,7 @@ impl Fixture {
         debuggee
     }
 
-    /// A program that was not compiled by this.
+    /// A program that was compiled elsewhere.
     pub fn of(binary: PathBuf) -> Fixture {
         Fixture {
             source: PathBuf::new(),
@@ -266,7 +266,7 @@ pub struct Debuggee<'a> {
     pub events: Receiver<Event>,
     pub stdout: String,
     pub stderr: String,
-    /// Every event but output.
+    /// Every event except output.
     pub seen: Vec<Event>,
 }
 
@@ -286,12 +286,12 @@ impl Debuggee<'_> {
         self.session.take().expect("the session is there")
     }
 
-    /// The next event, output collected.
+    /// The next event other than output, which is collected.
     pub fn next_event(&mut self) -> Event {
         loop {
             let event = match self.events.try_recv() {
                 Ok(event) => event,
-                // Kept by this thread, it does something only here.
+                // A debuggee that this thread traces makes progress only in `attend`.
                 Err(_) if self.session.as_ref().is_some_and(Session::attend) => continue,
                 Err(_) => match self.events.recv_timeout(PATIENCE) {
                     Ok(event) => event,
@@ -366,7 +366,7 @@ impl Debuggee<'_> {
         states
     }
 
-    /// The marker, or number and text, of the line a thread's innermost frame is at.
+    /// The marker, or the number and text, of the line of a thread's innermost frame.
     pub fn place(&self, thread: ThreadId) -> String {
         let stack = self.session().stack(thread, 0..1).unwrap();
         let Some(frame) = stack.frames.first() else {
@@ -381,7 +381,7 @@ impl Debuggee<'_> {
         }
     }
 
-    /// Runs to the next stop, which must be a breakpoint's; gives its thread and place.
+    /// Runs to the next stop, which must be at a breakpoint. Returns its thread and place.
     pub fn run_to_breakpoint(&mut self) -> (ThreadId, String) {
         self.resume();
         let stops = self.expect_stop();
@@ -393,7 +393,7 @@ impl Debuggee<'_> {
         (thread, self.place(thread))
     }
 
-    /// Steps, and gives where that ended.
+    /// Steps. Returns where the step ended.
     pub fn step(&mut self, thread: ThreadId, kind: StepKind) -> String {
         self.session().step(thread, kind).unwrap();
         match self.wait() {

@@ -1,35 +1,35 @@
-//! What is shown of a program that was optimised, held against what is shown of the same program that wasn't.
+//! Compares the values of an optimized program with those of the same program without optimization.
 
 use std::collections::BTreeMap;
 
-/// Why something isn't there that the program had no more use for.
+/// Reasons why a value that the program no longer needs is missing.
 const REASONS: [&str; 3] = [
     "<optimized out>",
     "<not in scope here>",
     "<points to something that has no address>",
 ];
 
-/// How often what was shown was what it should be.
+/// Counts of the comparisons.
 #[derive(Debug, Default)]
 pub struct Held {
-    /// Variables that are shown whole, with their children.
+    /// Variables that are shown completely, with their children.
     pub same: usize,
-    /// Those that are told to be gone, or parts of which are.
+    /// Variables that are missing, completely or in parts.
     pub missing: usize,
-    /// Those that the debug information no longer names.
+    /// Variables that the optimized program's debug information doesn't name.
     pub unnamed: usize,
-    /// All else.
+    /// All other variables.
     pub wrong: Vec<String>,
 }
 
-/// A line of a listing, with those below it.
+/// A line of a listing, with its indented lines.
 struct Shown<'a> {
     name: &'a str,
     text: &'a str,
     below: Vec<Shown<'a>>,
 }
 
-/// The names and texts of a listing, by their indents.
+/// Parses a listing by its indentation.
 fn tree<'a>(lines: &mut std::iter::Peekable<std::str::Lines<'a>>, level: usize) -> Vec<Shown<'a>> {
     let mut all = Vec::new();
     let indent = |line: &str| (line.len() - line.trim_start_matches(' ').len()) / 2;
@@ -45,7 +45,7 @@ fn tree<'a>(lines: &mut std::iter::Peekable<std::str::Lines<'a>>, level: usize) 
     all
 }
 
-/// By name; of those of one name, by their order.
+/// By name and, among equal names, by position.
 fn by_name<'t, 'a>(all: &'t [Shown<'a>]) -> BTreeMap<(&'a str, usize), &'t Shown<'a>> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut named = BTreeMap::new();
@@ -57,13 +57,13 @@ fn by_name<'t, 'a>(all: &'t [Shown<'a>]) -> BTreeMap<(&'a str, usize), &'t Shown
     named
 }
 
-/// Whether there is but a reason. The compiler may have changed the type, too, of what it has left out.
+/// Whether there is only a reason instead of a value. The compiler may have changed the type of an omitted value, too.
 fn is_gone(shown: &Shown<'_>) -> bool {
     let value = shown.text.split_once(" = ").map(|(_, value)| value);
     value.is_some_and(|value| REASONS.contains(&value))
 }
 
-/// Whether a text is another, but for reasons in place of some of its parts.
+/// Whether two texts are the same except for reasons in place of some parts.
 fn is_but_for_reasons(text: &str, whole: &str) -> bool {
     let found = |text: &str| {
         let places = REASONS
@@ -84,7 +84,7 @@ fn is_but_for_reasons(text: &str, whole: &str) -> bool {
     })
 }
 
-/// Whether all of it is there; `None` where something is wrong.
+/// Whether a value is complete. `None` if it is wrong.
 fn is_whole(shown: &Shown<'_>, expected: &Shown<'_>) -> Option<bool> {
     let mut whole = shown.text == expected.text;
     if !whole && is_gone(shown) {
@@ -97,7 +97,7 @@ fn is_whole(shown: &Shown<'_>, expected: &Shown<'_>) -> Option<bool> {
     for (name, expected) in &wanted {
         match below.get(name) {
             Some(shown) => whole &= is_whole(shown, expected)?,
-            // What isn't there has no children.
+            // A missing value has no children.
             None if shown.text == expected.text => return None,
             None => whole = false,
         }
