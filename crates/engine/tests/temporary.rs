@@ -1,4 +1,4 @@
-//! Breakpoints that are there until a thread has stopped at them.
+//! Temporary breakpoints, which are removed when a thread stops at them.
 
 use crate::support::{Debuggee, Fixture, Outcome, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
@@ -6,7 +6,7 @@ use dapple_engine::session::BreakpointOptions;
 use dapple_engine::session::temporary_breakpoints::{TemporaryBreakpoint, TemporaryPlace};
 use dapple_engine::{Error, Event};
 
-/// The line of a mark.
+/// A temporary breakpoint on a marked line.
 fn line(fixture: &Fixture, name: &str) -> TemporaryBreakpoint {
     TemporaryBreakpoint::at(TemporaryPlace::Line {
         file: fixture.source.clone(),
@@ -15,7 +15,7 @@ fn line(fixture: &Fixture, name: &str) -> TemporaryBreakpoint {
     })
 }
 
-/// Waits for a stop at these breakpoints; the place.
+/// Waits for a stop at these breakpoints. Returns the place.
 #[track_caller]
 fn stopped(debuggee: &mut Debuggee<'_>, breakpoints: &[i64]) -> String {
     let stops = debuggee.expect_stop();
@@ -40,7 +40,7 @@ fn it_stops_once_and_is_gone_and_leaves_others_alone() {
         Some(fixture.line("fact"))
     );
     assert_ne!(once.id, kept);
-    // Replacing the lists of breakpoints does not touch it.
+    // Replacing the lists of breakpoints doesn't remove the temporary one.
     session.set_function_breakpoints(Vec::new()).unwrap();
     session
         .set_line_breakpoints(&fixture.source, Vec::new())
@@ -59,7 +59,7 @@ fn it_stops_once_and_is_gone_and_leaves_others_alone() {
 #[test]
 fn in_a_frame_it_passes_deeper_calls_and_stops_when_the_frame_is_left() {
     let fixture = fixture("recursion.c", &[]);
-    // It is reached in the frame, past those of the calls inside.
+    // The line is reached in the frame, after the inner calls have passed it.
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["fact"]);
     debuggee.run_to_breakpoint();
@@ -83,7 +83,7 @@ fn in_a_frame_it_passes_deeper_calls_and_stops_when_the_frame_is_left() {
     assert_eq!(stopped(&mut debuggee, &[once.id]), "multiply");
     assert_eq!(argument(&debuggee), "4");
 
-    // It is never reached: the frame returns before.
+    // The line is never reached: the frame returns before it.
     let frame = debuggee.session().stack(thread, 0..1).unwrap().frames[0].id;
     let until = TemporaryBreakpoint {
         frame: Some(frame),
@@ -100,7 +100,7 @@ fn in_a_frame_it_passes_deeper_calls_and_stops_when_the_frame_is_left() {
 #[test]
 fn for_one_thread_it_lets_others_pass() {
     let fixture = fixture("threads.c", &["-O0"]);
-    // So many rounds that no thread is through with them before the next one starts.
+    // Enough rounds that no thread finishes them before the next one starts.
     let mut debuggee = fixture.launch_with(&["1000000"]);
     debuggee.break_at(&["hit"]);
     let (first, _) = debuggee.run_to_breakpoint();
@@ -194,8 +194,8 @@ fn where_it_cannot_be_it_is_refused_and_nothing_is_left() {
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
 }
 
-/// Runs to `start`, and from there until `never`, which the frame there does not come to; gives where that ends, and the rest of
-/// the program's life.
+/// Runs to `start`, and from there to `never`, which the frame never reaches. Returns the place where that run ends, and the program's exit
+/// status.
 fn left_before(fixture: &Fixture, start: &str, never: &str) -> (String, ExitStatus) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&[start]);
@@ -251,7 +251,7 @@ int main() {
 "#;
     let fixture = inline("left.cpp", text, &["-O0"]);
     let ended = (String::from("catch"), ExitStatus::Code(17));
-    // What is thrown and caught in the frame doesn't leave it.
+    // An exception that is thrown and caught inside the frame doesn't leave it.
     assert_eq!(left_before(&fixture, "start", "neither here"), ended);
     assert_eq!(left_before(&fixture, "again", "neither here"), ended);
 }

@@ -1,4 +1,4 @@
-//! Stacks of stopped programs.
+//! Stack traces of stopped programs.
 
 use crate::support::{Fixture, fixture, inline, listing};
 use dapple_engine::Session;
@@ -7,7 +7,7 @@ use dapple_engine::event::StopReason;
 use dapple_engine::frame::Frame;
 use dapple_engine::session::StepKind;
 
-/// The function names of a thread's frames, innermost first, `main` the last. Frames without a name are `?`.
+/// The function names of a thread's frames, from the innermost to `main`. Frames without a name are `?`.
 fn functions(session: &Session, thread: ThreadId) -> Vec<String> {
     let stack = session.stack(thread, 0..100).expect("a stack");
     let names = stack
@@ -63,7 +63,7 @@ int main(void)
     assert_eq!(names.first().map(String::as_str), Some("compare"));
     assert_eq!(names.last().map(String::as_str), Some("main"), "{names:?}");
     assert!(names.len() > 2, "{names:?}");
-    // Callee-saved registers came through the library: main's locals are right.
+    // The callee-saved registers are restored through the library's frames, so `main` has the right locals.
     let stack = session.stack(thread, 0..100).expect("a stack");
     let main = stack
         .frames
@@ -122,7 +122,7 @@ fn a_signal_handler_shows_what_it_interrupted() {
         physical.pc, physical.lookup,
         "it was interrupted, not calling"
     );
-    // A frame that was interrupted has all its registers.
+    // All registers of an interrupted frame are known.
     assert!((0..17).all(|n| physical.registers.get(n).is_some()));
 }
 
@@ -291,7 +291,7 @@ int main(void)
         functions(debuggee.session(), thread),
         ["leaf", "bare", "main"]
     );
-    // And from its first instructions on, before it has a frame.
+    // Also at its first instructions, before the function has a frame.
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["main"]);
     let (thread, _) = debuggee.run_to_breakpoint();
@@ -307,7 +307,7 @@ int main(void)
     assert!(inside >= 6, "only {inside} instructions of it were seen");
 }
 
-/// As glibc's `clone`, whose rules have a gap there.
+/// As in glibc's `clone`, whose unwind rules have a gap at the system call.
 #[test]
 fn a_system_call_without_unwind_tables_shows_who_makes_it() {
     let fixture = inline(

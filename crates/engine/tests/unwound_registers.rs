@@ -1,10 +1,10 @@
-//! Unwinding, against what happens: at each instruction of a program the registers of the callers are computed; when a
-//! frame has returned, they must be what is in the registers then.
+//! Checks the unwinder against the processor: at each instruction of a program, the callers' registers are predicted, and when a frame has
+//! returned, the actual registers must equal the prediction.
 //!
-//! A frame has returned when the stack pointer is where the frame's caller has it. So for each instruction and each of a
-//! few callers a prediction is kept under that stack pointer, and looked at when it is reached. Nothing the unwinder says is
-//! used to find out where a frame ends, so an error can't hide itself: a stack pointer predicted too low is reached too early,
-//! one too high has to be where an outer frame is, whose registers differ.
+//! A frame has returned when the stack pointer has the caller's value. So each prediction is stored under that stack pointer, for each
+//! instruction and a few callers, and is checked when the stack pointer is reached. The unwinder isn't used to decide where a frame ends,
+//! so an error can't hide itself: a predicted stack pointer that is too low is reached too early, and one that is too high belongs to an
+//! outer frame, whose registers differ.
 
 use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::event::StopReason;
@@ -14,13 +14,12 @@ use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a function leaves as it found it, and where it returns to (System V ABI for x86-64, §3.2.1): rbx, rbp, rsp,
-/// r12 to r15, rip.
+/// The callee-saved registers, the stack pointer and the return address (System V ABI for x86-64, §3.2.1): rbx, rbp, rsp, r12 to r15, rip.
 const KEPT: [u16; 8] = [3, 6, 7, 12, 13, 14, 15, 16];
 
 type Values = [Option<u64>; KEPT.len()];
 
-/// How many callers are predicted at each instruction.
+/// The number of callers that are predicted at each instruction.
 const CALLERS: usize = 3;
 
 fn values(registers: &Registers) -> Values {
@@ -38,23 +37,23 @@ fn describe(values: &Values) -> String {
     all.join(", ")
 }
 
-/// The run of one function.
+/// The execution of one function.
 struct Trace<'a, 'f> {
     debuggee: &'a mut Debuggee<'f>,
     thread: ThreadId,
-    /// The program's addresses.
+    /// The address range of the program's code.
     program: (Address, Address),
-    /// Predictions by the stack pointer they are for, each with a place that made it.
+    /// Predictions by stack pointer, each with an instruction that led to it.
     pending: BTreeMap<u64, HashMap<Values, String>>,
     /// The stack pointer after the function has returned.
     outermost: u64,
-    /// Instructions with predictions.
+    /// The number of instructions with predictions.
     instructions: usize,
     differences: Vec<String>,
 }
 
 impl<'a, 'f> Trace<'a, 'f> {
-    /// Runs to the function and through it.
+    /// Runs to the function, and then through it instruction by instruction.
     fn of(debuggee: &'a mut Debuggee<'f>, function: &str) -> Trace<'a, 'f> {
         let module = dapple_symbols::Module::open(&debuggee.fixture.binary).unwrap();
         let found = module.functions_named(function);
@@ -94,7 +93,7 @@ impl<'a, 'f> Trace<'a, 'f> {
         frames
     }
 
-    /// Looks at what has returned, predicts, and executes an instruction. False at the end.
+    /// Checks the frames that have returned, makes predictions, and executes an instruction. Returns `false` at the end.
     fn step(&mut self) -> bool {
         let frames = self.frames();
         let now = values(&frames[0].registers);
@@ -115,7 +114,7 @@ impl<'a, 'f> Trace<'a, 'f> {
             }
             return true;
         }
-        // A library's function: only where it begins, and where it has returned to.
+        // In a library's function, only the first instruction and the return are checked.
         let back = frames.get(1).expect("a library's function has a caller").pc;
         run_to(self.debuggee, back);
         true
@@ -197,7 +196,7 @@ fn run_to(debuggee: &mut Debuggee<'_>, address: Address) -> ThreadId {
     stops[0].thread
 }
 
-/// Compiles the work in each of these ways and follows it.
+/// Compiles the program with each set of flags, and checks each build.
 fn follow(name: &str, text: &str, variants: &[&[&str]], least: usize) {
     let mut failures = Vec::new();
     for flags in variants {

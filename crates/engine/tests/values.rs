@@ -1,4 +1,4 @@
-//! Values of stopped programs, as text.
+//! Values in stopped programs, as text.
 
 use crate::support;
 use crate::support::{Fixture, fixture, listing};
@@ -216,7 +216,7 @@ fn rust_wakers_functions_and_errors_are_shown() {
     }
 }
 
-/// What is shown as what it holds has fields of its own, too, and nothing else has a raw form that is no more than itself.
+/// A wrapper that is shown as its content has a raw view, and values whose raw view would be the same have none.
 #[test]
 fn rust_wrappers_have_their_raw_form_below_them() {
     let fixture = fixture("values_std.rs", &[]);
@@ -234,7 +234,7 @@ fn rust_wrappers_have_their_raw_form_below_them() {
             for (_, raw) in raws {
                 let name = &named.name;
                 let text = listing::mask(&raw.text);
-                // A union with an address: its number is a part of that.
+                // A union contains an address, and this number is a part of it.
                 let number = "data: Data { value: ";
                 let text = match text.split_once(number) {
                     Some((head, tail)) if name == "lazy_lock" => {
@@ -342,7 +342,7 @@ fn cpp_owners_are_shown() {
     );
 }
 
-/// What stands in memory before a variable is set must neither hang nor allocate.
+/// Uninitialized variables must neither hang the debugger nor make it allocate much memory.
 #[test]
 fn uninitialised_values_are_shown_in_time() {
     let fixture = support::inline(
@@ -487,8 +487,8 @@ fn statics_of_the_unit_are_listed() {
     assert_eq!(lines, expected);
 }
 
-/// What the compiler says of them is right: a value, or that it is gone. Left out is what it says to be in memory before it
-/// has stored it there.
+/// The values that rustc describes are right, or are reported as optimized out. Left out are those that it describes as stored in memory
+/// before it has stored them.
 #[test]
 fn rust_values_of_optimised_programs_are_shown() {
     const LATER: [&str; 3] = ["pointer: *const [i32]", "array_2d: ", "parse_error: "];

@@ -1,4 +1,4 @@
-//! Rust's containers over memory that holds anything: each is answered, with little read for it.
+//! Rust's containers over memory with random contents: each gets an answer, after few reads.
 
 use crate::support::inline;
 use crate::support::spent::{Longest, timed};
@@ -15,18 +15,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many patterns each type is shown with, unless `DAPPLE_PATTERNS` says so.
+/// The default number of patterns for each type (`DAPPLE_PATTERNS`).
 const PATTERNS: u64 = 400;
-/// What may be read for one value, its first children and those from its middle. A read takes about a microsecond, a mebibyte
-/// as much as a hundred of them: that is a few milliseconds, of fifty.
+/// Limits for reading one value, with its first children and some from its middle. A read takes about a microsecond, and a mebibyte about a
+/// hundred of them: together a few of the fifty milliseconds.
 const MOST_READS: u64 = 4_000;
 const MOST_BYTES: u64 = 4 << 20;
-/// How long may be worked on that, also by a debugger that wasn't optimised.
+/// CPU time limit for one value, also in debug builds.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Children asked for at once.
+/// The number of children in one request.
 const PAGE: u64 = 40;
 
-/// Where the value is, and the memory that all else leads to.
+/// The address of the value, and the range of addresses that pointers lead to.
 const HERE: u64 = 0x1000;
 const LOW: u64 = 0x1000_0000;
 const HIGH: u64 = 0x5000_0000;
@@ -77,7 +77,7 @@ fn main() {
 }
 "#;
 
-/// A generator of numbers (xorshift64*).
+/// Pseudorandom numbers (xorshift64*).
 struct Numbers(u64);
 
 impl Numbers {
@@ -88,7 +88,7 @@ impl Numbers {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A word as one finds them: an address, a small number, a mask, or anything.
+    /// A typical word of memory: an address, a small number, a mask, or a random number.
     fn word(&mut self) -> u64 {
         let number = self.next();
         let address = LOW + (number >> 8) % (HIGH - LOW);
@@ -106,7 +106,7 @@ impl Numbers {
     }
 }
 
-/// Memory that is a function of its addresses.
+/// Memory whose contents are computed from the address.
 struct Anything {
     seed: u64,
     here: Vec<u8>,
@@ -124,7 +124,7 @@ impl Anything {
         if !(LOW..HIGH).contains(&address) {
             return None;
         }
-        // Runs of the same kind of words: links, zeros, control bytes.
+        // Consecutive words of the same kind: links, zeros, control bytes of hash tables.
         let kind = (address >> 9 ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
         let word = match kind {
             0 => 0,
@@ -149,7 +149,7 @@ impl Memory for Anything {
     }
 }
 
-/// Renders children, and children of them.
+/// Renders the children, and their children.
 fn look(reader: &Reader<'_>, value: &Value, rendered: &Rendered, depth: usize, what: &str) {
     let count = rendered.named.saturating_add(rendered.indexed);
     for start in BTreeSet::from([0, count / 2]) {

@@ -1,5 +1,5 @@
-//! What is shown of objects before they are made, after they are gone and when something has been written over them: an
-//! answer, soon, whatever the memory holds.
+//! Objects before their construction, after their destruction, and after being overwritten: each is shown or refused, quickly, whatever the
+//! memory contains.
 
 use crate::support::spent::{Longest, timed};
 use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
@@ -9,15 +9,15 @@ use dapple_engine::{Address, Session};
 use std::ops::Range;
 use std::time::Duration;
 
-/// How long may be worked on an answer, also by a debugger that wasn't optimised.
+/// CPU time limit of one answer, also in debug builds.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Patterns tried. More are for whoever changes how values are read, some minutes' work:
-/// `DAPPLE_PATTERNS=10000 cargo test --release -p dapple-engine --test values_garbage --test values_any_bytes -- --nocapture`
+/// The default number of patterns. Try more after a change to how values are read, which takes some minutes: `DAPPLE_PATTERNS=10000 cargo
+/// test --release -p dapple-engine --test values_garbage --test values_any_bytes -- --nocapture`
 const PATTERNS: u64 = 40;
-/// Bytes of `ground`.
+/// The size of `ground` in bytes.
 const GROUND: u64 = 1 << 16;
 
-/// Marsaglia's xorshift: the same patterns each time.
+/// Pseudorandom numbers (Marsaglia's xorshift): the same patterns in each run.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// What an object's memory may hold: numbers, and pointers to what is there.
+/// The words that an object's memory may contain: numbers, and pointers to existing memory.
 struct Places {
     storage: u64,
     size: u64,
@@ -56,7 +56,7 @@ impl Places {
             9 => self.storage + random.below(self.size / 8) * 8,
             10 => self.stack + random.below(4096),
             11 => self.code + random.below(64),
-            // Ends of something that has begun.
+            // An address behind the previous word, as in a pair of begin and end pointers.
             12 => previous.wrapping_add(random.below(64) * 8),
             _ => previous,
         }
@@ -137,7 +137,7 @@ fn check(fixture: &Fixture) {
                 true => refused += 1,
                 false => shown += 1,
             }
-            // The first and the last of what it claims to have.
+            // Requests the first and the last of the children that the value claims to have.
             let count = rendered.named.saturating_add(rendered.indexed);
             let check = |children: Vec<(NamedValue, Rendered)>, wanted: u64| {
                 assert_eq!(children.len() as u64, wanted, "{name} in pattern {pattern}");
@@ -151,7 +151,7 @@ fn check(fixture: &Fixture) {
     }
     assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused");
     println!("the slowest:{}", longest.shown());
-    // The last pattern's.
+    // The state after the last pattern.
     let look = |session: &Session, frame| listing::value(session, frame, "all", 2);
     listing::live_and_post_mortem(session, thread, look);
 }

@@ -1,14 +1,14 @@
-//! The standard library of C++: what is shown of a program's values is the same whichever compiler and library made it.
+//! The C++ standard library: a program's values are shown alike, whichever compiler and library built it.
 //!
-//! `values/library/SECTION.txt` is what g++ and libstdc++ give. Where another compiler or library gives something else,
-//! `SECTION.TOOLS.diff` says what.
+//! `values/library/SECTION.txt` has the values of g++ and libstdc++. If another compiler or library gives other values,
+//! `SECTION.TOOLS.diff` lists the differences.
 
 use crate::support::libraries::{CLANG, Sections, Tools};
 use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx, inline, inline_by, listing};
 use dapple_engine::Session;
 use dapple_engine::values::NamedValue;
 
-/// In `library.cpp`.
+/// The sections of `library.cpp`.
 const FIRST: Sections<9> = Sections {
     source: "library.cpp",
     names: [
@@ -25,7 +25,7 @@ const FIRST: Sections<9> = Sections {
     moved: &["adapters"],
 };
 
-/// In `library_rest.cpp`.
+/// The sections of `library_rest.cpp`.
 const REST: Sections<7> = Sections {
     source: "library_rest.cpp",
     names: [
@@ -60,7 +60,7 @@ fn the_rest_of_the_library_is_shown_alike_whatever_made_the_program() {
     REST.check_others();
 }
 
-/// Where a mutex says who has it, it is the thread that stopped.
+/// If a mutex records its owner, the owner is the thread that stopped.
 fn check_locked(fixture: &Fixture) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["locked"]);
@@ -88,7 +88,7 @@ fn mutexes_say_who_has_them() {
     }
 }
 
-/// What C++23 has added; g++ 12 has none of it but `expected`, which it keeps alike.
+/// Types that are new in C++23. g++ 12 has only `expected` of them, with the same layout.
 #[test]
 fn the_types_of_a_newer_standard_are_shown_too() {
     let expected = "good: std::expected<int, std::string> = 5\n\
@@ -120,7 +120,7 @@ fn the_types_of_a_newer_standard_are_shown_too() {
 fn values_that_gcc_has_optimised_are_right_or_missing() {
     let held = FIRST.held("c++", &[]);
     assert_eq!((held.missing, held.unnamed), (0, 0), "{held:?}");
-    // A reference that gcc puts the object in place of.
+    // gcc replaces a reference by the object it refers to.
     let held = REST.held("c++", &[]);
     assert_eq!((held.missing, held.unnamed), (1, 0), "{held:?}");
 }
@@ -131,7 +131,7 @@ fn values_that_clang_has_optimised_are_right_or_missing() {
     REST.check_held_by_clang(100);
 }
 
-/// What waits and who writes is told where the program's own lock knows it; libc++'s own knows no writer.
+/// Waiters and writers are shown if the program's lock type records them. libc++'s own lock records no writer.
 fn check_waited(fixture: &Fixture, is_libcxx: bool) {
     let mut debuggee = fixture.launch();
     debuggee.break_at(&["waited"]);
@@ -167,7 +167,7 @@ fn conditions_say_how_many_wait_and_shared_mutexes_who_writes() {
     }
 }
 
-/// Whatever a value is shown as, its fields are in its child `[raw]`.
+/// However a value is shown, its fields are in its child `[raw]`.
 #[test]
 fn fields_of_the_library_are_one_expansion_away() {
     let fixture = fixture(FIRST.source, &["-std=c++20"]);
@@ -188,7 +188,7 @@ fn fields_of_the_library_are_one_expansion_away() {
             let children = session.children(&named.value, None, 0..rendered.named);
             let children = children.expect("children");
             let raw = children.iter().find(|(child, _)| child.name == "[raw]");
-            // An array's and a pair's fields are what they are.
+            // The children of an array or a pair are its fields, so it has no raw view.
             let expected = is_library && !rendered.type_name.starts_with("std::array");
             assert_eq!(raw.is_some(), expected, "{}: {rendered:?}", named.name);
             if let Some((raw, rendered)) = raw {
@@ -245,7 +245,7 @@ fn adaptors_are_shown_as_what_they_adapt() {
         let look = |session: &Session, frame| -> Vec<String> {
             let variables = session.variables(frame).expect("variables");
             let lines = variables.iter().map(|(named, rendered)| {
-                // The elements, and what they are kept in.
+                // The elements, and the underlying container.
                 let count = rendered.named + rendered.indexed;
                 let children = session.children(&named.value, None, 0..count);
                 let children = children.expect("children");

@@ -1,6 +1,6 @@
-//! Values of optimised programs: what is shown of a variable is what it is without the optimiser, or the reason why it isn't there.
+//! Values in optimized programs: a variable has the same value as without optimization, or the reason why it is missing.
 //!
-//! The same of C++'s library is in `values_library`, of variables that change all the time in `optimised`.
+//! `values_library` does the same for the C++ library, and `optimised` for variables that change often.
 
 use crate::support::optimised::{Held, hold};
 use crate::support::{Fixture, Outcome, clang, fixture, fixture_by, listing};
@@ -8,7 +8,7 @@ use dapple_engine::session::LineBreakpoint;
 use expect_test::expect_file;
 use std::collections::BTreeMap;
 
-/// What is shown at each of the stops that the program comes to; the optimiser may have left no code on some.
+/// The values at each stop that the program reaches. The optimizer may have removed the code of some.
 fn shown(fixture: &Fixture, stops: &[&str], depth: usize) -> BTreeMap<String, String> {
     let mut debuggee = fixture.launch();
     let lines = stops.iter().map(|stop| LineBreakpoint {
@@ -35,7 +35,7 @@ fn shown(fixture: &Fixture, stops: &[&str], depth: usize) -> BTreeMap<String, St
     }
 }
 
-/// Nothing is wrong but what the compiler itself has wrong: those of these names.
+/// Compares the values. Only the `known` ones may be wrong, because the compiler describes them wrongly.
 fn held(optimised: &Fixture, expected: &Fixture, stops: &[&str], known: &[&str]) -> Held {
     let (shown, expected) = (shown(optimised, stops, 1), shown(expected, stops, 1));
     assert_eq!(expected.len(), stops.len());
@@ -67,7 +67,7 @@ const LIBRARY: [&str; 9] = [
     "enums",
 ];
 
-/// rustc says of these that they are in memory before it has stored them there.
+/// rustc describes these as stored in memory before it has stored them.
 const LATER: [&str; 5] = [
     "pointer: *const [i32]",
     "array_2d: ",

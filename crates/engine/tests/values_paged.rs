@@ -1,4 +1,4 @@
-//! Containers of many elements, and pages far inside of them.
+//! Containers with many elements, and pages far inside them.
 
 use crate::support::spent::timed;
 use crate::support::{Debuggee, inline, listing};
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 const MANY: u64 = 100_000;
 
-/// A page of 100 may take so long; a debugger that wasn't optimised takes longer.
+/// CPU time limit for a page of 100 elements. Longer in debug builds.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 100 });
 
-/// Looks at the program where it is at `// stop: main`, and at a core file of it.
+/// Calls `look` at `// stop: main`, in the live program and in a core file of it, and compares the results.
 fn look<T: PartialEq + Debug>(
     debuggee: &mut Debuggee<'_>,
     look: impl Fn(&Session, FrameId) -> T,
@@ -23,7 +23,7 @@ fn look<T: PartialEq + Debug>(
     listing::live_and_post_mortem(debuggee.session(), thread, look)
 }
 
-/// `[name] = text` of the elements from `start` on.
+/// The elements from `start` on, as `[name] = text`.
 fn page(session: &Session, frame: FrameId, name: &str, start: u64, count: u64) -> Vec<String> {
     let (value, rendered) = session.evaluate(name, Some(frame)).expect(name);
     assert!(rendered.indexed >= MANY, "{name}: {}", rendered.text);
@@ -93,7 +93,7 @@ int main()
                     let expected = match name {
                         "map" => format!("[{number}] = \"{number}\""),
                         "bits" => format!("[{number}] = {}", number % 3 == 0),
-                        // Its order is its own.
+                        // The order of a hash table is unknown.
                         "table" => {
                             let (key, value) = line.split_once("] = ").expect("a key");
                             let number: i64 =
@@ -168,7 +168,7 @@ fn main() {
     });
 }
 
-/// Rings and loose ends, which a program's bugs make.
+/// Cyclic and broken links, as bugs in a program make them.
 #[test]
 fn lists_and_trees_that_go_round_end_with_the_reason() {
     let fixture = inline(
@@ -218,7 +218,7 @@ int main()
     expect_test::expect_file!["values/rings.txt"].assert_eq(&shown);
 }
 
-/// Containers that a program has damaged, freed, or made very long.
+/// Containers that a program has damaged or freed, or that are very long.
 #[test]
 fn damaged_and_huge_rust_containers_are_answered_with_the_reason() {
     let fixture = inline(
@@ -299,7 +299,7 @@ fn main() {
             shown.push_str(&text);
             assert!(taken < PATIENCE, "{name}: {taken:?}");
         }
-        // What stands there now is the allocator's.
+        // The memory belongs to the allocator now.
         let freed = listing::value(session, frame, "freed", 1);
         let reason = "freed: Rc<i32> = <not initialised or corrupt: ";
         assert!(freed.starts_with(reason), "{freed}");

@@ -1,16 +1,16 @@
-//! Random nested values of Rust: what the program prints of them with `{:?}` is what the debugger shows, by their children and in one line.
+//! Random nested Rust values: the debugger shows what the program prints of them with `{:?}`, both through their children and in one line.
 
 use crate::support::{inline, listing};
 use dapple_engine::Session;
 use dapple_engine::values::{NamedValue, Rendered};
 use std::fmt::Write;
 
-/// Values in the program.
+/// The number of values in the program.
 const VALUES: usize = 90;
-/// How deep they nest.
+/// The nesting depth of a value.
 const DEPTH: usize = 3;
 
-/// A generator of numbers (xorshift64*).
+/// Pseudorandom numbers (xorshift64*).
 struct Numbers(u64);
 
 impl Numbers {
@@ -30,7 +30,7 @@ impl Numbers {
     }
 }
 
-/// A Rust type, and how one of its values is made.
+/// A Rust type, from which values are generated.
 #[derive(Clone)]
 enum Kind {
     Integer(&'static str),
@@ -49,11 +49,11 @@ enum Kind {
     Result(Box<Kind>, Box<Kind>),
     Map(&'static str, Box<Kind>, Box<Kind>),
     Tuple(Vec<Kind>),
-    /// A structure or enum of the program's, by its name, with its variants.
+    /// A struct or enum of the program, by its name, with its variants.
     Own(String, Vec<Variant>),
 }
 
-/// A structure is its only variant, without a name.
+/// A struct has a single variant without a name.
 #[derive(Clone)]
 struct Variant {
     name: Option<String>,
@@ -106,7 +106,7 @@ impl Program {
         }
     }
 
-    /// What can be ordered and hashed.
+    /// A type that implements `Ord` and `Hash`.
     fn key(&mut self) -> Kind {
         match self.numbers.below(6) {
             0..2 => Kind::Integer(self.numbers.of(&INTEGERS)),
@@ -129,7 +129,7 @@ impl Program {
                     "Option", "Box", "Rc", "Arc", "Cell", "RefCell", "Wrapping", "Reverse", "Pin",
                 ]);
                 match wrapper {
-                    // Whose values can be copied out of it to be printed.
+                    // `Cell` needs a `Copy` type to be printed.
                     "Cell" => Kind::Of("Cell", Box::new(Kind::Integer("i32"))),
                     wrapper => Kind::Of(wrapper, inner(self)),
                 }
@@ -241,7 +241,7 @@ impl Program {
             .collect()
     }
 
-    /// An expression of a kind.
+    /// An expression that makes a value of this type.
     fn value(&mut self, kind: &Kind) -> String {
         let many = |program: &mut Program, kind: &Kind| -> String {
             let values: Vec<String> = (0..program.numbers.below(5))
@@ -376,7 +376,7 @@ impl Kind {
     }
 }
 
-/// A program with random values, and their kinds.
+/// The source of a program with random values, and the types of the values.
 fn program(seed: u64) -> (String, Vec<Kind>) {
     let mut program = Program {
         numbers: Numbers(seed),
@@ -425,7 +425,7 @@ fn main() {{
     (source, kinds)
 }
 
-/// What stands behind a value that an owner shares.
+/// The text of a value without the counts of its shared owner.
 fn without_counts(text: &str) -> &str {
     text.find(" (strong ").map_or(text, |at| &text[..at])
 }
@@ -445,7 +445,7 @@ fn without_paths(text: &str) -> String {
     out + rest
 }
 
-/// What `{:?}` would print, from a value's children.
+/// The text that `{:?}` would print, built from a value's children.
 fn debug(session: &Session, named: &NamedValue, rendered: &Rendered, kind: &Kind) -> String {
     let count = rendered.named + rendered.indexed;
     let children = session
@@ -525,7 +525,7 @@ fn debug(session: &Session, named: &NamedValue, rendered: &Rendered, kind: &Kind
     }
 }
 
-/// Marks are shown on the characters they belong to, where Rust escapes all of them.
+/// The debugger shows combining marks on their characters. Rust escapes all of them.
 fn with_marks(text: &str) -> String {
     text.replace("\\u{301}", "\u{301}")
 }
@@ -563,7 +563,7 @@ fn check(seed: u64) {
             with_marks(printed),
             "seed {seed}, v{number}: {name}, by its children"
         );
-        // In one line it may be cut, and says how long it is.
+        // A single line may be cut, and then ends with the length.
         if line.contains('…') {
             continue;
         }

@@ -1,4 +1,4 @@
-//! C's variable-length arrays: their lengths are in the frame.
+//! C's variable-length arrays, whose lengths are stored in the frame.
 
 use crate::support::{Fixture, clang, inline, inline_by, listing};
 use dapple_engine::session::LineBreakpoint;

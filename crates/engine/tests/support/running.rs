@@ -1,4 +1,4 @@
-//! A program that no debugger has started, and what is in its memory.
+//! Programs that run without a debugger, and what is in their memory.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
@@ -12,14 +12,14 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts it; it is ready when this returns.
+    /// Starts the program. On return it is ready.
     pub fn start(program: &Path, args: &[&str]) -> Running {
         let mut running = Running::begin(program, args);
         running.is_ready();
         running
     }
 
-    /// Starts it and does not wait for anything: for who holds it at once.
+    /// Starts the program without waiting, for tests that attach at once.
     pub fn begin(program: &Path, args: &[&str]) -> Running {
         let mut child = Command::new(program)
             .args(args)
@@ -31,7 +31,7 @@ impl Running {
         Running { child, stdout }
     }
 
-    /// Waits until it is ready.
+    /// Waits until the program is ready.
     #[track_caller]
     pub fn is_ready(&mut self) {
         assert_eq!(self.line(), "ready");
@@ -41,7 +41,7 @@ impl Running {
         self.child.id() as i32
     }
 
-    /// The next line it writes.
+    /// The next line of the program's output.
     #[track_caller]
     pub fn line(&mut self) -> String {
         let mut line = String::new();
@@ -50,13 +50,13 @@ impl Running {
         line.trim_end().to_owned()
     }
 
-    /// Sends a line and waits for none.
+    /// Sends a line, without waiting for an answer.
     pub fn tell(&mut self, line: &str) {
         let stdin = self.child.stdin.as_mut().expect("its input");
         writeln!(stdin, "{line}").expect("it reads");
     }
 
-    /// Sends a line; the line that answers.
+    /// Sends a line. Returns the line that the program answers.
     #[track_caller]
     pub fn ask(&mut self, line: &str) -> String {
         self.tell(line);
@@ -76,8 +76,8 @@ impl Drop for Running {
     }
 }
 
-/// What `program`, which is `fixtures/registers.c`, tells of a process's threads: debug register, trap flag, instruction
-/// pointer.
+/// The debug control register, trap flag and instruction pointer of each thread of a process. `program` is `fixtures/registers.c`, which
+/// reads them with ptrace.
 pub fn registers(program: &Path, process: i32) -> Vec<(u64, bool, u64)> {
     let output = Command::new(program)
         .arg(process.to_string())
@@ -94,7 +94,7 @@ pub fn registers(program: &Path, process: i32) -> Vec<(u64, bool, u64)> {
         .collect()
 }
 
-/// Sends a signal as the shell's `kill` does.
+/// Sends a signal with the `kill` command.
 pub fn kill(signal: &str, pid: i32) {
     let status = Command::new("kill")
         .args([signal, &pid.to_string()])
@@ -102,7 +102,7 @@ pub fn kill(signal: &str, pid: i32) {
     assert!(status.is_ok_and(|status| status.success()));
 }
 
-/// Waits until a stop signal holds a process that nobody traces.
+/// Waits until a stop signal has stopped an untraced process.
 pub fn wait_until_stopped(pid: i32) {
     while !status(pid, "State").starts_with('T') {
         std::thread::yield_now();
@@ -118,7 +118,7 @@ pub fn status(pid: i32, field: &str) -> String {
     value.unwrap_or_default().trim().to_owned()
 }
 
-/// Where the executable code of a process's files differs from the files: path and offset, the first few.
+/// Where the executable mappings of a process differ from their files: path and offset of the first few differences.
 pub fn changed_text(pid: i32) -> Vec<String> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("it lives");
     let memory = std::fs::File::open(format!("/proc/{pid}/mem")).expect("its memory");

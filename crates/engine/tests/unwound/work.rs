@@ -1,4 +1,4 @@
-//! Calls that Rust makes: closures, trait objects, iterators, what is dropped.
+//! Calls in Rust: closures, trait objects, iterators, and drops.
 
 use std::hint::black_box;
 

@@ -1,11 +1,12 @@
-//! Tables of steps: one a program and build, one line a step.
+//! Tables of steps: one table for each program, one row for each step, checked in each build of the program.
 //!
-//! `command → place, function, depth`: the place is the `// stop: NAME` marker at the line's end, or the line's number and
-//! text; the depth is how many frames there are with a source of the tests, inlined calls counted, `main` alone being 1.
-//! `run PLACE` starts the program anew and runs to that line; `break PLACE` adds a breakpoint, which counts from then on.
-//! `skip PATTERNS` says what is not entered. `statement` and `into statement` go to the next statement, told by what stands there. `targets` lists what the line calls from there on, and `into NAME` steps into that of it.
-//! `instructions` goes by instruction up to another line. A fault that the program has a handler for is no stop.
-//! What is expected is what a person would want to see, in every build of the program.
+//! A row is `command → place, function, depth`. The place is the `// stop: NAME` marker at the line's end, or the line's number and text.
+//! The depth is the number of frames with a source of the tests, including inlined calls: `main` alone is 1.
+//! Commands: `run PLACE` starts the program again and runs to that line. `break PLACE` adds a breakpoint for the following rows. `skip
+//! PATTERNS` sets the functions that steps don't enter. `statement` and `into statement` step to the next statement, which is named by its
+//! source text. `targets` lists the remaining calls of the line, and `into NAME` steps into one of them. `instructions` steps by
+//! instruction to another line.
+//! A fault that the program handles is no stop. The expected places are those that a user would want, in every build of the program.
 
 use crate::support::{Debuggee, Fixture, Outcome, fixture};
 use dapple_engine::ThreadId;
@@ -16,12 +17,12 @@ use dapple_engine::signals::SignalTable;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// How many instructions are stepped for another line.
+/// The most instructions that are stepped to reach another line.
 const MOST_INSTRUCTIONS: usize = 10_000;
-/// How deep a stack is looked at.
+/// The most frames of a stack that are read.
 const DEEPEST: usize = 64;
 
-/// A program being walked through, by the rows of a table.
+/// A program that is being stepped by the rows of a table.
 struct Walk<'a> {
     debuggee: Debuggee<'a>,
     thread: ThreadId,
@@ -108,7 +109,7 @@ impl<'a> Walk<'a> {
         format!("{reached}, {}", self.text_there())
     }
 
-    /// What stands where the thread is, up to a blank.
+    /// The source text at the thread's position, up to a blank.
     fn text_there(&self) -> String {
         let stack = self.debuggee.session().stack(self.thread, 0..1);
         let place = stack
@@ -123,7 +124,7 @@ impl<'a> Walk<'a> {
         there.split(' ').next().unwrap_or_default().to_owned()
     }
 
-    /// Steps by instruction up to one of another line.
+    /// Steps by instruction to an instruction of another line.
     fn step_by_instruction(&mut self) -> String {
         let begun = self.line_there();
         for _ in 0..MOST_INSTRUCTIONS {
@@ -141,7 +142,7 @@ impl<'a> Walk<'a> {
         "the same line".into()
     }
 
-    /// The line of the innermost frame with one.
+    /// The line of the innermost frame that has one.
     fn line_there(&self) -> Option<(PathBuf, u32)> {
         let stack = self.debuggee.session().stack(self.thread, 0..DEEPEST);
         let frames = stack.ok()?.frames;
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
         self.describe(outcome)
     }
 
-    /// Place, function and depth, or how the program ended.
+    /// The place, function and depth of a stop, or how the program ended.
     fn describe(&mut self, outcome: Outcome) -> String {
         let stops = match outcome {
             Outcome::Stopped(stops) => stops,
@@ -172,7 +173,7 @@ impl<'a> Walk<'a> {
         }
         self.thread = stops[0].thread;
         let place = self.debuggee.place(self.thread);
-        // Of another file: its name and line.
+        // A place in another file is shown by the file's name and the line.
         let place = place.rsplit('/').next().unwrap_or_default();
         let session = self.debuggee.session();
         let frames = session.stack(self.thread, 0..DEEPEST).unwrap().frames;
@@ -215,8 +216,8 @@ fn short(name: &str) -> &str {
     }
 }
 
-/// Takes each step of the table, running over straight code, running to the exits of lines, and stopping at each instruction:
-/// all end alike.
+/// Takes each step of the table in three ways: running over straight code, running to the exits of lines, and stopping at each instruction.
+/// All must end alike.
 pub fn check(fixture: &Fixture, table: &str) {
     for pace in [Pace::Usual, Pace::ToExits, Pace::EachInstruction] {
         let options = StepOptions {
@@ -227,7 +228,7 @@ pub fn check(fixture: &Fixture, table: &str) {
     }
 }
 
-/// Takes each step of the table, and compares; all differences are shown at once.
+/// Takes each step of the table and compares. All differences are reported together.
 pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
     let mut walk: Option<Walk<'_>> = None;
     let mut listing = String::new();
@@ -278,7 +279,7 @@ pub fn check_as(fixture: &Fixture, table: &str, options: StepOptions) {
     );
 }
 
-/// A program of `fixtures/stepping`; `calls.c` is linked with `helper.c`, a library.
+/// A program in `fixtures/stepping`. `calls.c` is linked with the shared library `helper.c`.
 pub fn program(name: &str, flags: &[&str]) -> Fixture {
     let name = format!("stepping/{name}");
     if !name.ends_with("calls.c") {
@@ -290,7 +291,7 @@ pub fn program(name: &str, flags: &[&str]) -> Fixture {
     fixture(&name, &[flags, &library].concat())
 }
 
-/// One test for each build of a program, all of one table.
+/// Defines a test for each build of a program, all with the same table.
 macro_rules! table {
     ($($name:ident: $program:literal $flags:expr;)+ $table:literal) => {$(
         #[test]
