@@ -1,5 +1,4 @@
-//! Processes that the system lets nobody debug, or not this user: the sentence says which of the reasons it is, and what
-//! helps.
+//! Processes that nobody, or not this user, may debug: the message gives the actual reason, and what helps.
 
 use crate::support;
 use crate::support::Run;
@@ -10,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// `nobody`, on every system.
+/// The user id of `nobody` on every system.
 const NOBODY: u32 = 65534;
 
 /// A folder that every user can read.
@@ -24,14 +23,14 @@ impl Open {
         Open(folder)
     }
 
-    /// `fixtures/confined.c`, compiled.
+    /// Compiles `fixtures/confined.c`.
     fn confined(&self) -> PathBuf {
         let program = self.0.join("confined");
         support::compile("confined.c", &program);
         program
     }
 
-    /// A copy of the debugger.
+    /// Copies the debugger.
     fn dapple(&self) -> PathBuf {
         let copy = self.0.join("dapple");
         support::install(Path::new(env!("CARGO_BIN_EXE_dapple")), &copy, 0o755);
@@ -45,7 +44,7 @@ impl Drop for Open {
     }
 }
 
-/// A program that waits until this is dropped.
+/// A program that waits until this value is dropped.
 struct Waiting(Child);
 
 impl Waiting {
@@ -91,12 +90,12 @@ fn another_users_process_is_told_with_its_user() {
     let mut dapple = Command::new(folder.dapple());
     let waiting = Waiting::start(Command::new(folder.confined()).arg("wait"));
     let sentence = match is_root() {
-        // Root may debug everybody's, so the debugger is somebody else.
+        // Root may debug all users' processes, so the debugger runs as another user.
         true => attach(
             dapple.current_dir("/").uid(NOBODY).gid(NOBODY),
             &waiting.pid(),
         ),
-        // Whoever else this is, the first process is root's.
+        // No other user owns process 1: it is root's.
         false => attach(&mut dapple, "1"),
     };
     assert!(
@@ -115,13 +114,13 @@ fn a_process_that_lets_nobody_look_is_told_from_one_of_another_user() {
         Command::new(folder.confined()),
     );
     if is_root() {
-        // Root may look at that, too: both are somebody else's.
+        // Root may debug such a process, too, so both run as another user.
         dapple.current_dir("/").uid(NOBODY).gid(NOBODY);
         confined.current_dir("/").uid(NOBODY).gid(NOBODY);
     }
     let waiting = Waiting::start(confined.arg("private"));
     let sentence = attach(&mut dapple, &waiting.pid());
-    // With Yama its own rule comes first.
+    // With Yama, its rule is checked first.
     let yama = Path::new("/proc/sys/kernel/yama/ptrace_scope");
     let scoped = fs::read_to_string(yama).is_ok_and(|scope| scope.trim() != "0");
     let part = match scoped {
@@ -169,7 +168,7 @@ fn a_thread_of_the_kernels_is_no_program() {
     let entries = fs::read_dir("/proc").expect("processes");
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut processes = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    // A container of its own shows none: there the id is nobody's.
+    // A container doesn't show kernel threads. Then use an id that no process has.
     let (pid, part) = match processes.find(is_kernels) {
         Some(pid) => (pid, "it is a thread of the kernel, not a program"),
         None => ("4194303".to_owned(), "there is no such process"),

@@ -1,11 +1,12 @@
-//! Debugging in a root with nothing in it but the debugger, a program and what those are linked with: no device, no source, and at first no `/proc`.
+//! Debugging in a root file system that contains only the debugger, a program and their libraries: no devices, no sources, and at first no
+//! `/proc`.
 
 use crate::support;
 use crate::support::Run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A root of this name, with `dapple` and a program in it.
+/// Creates a root file system with `dapple` and a program.
 fn bare_root(name: &str) -> PathBuf {
     let root = support::scratch(name);
     std::fs::create_dir_all(root.join("proc")).expect("the root can be written");
@@ -18,7 +19,7 @@ fn bare_root(name: &str) -> PathBuf {
     root
 }
 
-/// Copies the loader and the libraries of a program to where they are looked for below `root`.
+/// Copies a program's dynamic loader and libraries below `root`.
 fn bring_libraries(root: &Path, program: &Path) {
     let listed = Command::new("ldd").arg(program).output().expect("ldd");
     let listed = String::from_utf8(listed.stdout).expect("paths");
@@ -32,7 +33,7 @@ fn bring_libraries(root: &Path, program: &Path) {
     }
 }
 
-/// Runs `dapple` with `root` as its root, in namespaces of its own; `proc` mounts `/proc` there.
+/// Runs `dapple` with `root` as its root directory, in namespaces of its own. `proc` mounts `/proc` there.
 fn dapple_in(root: &Path, proc: bool, arguments: &[&str]) -> Run {
     let mut unshare = Command::new("unshare");
     unshare.args(["--map-root-user", "--pid", "--fork", "--kill-child"]);

@@ -1,4 +1,4 @@
-//! `dapple cache`: what it makes, lists and removes, in a folder of the test's own.
+//! `dapple cache`: building, listing and removing indexes, in a folder of the test's own.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use crate::support::{Run, dapple, scratch};
 
-/// A folder with a program in it, and without indexes.
+/// A folder with a program, and its program. There are no indexes.
 fn program(name: &str, flags: &[&str]) -> (PathBuf, PathBuf) {
     let folder = scratch(name);
-    // Nothing of an earlier run.
+    // Removes an earlier run's indexes.
     let _ = std::fs::remove_dir_all(folder.join("dapple"));
     let (source, program) = (folder.join("main.c"), folder.join("program"));
     std::fs::write(&source, "int main(void) { return 0; }\n").expect("the folder is there");
@@ -69,7 +69,7 @@ fn what_can_not_be_indexed_or_kept_is_said() {
     let script = cache(&folder, &["build", &script.display().to_string()]);
     assert!(script.stderr.contains("script: "), "{script:?}");
 
-    // A damaged one is named, and made again.
+    // A damaged index is named, and built again.
     let path = program.display().to_string();
     cache(&folder, &["build", &path]);
     let kept = folder.join("dapple/index");
@@ -82,7 +82,7 @@ fn what_can_not_be_indexed_or_kept_is_said() {
     assert_eq!(built.stdout, format!("{path}: made\n"));
     assert!(built.stderr.starts_with("warning: the index "), "{built:?}");
 
-    // Others could put indexes into a folder like this.
+    // Other users could write indexes into such a folder.
     std::fs::set_permissions(&kept, PermissionsExt::from_mode(0o777)).expect("its mode");
     let open = cache(&folder, &["list"]);
     assert_eq!(open.code, Some(1));

@@ -71,7 +71,7 @@ fn folders_of_adapters_that_were_killed_are_removed_and_no_others() {
     );
 }
 
-/// A server on a free port, and where it listens.
+/// Starts a server on a free port. Returns its address, too.
 fn listening() -> (Child, String) {
     listening_with(&[])
 }
@@ -91,7 +91,7 @@ fn listening_with(arguments: &[&OsStr]) -> (Child, String) {
     (child, address.to_owned())
 }
 
-/// A program that runs until it is killed; its process id.
+/// Launches a program that runs until it is killed. Returns its process id.
 fn launch_endless(client: &TestClient) -> i64 {
     client.initialize();
     let arguments = json!({"program": "/bin/sh", "args": ["-c", "while :; do :; done"]});
@@ -152,7 +152,7 @@ fn a_session_on_stdio_logs_its_messages_where_only_the_user_can_read_them() {
 fn a_log_is_checked_by_the_schema_tools_and_replayed() {
     let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replayed.log");
     std::fs::remove_file(&log).ok();
-    // Twice, as an editor appends session after session.
+    // Twice, because editors append each session to the log.
     for _ in 0..2 {
         let client = Client::spawn(dapple().arg("--log").arg(&log)).expect("dapple runs");
         let client = TestClient::from(client);
@@ -271,7 +271,7 @@ fn a_server_on_a_unix_socket_is_private_and_ends_when_nobody_has_used_it_for_a_w
         .expect("a connection");
     let client = TestClient::from(Client::new(connection));
     let process = launch_endless(&client);
-    // A session that does nothing for longer than that is no reason to end.
+    // An idle session longer than the timeout doesn't end the server.
     let nothing_came = client.wait_closed(Duration::from_secs(4));
     assert!(nothing_came.is_err(), "{nothing_came:?}");
     assert!(is_alive(process));

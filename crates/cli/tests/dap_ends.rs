@@ -1,4 +1,4 @@
-//! How `dapple dap` ends, and how it doesn't: by input that can't be read, and by signals.
+//! When `dapple dap` ends, and when it doesn't: unreadable input, and signals.
 
 use crate::support;
 use crate::support::raw::Raw;
@@ -28,7 +28,7 @@ fn input_that_is_no_message_is_skipped_and_told_in_the_console() {
         (&[b'#'; 20_000], "bytes of headers"),
         (b"Content-Length: 2\r\n\r\n\"\xff", "is not UTF-8"),
     ];
-    // Before there is anybody to be told.
+    // Before `initialize`.
     let mut raw = Raw::start();
     raw.send(garbage[1].0);
     raw.request("initialize", &json!({"adapterID": "raw"}));
@@ -55,7 +55,7 @@ fn a_length_beyond_the_limit_ends_the_adapter_at_once_with_an_error() {
     let mut raw = Raw::start();
     raw.request("initialize", &json!({"adapterID": "raw"}));
     raw.answer();
-    // None of these bytes ever come, and the input stays open.
+    // None of these bytes is ever sent, and the input stays open.
     raw.send(b"Content-Length: 99999999999\r\n\r\n");
     while raw.message().is_some() {}
     assert_eq!(raw.child.wait().expect("its end").code(), Some(1));
@@ -84,7 +84,7 @@ fn signals_end_the_session_with_terminated() {
         let sent = Command::new("kill").args([signal, &adapter]).status();
         assert!(sent.expect("kill runs").success());
         client.wait_for::<TerminatedEvent>();
-        // What was launched ends with the session.
+        // The launched program ends with the session.
         while std::path::Path::new(&format!("/proc/{process}")).exists() {
             std::thread::yield_now();
         }

@@ -1,4 +1,4 @@
-//! Functions of the program that `p f()` calls, and Ctrl-C meanwhile.
+//! `p f()` calls functions of the program, and Ctrl-C interrupts them.
 
 use crate::support;
 use std::io::{BufRead, BufReader};
@@ -60,11 +60,11 @@ fn ctrl_c_ends_a_call_and_no_stop_follows() {
     terminal.command(&stop);
     terminal.command("run");
     terminal.wait_for("stopped at breakpoint 1");
-    // Once this is shown, the terminal has its own mode again, and the key is a signal.
+    // When this is shown, the terminal is back in its own mode, so that Ctrl-C sends a signal.
     terminal.command("p (int)puts(\"now\") + spin()");
     terminal.wait_for("now\n");
     terminal.type_keys(CTRL_C);
-    // By then it may have gone on from the first to the second.
+    // By then the first call may have returned, and the second one is interrupted.
     terminal.wait_for(" was interrupted");
     terminal.command("p add(3, 4)");
     terminal.wait_for("add(3, 4) = 7");

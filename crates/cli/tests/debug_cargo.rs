@@ -1,4 +1,4 @@
-//! `dapple debug --cargo`: what cargo builds, in the terminal.
+//! `dapple debug --cargo`: builds in the terminal.
 
 use crate::support::{Run, dapple};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long anything may take. Never waited for in a test that passes.
+/// Time limit of every wait. A test that passes never waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A package with a program and a test that fails; and `dapple debug` in its folder, with these commands.
+/// A package with a program and a failing test, and `dapple debug` in its folder with these commands.
 fn debug(test: &str, commands: &[&str], words: &[&str]) -> (Command, PathBuf) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cargo-{test}"));
     let write = |path: &str, text: &str| {
@@ -73,7 +73,7 @@ fn a_test_stops_where_it_panics() {
     }
 }
 
-/// A guard sees to that: nobody else knows of the build any more.
+/// A guardian process ends the build: no other process knows of the build any more.
 #[test]
 fn a_debugger_that_is_killed_leaves_nothing_of_a_build() {
     let (mut command, folder) = debug("killed", &[], &["run", "--offline"]);
@@ -105,7 +105,7 @@ fn a_debugger_that_is_killed_leaves_nothing_of_a_build() {
     }
 }
 
-/// Whether there is such a process, and it is no corpse.
+/// Whether the process exists and isn't a zombie.
 fn is_alive(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z"))

@@ -1,4 +1,4 @@
-//! Colours of values in `dapple debug`: whether there are any, and that the program can't have its own.
+//! Coloured values in `dapple debug`: when they are used, and that the program's own escape sequences are escaped.
 
 use crate::support;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::terminal::Terminal;
 use crate::support::{Run, dapple, scratch};
 
-/// Runs `dapple debug` on the fixture, with its output in a pipe, up to where its values are set.
+/// Runs `dapple debug` on the fixture, with its output in a pipe, to the line where the values are set.
 fn run(options: &[&str], commands: &[&str]) -> Run {
     let stop = format!("b {}", support::line("styled.cpp", "values"));
     let mut command = dapple();
@@ -32,7 +32,7 @@ fn values_have_colours_where_they_are_wanted() {
     ] {
         assert!(coloured.stdout.contains(line), "{line:?} in {coloured:#?}");
     }
-    // By `p` and by `locals`.
+    // Once for `p`, and once for `locals`.
     let sly = "= \\x1b[\x1b[36m31mred\x1b[0m\\x1b[\x1b[36m0m\x1b[0m\n";
     assert_eq!(coloured.stdout.matches(sly).count(), 2, "{coloured:#?}");
     assert!(
@@ -48,7 +48,7 @@ fn values_have_colours_where_they_are_wanted() {
     assert_eq!(own.matches("sly = ·[31mred·[0m\n").count(), 2, "{plain:#?}");
 }
 
-/// What `dapple debug` says of colours to its adapter on a terminal, in this environment.
+/// Whether `dapple debug` on a terminal asks its adapter for colours, in this environment.
 fn asked(name: &str, environment: &[&str], options: &[&str]) -> bool {
     let folder = scratch("colours");
     let log = folder.join(name);
@@ -67,7 +67,7 @@ fn asked(name: &str, environment: &[&str], options: &[&str]) -> bool {
     assert!(status.success(), "{shown}");
     let log = std::fs::read_to_string(log).expect("a log");
     match ["true", "false"].map(|word| log.contains(&format!("\"supportsANSIStyling\":{word}"))) {
-        // The adapter says that it could.
+        // The adapter itself offers colours.
         [true, is_refused] => !is_refused,
         [false, _] => panic!("{log}"),
     }

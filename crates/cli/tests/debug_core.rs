@@ -27,7 +27,7 @@ fn a_core_file_is_looked_at_and_nothing_else_can_be_done_with_it() {
     session.write_core(&core).expect("a core file");
     drop(session);
 
-    // The program may be elsewhere by now.
+    // The program is now at another path.
     let moved = program.with_extension("moved");
     std::fs::rename(&program, &moved).expect("renamed");
     let commands = ["bt", "p constant[1] + 40", "quit"];

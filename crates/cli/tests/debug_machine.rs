@@ -37,7 +37,7 @@ fn memory_registers_and_code_are_shown() {
         (": \"hello, world\"\n", 1),
         (": 0x… 0x… 0x… 0x…\n", 1),
         (": 0x… 0x…\n", 1),
-        // The one that is next, alone and among those around it.
+        // The next instruction, alone and among its neighbours.
         ("→ 0x", 2),
         ("\nmachine.c:8\n", 2),
         (" <add>  ", 1),

@@ -1,4 +1,4 @@
-//! `dapple debug` with an adapter that can do less than ours.
+//! `dapple debug` with an adapter that has fewer capabilities than Dapple's own.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,10 +8,11 @@ use std::thread;
 use crate::support::{Run, dapple};
 
 const CAPABILITY: &[u8] = br#""supportsFunctionBreakpoints":true"#;
-/// As long, so that the message's length stays true.
+/// As long as `CAPABILITY`, so that the message's `Content-Length` stays right.
 const WITHHELD: &[u8] = br#""unknownFunctionBreakpoints0":true"#;
 
-/// Serves one client by our adapter, which doesn't say that it takes function breakpoints. The shell command that connects.
+/// Serves one client with Dapple's adapter, whose support for function breakpoints is hidden. Returns the shell command that connects to
+/// it.
 fn adapter_without_functions() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
     let port = listener.local_addr().expect("its address").port();
@@ -34,7 +35,7 @@ fn serve(client: TcpStream) {
     let mut from_client = client.try_clone().expect("a second handle");
     thread::spawn(move || forward(&mut from_client, &mut to_adapter));
     let mut to_client = client;
-    // The first message has the capabilities.
+    // The first message contains the capabilities.
     let mut first = Vec::new();
     let at = loop {
         let mut byte = [0];
@@ -51,7 +52,7 @@ fn serve(client: TcpStream) {
     let _ = adapter.wait();
 }
 
-/// Forwards each piece as it comes, until an end of either.
+/// Forwards data until either end is closed.
 fn forward(from: &mut impl Read, to: &mut impl Write) {
     let mut buffer = [0; 4096];
     while let Ok(count) = from.read(&mut buffer)

@@ -1,8 +1,8 @@
-//! What `break`, `until` and `finish` take for a place, and what they say of what is none.
+//! Places for `break`, `until` and `finish`, and the errors for invalid places.
 
 use crate::support::{Run, root, typed};
 
-/// Types the lines behind a stop in `main`; what was said, and what was complained of.
+/// Types the lines after a stop in `main`. Returns the output.
 fn behind_main(program: &str, lines: &[&str]) -> Run {
     let mut all = vec!["start"];
     all.extend(lines);
@@ -111,7 +111,7 @@ fn a_breakpoint_passes_where_a_function_is_a_caller() {
 fn a_breakpoint_for_one_thread_stops_no_other() {
     let program = "fixtures/threads.c";
     let hit = line(program, "hit");
-    // Nobody has that number, so nobody stops; whoever does is of the other breakpoint.
+    // No thread has this number, so every stop is at the other breakpoint.
     let run = behind_main(
         program,
         &[
@@ -145,7 +145,7 @@ fn what_until_has_set_is_gone_wherever_the_program_stops() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let run = behind_main(program, &lines);
     assert!(run.stdout.contains("stopped at breakpoint 2"), "{run:#?}");
-    // Set twice, for `start` and `until`; listed no more.
+    // Set twice, by `start` and `until`, and never listed.
     let set = run.stdout.matches("temporary").count();
     assert_eq!(set, 2, "{run:#?}");
     assert!(run.stdout.contains("hit once\n"), "{run:#?}");
@@ -168,7 +168,7 @@ fn finish_is_of_the_frame_that_is_selected() {
     };
     let (all, returned, run) = stack(&[]);
     assert!(all == 4 && returned == 0, "{run:#?}");
-    // Of the innermost one, and of two further out: a frame less is left for each, and the last is shown where it goes on.
+    // Finishes the innermost frame, and the frame two levels further out. Each level leaves one frame less.
     for selected in [0, 2] {
         let up = format!("frame {selected}");
         let (shown, returned, run) = stack(&[&up, "finish"]);

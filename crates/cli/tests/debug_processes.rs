@@ -70,7 +70,7 @@ fn stopped_processes_are_looked_at_one_after_the_other_and_steps_stay_in_theirs(
     terminal.command(&format!("b {}", place("parent")));
     terminal.command(&format!("b {}", place("child")));
     terminal.command("run");
-    // Which is first is the kernel's choice; the other one does not take its place.
+    // The kernel decides which process stops first. The second stop doesn't change the selected process.
     terminal.wait_for("stopped at breakpoint ");
     terminal.wait_for(" also stopped at breakpoint ");
     terminal.wait_for(" looks at it");
@@ -93,12 +93,12 @@ fn stopped_processes_are_looked_at_one_after_the_other_and_steps_stay_in_theirs(
     terminal.wait_for("there is no process 3");
     terminal.command("d all");
     terminal.wait_for("breakpoint 2 deleted");
-    // What is let run makes room for the one that stands.
+    // When the selected process runs, the terminal selects the stopped one.
     terminal.command("c");
     terminal.wait_for("process 2 (");
     terminal.wait_for(") is stopped\nbe_child at ");
     terminal.command("c");
-    // Their sessions tell of their ends in any order.
+    // The sessions report their ends in any order.
     terminal.wait_for(" exited with code ");
     terminal.wait_for(" exited with code ");
     terminal.command("info processes");
@@ -116,7 +116,7 @@ fn a_child_is_interrupted_and_all_end_with_the_session() {
     let mut terminal = terminal("ends", "idle");
     terminal.command(&format!("b {}", place("parent")));
     terminal.command("run");
-    // The child is told of when its session asks for it, the stop when it comes.
+    // The child is reported when its session is requested, and the stop when it happens, in any order.
     terminal.wait_for_all(&["stopped at breakpoint 1, ", ") was begun by a fork"]);
     terminal.command("p child");
     terminal.wait_for("child = ");
@@ -129,11 +129,11 @@ fn a_child_is_interrupted_and_all_end_with_the_session() {
     terminal.command("kill");
     terminal.wait_for("the program was ended");
     let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-    // Whoever has it as a child now may not have taken note of its end yet.
+    // The child's new parent may not have reaped it yet.
     assert!(state.is_empty() || state.contains(") Z "), "{state}");
-    // It can be started again, with the numbers from the start.
+    // The program can be started again, and its processes are numbered from 1 again.
     terminal.command("run");
-    // The child is told of when its session asks for it, the stop when it comes.
+    // The child is reported when its session is requested, and the stop when it happens, in any order.
     terminal.wait_for_all(&["stopped at breakpoint 1, ", ") was begun by a fork"]);
     terminal.command("quit");
     let (status, shown) = terminal.end();

@@ -1,4 +1,4 @@
-//! What can't be debugged gets one sentence on stderr and exit code 1.
+//! Programs that can't be debugged: one message on stderr, and exit code 1.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -83,7 +83,7 @@ fn an_adapter_that_is_no_adapter() {
 fn what_it_compiles_is_kept_where_only_the_user_can_look() {
     let source = write("private.rs", "fn main() {}");
     let cache = scratch("private-cache").join(std::process::id().to_string());
-    // Whether debugging works does not matter here, only what is left.
+    // The result of the session doesn't matter here, only the files that it leaves.
     let _ = Run::of(
         dapple()
             .env("XDG_CACHE_HOME", &cache)

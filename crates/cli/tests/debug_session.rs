@@ -440,7 +440,7 @@ fn without_a_terminal_commands_are_lines_of_stdin() {
         stdout.ends_with("the program was ended\n"),
         "the end of the input leaves: {stdout}"
     );
-    // A mistake is told, and the session goes on.
+    // A wrong command is reported, and the session continues.
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no command `frobnicate`"));
     assert_eq!(output.status.code(), Some(0));
 }

@@ -1,10 +1,10 @@
-//! Steps of every kind, jumps and watched data, as transcripts of `dapple debug --batch` show them.
+//! All kinds of steps, jumps and data breakpoints, as transcripts of `dapple debug --batch`.
 
 use crate::support::{Run, batch, root};
 
 const PROGRAM: &str = "fixtures/stepping/targets.cpp";
 
-/// Runs the commands behind a stop at the line with two calls in a third.
+/// Runs the commands after a stop at the line that has two calls as arguments of a third.
 fn run(commands: &[&str]) -> Run {
     let stop = format!("until {}", line("nested"));
     let mut all = vec!["b main", "run", "d all", &stop];
@@ -12,7 +12,7 @@ fn run(commands: &[&str]) -> Run {
     batch(PROGRAM, &all)
 }
 
-/// What the last of the commands said.
+/// The output of the last command.
 fn said(commands: &[&str]) -> String {
     let run = run(commands);
     assert_eq!(run.stderr, "", "{}", run.stdout);
@@ -30,7 +30,7 @@ fn line(name: &str) -> String {
     (line.expect("the line is marked") + 1).to_string()
 }
 
-/// Where it says that the program is.
+/// The output that names the program's position.
 fn at(function: &str, name: &str) -> String {
     format!("{function} at {PROGRAM}:{}", line(name))
 }

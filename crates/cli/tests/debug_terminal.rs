@@ -1,4 +1,4 @@
-//! `dapple debug` as a person has it: on a terminal, with a prompt, keys and Ctrl-C.
+//! `dapple debug` as users run it: on a terminal, with a prompt, keys and Ctrl-C.
 
 use crate::support;
 use crate::support::write;
@@ -11,7 +11,7 @@ use crate::support::terminal::Terminal;
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 
-/// Runs for ever, and shows that it does.
+/// A program that runs forever, and writes that it does.
 fn endless() -> PathBuf {
     let text = r#"
 #include <stdio.h>
@@ -27,7 +27,7 @@ int main(void) {
     write("endless.c", text)
 }
 
-/// Asks for a name and greets.
+/// A program that asks for a name and greets the user.
 fn greeter() -> PathBuf {
     write(
         "greeter.c",
@@ -46,7 +46,7 @@ fn ctrl_c_pauses_the_program_once_and_it_can_go_on() {
     terminal.command("print turns > 0");
     terminal.wait_for("turns > 0 = ");
     terminal.command("continue");
-    // A key that came before the program has the terminal would be the prompt's.
+    // A key typed before the program has the terminal would go to the prompt.
     terminal.wait_for("round and round");
     terminal.type_keys(CTRL_C);
     terminal.wait_for("stopped ");
@@ -127,10 +127,10 @@ fn a_program_has_the_terminal_and_what_is_said_of_it_begins_on_a_line_of_its_own
     terminal.command("b 9");
     terminal.command("run");
     terminal.wait_for("terminal 1 1");
-    // Through a pipe this would wait for more.
+    // Through a pipe, the output without a newline would still be buffered.
     terminal.wait_for("your name: ");
     terminal.type_keys("Ada\r");
-    // The terminal has 100 columns: the last of the blanks is on the next line, where the text begins.
+    // The terminal has 100 columns: the message begins at the start of the next line.
     terminal.wait_for(&format!("half{}stopped at breakpoint 1", " ".repeat(99)));
     terminal.command("p name");
     terminal.wait_for("\"Ada\"");
@@ -159,7 +159,7 @@ fn ctrl_c_pauses_a_process_that_was_attached_to_and_does_not_get_the_key() {
     terminal.command(&format!("log fixtures/server.c:{line} it works"));
     terminal.wait_for("logs ");
     terminal.command("c");
-    // A key that came before it runs would be the prompt's.
+    // A key typed before the program runs would go to the prompt.
     let mut input = server.stdin.take().expect("its input");
     writeln!(input, "work").expect("it reads");
     terminal.wait_for("it works\n");

@@ -1,11 +1,11 @@
-//! Words of other debuggers, misspelt ones, and sources that are elsewhere.
+//! Commands of other debuggers, misspelt commands, and sources that were moved.
 
 use crate::support;
 use crate::support::{Run, batch, dapple, scratch, typed, write};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A program with something to look at in `add`.
+/// A program with variables to inspect in `add`.
 const PROGRAM: &str = "static int add(int a, int b)\n{\n    int sum = a + b;\n    return sum;\n}\n\nint main(void)\n{\n    return add(1, 2);\n}\n";
 
 #[test]
@@ -121,7 +121,7 @@ fn values_are_opened_up_with_their_raw_form_last_and_numbers_and_types_as_gdb_ha
 fn sources_that_were_elsewhere_are_shown_and_broken_at_where_they_are() {
     let root = scratch("source_map").join(std::process::id().to_string());
     let (built, now) = (root.join("built"), root.join("now"));
-    // Another run of the tests may have had the same number.
+    // An earlier run of the tests may have had the same process id.
     let _ = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(&built).expect("a folder");
     std::fs::write(built.join("sum.c"), PROGRAM).expect("a source");
@@ -150,7 +150,7 @@ fn sources_that_were_elsewhere_are_shown_and_broken_at_where_they_are() {
     assert_eq!(mapped.code, Some(3), "{mapped:#?}");
     let unmapped = run(&[]);
     assert!(!unmapped.stdout.contains("→    4"), "{unmapped:#?}");
-    // What has no such form, or leads nowhere, is refused at once.
+    // Invalid mappings, and mappings to missing folders, are refused immediately.
     for (wrong, said) in [
         (
             "/build",
@@ -221,7 +221,7 @@ fn a_program_is_started_stepped_by_instructions_and_let_go() {
         run.stderr.starts_with("dapple: the program is not running"),
         "{run:#?}"
     );
-    // It is on its own now.
+    // The program runs without the debugger now.
     let start = Instant::now();
     while std::fs::read_to_string(&word).unwrap_or_default() != "done" {
         assert!(start.elapsed() < Duration::from_secs(60), "{run:#?}");
@@ -256,7 +256,7 @@ fn a_line_without_a_file_is_in_the_one_with_the_main_function_before_the_program
     let said = "breakpoint 1 at fixtures/forks.c:";
     assert!(run.stdout.contains(said), "{run:#?}");
     assert!(run.stdout.contains("stopped at breakpoint 1"), "{run:#?}");
-    // Of the breakpoint on `main` nothing is left: it would stop there first, or be listed.
+    // The temporary breakpoint on `main` is gone: otherwise it would stop first, or be listed.
     assert_eq!(run.stdout.matches("stopped").count(), 1, "{run:#?}");
     assert_eq!(run.stdout.matches("breakpoint 1 at").count(), 2, "{run:#?}");
 }

@@ -1,4 +1,4 @@
-//! Debug information from a debuginfod server, as its client hands it over.
+//! Debug information from debuginfod servers, through the `debuginfod-find` client.
 
 use crate::support;
 use dapple_dap::client::Client;
@@ -31,7 +31,7 @@ fn run(folder: &Path, tool: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A stripped program; its debug information is in `program.debug`. The folder, and the build id.
+/// A stripped program whose debug information is in `program.debug`. Returns its folder and its build id.
 fn stripped(name: &str) -> (PathBuf, String) {
     let folder = scratch(name);
     std::fs::write(folder.join("main.c"), SOURCE).expect("the folder is there");
@@ -59,7 +59,7 @@ fn build_id(folder: &Path) -> String {
     id.expect("a build id").to_owned()
 }
 
-/// Puts a client in the folder that gives out `file` for the build id, and nothing for others.
+/// Writes a `debuginfod-find` script into the folder that returns `file` for this build id, and fails for all others.
 fn client(folder: &Path, id: &str, file: &Path) {
     let script = format!(
         "#!/bin/sh\n[ \"$1 $2\" = \"debuginfo {id}\" ] && echo '{}'\n",
@@ -68,7 +68,7 @@ fn client(folder: &Path, id: &str, file: &Path) {
     support::script(&folder.join("debuginfod-find"), &script);
 }
 
-/// A session in which the program is held, with a breakpoint in `twice`.
+/// A session whose program is launched and stopped, with a breakpoint in `twice`.
 fn held(folder: &Path, path: &str, arguments: serde_json::Value) -> (TestClient, Breakpoint) {
     let adapter = Client::spawn(dapple().arg("dap").env("PATH", path)).expect("dapple runs");
     let adapter = TestClient::from(adapter);
@@ -94,14 +94,14 @@ fn what_a_server_has_makes_breakpoints_work_and_the_launch_does_not_wait() {
     let (folder, id) = stripped("debuginfod-found");
     client(&folder, &id, &folder.join("program.debug"));
     comes(&folder, json!({"debuginfod": true}));
-    // As cpptools has it.
+    // cpptools' form of the argument.
     comes(&folder, json!({"debuginfod": {"enabled": true}}));
 }
 
-/// Debugs the program with what a server has.
+/// Debugs the program with the server's debug information.
 fn comes(folder: &Path, arguments: serde_json::Value) {
     let (adapter, _) = held(folder, &path_with(folder), arguments);
-    // Whether it came before or behind the breakpoint, the module is told of.
+    // Debug information may arrive before or after the breakpoint is set. The module event comes in both cases.
     loop {
         let module = adapter.wait_for::<ModuleEvent>();
         if module.reason == ModuleEventReason::Changed {
@@ -170,7 +170,7 @@ fn a_server_that_takes_long_is_shown_and_can_be_done_without() {
     client(&folder, &id, &folder.join("program.debug"));
     let path = folder.join("debuginfod-find");
     let script = std::fs::read_to_string(&path).expect("the script");
-    // It never answers: nobody opens the other end.
+    // The client never answers, because nothing opens the FIFO's other end.
     let script = script.replace(
         "#!/bin/sh",
         "#!/bin/sh\n[ -p never ] || mkfifo never\nread x < never",
@@ -200,7 +200,7 @@ fn a_server_that_takes_long_is_shown_and_can_be_done_without() {
     adapter.disconnect();
 }
 
-/// What a program is made of whose source is nowhere.
+/// The source text of a program whose source file is deleted.
 const GONE: &str = "static int twice(int x) {
     x = x + 1;
     return x + x;
@@ -211,12 +211,12 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// A program whose source was deleted. The folder, and its build id.
+/// A program whose source was deleted. Returns its folder and its build id.
 fn without_source(name: &str) -> (PathBuf, String) {
     let folder = scratch(name);
     std::fs::write(folder.join("gone.c"), GONE).expect("the folder is there");
     let flags = ["-g", "-gdwarf-5", "-Wl,--build-id", "gone.c", "-o"];
-    // Of those that are here it is clang that writes the sources' checksums.
+    // Only clang writes the checksums of sources.
     let arguments = [&flags[..], &["program"]].concat();
     run(&folder, "clang-22", &arguments);
     std::fs::remove_file(folder.join("gone.c")).expect("it was there");
@@ -224,7 +224,8 @@ fn without_source(name: &str) -> (PathBuf, String) {
     (folder, id)
 }
 
-/// Puts a client in the folder that gives out `file` for the source, once the FIFO `go` was written to, and notes that it was asked.
+/// Writes a `debuginfod-find` script into the folder that records each request, and returns `file` for the source once the FIFO `go` was
+/// written to.
 fn source_client(folder: &Path, id: &str, file: &Path) {
     let (source, file) = (folder.join("gone.c"), file.display());
     let script = format!(
@@ -238,7 +239,7 @@ fn source_client(folder: &Path, id: &str, file: &Path) {
     run(folder, "mkfifo", &["go"]);
 }
 
-/// Has the client of [`source_client`] go on, also if it is yet to wait for that, while the file is kept.
+/// Makes the client of [`source_client`] continue, even if it only reads the FIFO later. Keep the file open until then.
 #[must_use]
 fn go(folder: &Path) -> File {
     let mut file = File::options()
@@ -250,7 +251,7 @@ fn go(folder: &Path) -> File {
     file
 }
 
-/// Debugs the program up to `twice`, with a client that takes `invalidated`.
+/// Debugs the program up to `twice`, with a client that supports `invalidated`.
 fn in_twice(folder: &Path, arguments: serde_json::Value) -> (TestClient, i64) {
     let adapter = Client::spawn(dapple().arg("dap").env("PATH", path_with(folder)));
     let adapter = TestClient::from(adapter.expect("dapple runs"));
@@ -299,7 +300,7 @@ fn a_source_that_is_not_here_comes_from_a_server_and_no_stop_waits_for_it() {
     let text =
         adapter.ok::<SourceRequest>(SourceArguments::new(reference).with_source(source.clone()));
     assert_eq!(text.content, GONE);
-    // Breakpoints and steps go by its lines.
+    // Breakpoints and steps use the source's lines.
     let lines = SetBreakpointsArguments::new(source.clone());
     let lines = lines.with_breakpoints(vec![SourceBreakpoint::new(7)]);
     let set = adapter
@@ -368,7 +369,7 @@ fn a_source_is_shown_only_if_it_is_what_was_compiled_and_nobody_elses_to_write()
         is_disassembly(&top(&adapter, thread));
         adapter.disconnect();
     }
-    // Not asked for, or not there: as it is without servers.
+    // If it isn't enabled, or the server doesn't have the source, the disassembly is shown.
     source_client(&folder, "none", &file);
     let (adapter, thread) = in_twice(&folder, json!({}));
     is_disassembly(&top(&adapter, thread));

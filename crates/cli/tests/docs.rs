@@ -1,12 +1,12 @@
-//! The sessions in `docs/` are what their commands print.
+//! Checks that the sessions in `docs/` show what their commands print.
 //!
-//! `DAPPLE_DOCS=write cargo test -p dapple-cli --test docs` writes what they print into the pages.
+//! `DAPPLE_DOCS=write cargo test -p dapple-cli --test docs` writes the commands' output into the pages.
 
 use std::path::PathBuf;
 
 use crate::support::{Run, dapple, normalised, root, words};
 
-/// All pages.
+/// All pages of the documentation.
 fn pages() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
     let mut pages = Vec::new();
@@ -24,13 +24,13 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// What a command line of a page prints, as the pages have it.
+/// The output of a command line, in the form of the pages.
 fn answer(command: &str) -> String {
     let line = command
         .strip_prefix("dapple ")
         .unwrap_or_else(|| panic!("the pages show `dapple`: {command}"));
     let mut run = dapple();
-    // What differs from one standard library to the next is the reader's business.
+    // Output that depends on the standard library's version must not be in the pages.
     let run = Run::of(run.args(words(line)));
     let mut shown = run.stdout;
     shown.push_str(&run.stderr);

@@ -1,4 +1,4 @@
-//! What users paste from `docs/editors` is what the adapter takes. (Emacs's and Neovim's texts are run: `cargo xtask e2e`.)
+//! Checks that the adapter accepts the configurations in `docs/editors`. (`cargo xtask e2e` runs those for Emacs and Neovim.)
 
 use crate::support;
 use dapple_adapter::arguments::{self, Start};
@@ -19,7 +19,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     blocks
 }
 
-/// Everything in a configuration that has a `request`, which is what goes to the adapter.
+/// All objects that have a `request`: those that are sent to the adapter.
 fn configurations(value: &Value) -> Vec<Value> {
     let mut found = Vec::new();
     match value {
@@ -35,7 +35,7 @@ fn configurations(value: &Value) -> Vec<Value> {
     found
 }
 
-/// The adapter has nothing to say about a configuration, apart from the editor's own fields.
+/// Checks that the adapter accepts a configuration without warnings, apart from the editor's own fields.
 #[track_caller]
 fn assert_taken(configuration: &Value, editors_own: &[&str]) {
     let start = match configuration["request"].as_str() {
@@ -47,7 +47,7 @@ fn assert_taken(configuration: &Value, editors_own: &[&str]) {
     let mut given = BTreeMap::new();
     for (name, value) in fields {
         if !editors_own.contains(&name.as_str()) {
-            // Editors put something in place of their variables.
+            // Editors replace their variables.
             let text = value.to_string().replace("${", "{").replace('$', "/");
             let text = text.replace("\"{command:pickProcess}\"", "1");
             let value: Value = serde_json::from_str(&text).expect("JSON");
@@ -90,7 +90,7 @@ fn the_adapter_takes_the_templates_for_helix_in_the_forms_that_it_can_send() {
         };
         let arguments = line("args").trim_matches(['{', '}', ' ']);
         let (name, value) = arguments.split_once(" = ").expect("one argument");
-        // Texts and lists of texts are written in TOML as in JSON.
+        // Strings and lists of strings have the same syntax in TOML and JSON.
         let value: Value =
             serde_json::from_str(&value.replace("{0}", "1")).expect("a text or a list");
         let helix_has_it = value.is_string()

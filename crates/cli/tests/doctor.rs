@@ -1,4 +1,4 @@
-//! What `dapple doctor` says where all is well, and where something is missing.
+//! The output of `dapple doctor`, with and without problems.
 
 use crate::support;
 use crate::support::{Run, dapple, scratch};
@@ -6,14 +6,15 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder that is there and empty.
+/// An empty folder.
 fn empty(name: &str) -> PathBuf {
     let folder = scratch(name);
     std::fs::remove_dir_all(&folder).expect("it was made");
     scratch(name)
 }
 
-/// `dapple doctor` of a user without any configuration, in a new project, with this `dapple` on the `PATH`, and with a compiler for C alone, to be quick.
+/// `dapple doctor` for a user without configuration, in a new project, with this `dapple` on the `PATH`, and with only a C compiler, to be
+/// quick.
 fn doctor(name: &str) -> Command {
     let mut command = dapple();
     let own = Path::new(env!("CARGO_BIN_EXE_dapple"));
@@ -34,7 +35,7 @@ fn doctor(name: &str) -> Command {
     command
 }
 
-/// Has it run by `confined`, which forbids it something.
+/// Runs it under `confined`, which forbids it something.
 fn confined(doctor: &Command, how: &str) -> Command {
     let program = scratch("doctor").join(format!("confined-{how}"));
     support::compile("confined.c", &program);
@@ -51,7 +52,7 @@ fn confined(doctor: &Command, how: &str) -> Command {
     confined
 }
 
-/// The lines of a check, with what follows from them.
+/// The lines of a check, including the indented lines below it.
 fn lines<'r>(run: &'r Run, check: &str) -> Vec<&'r str> {
     let mut of_it = false;
     let is_of_it = |line: &&str| {

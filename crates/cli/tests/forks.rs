@@ -1,5 +1,4 @@
-//! Children of the program in sessions of their own, in another process of the adapter or the same; and what is left when those
-//! are killed.
+//! Children in sessions of their own, served by the same adapter process or by another, and what remains when these processes are killed.
 
 use crate::support;
 use crossbeam_channel::{Receiver, unbounded};
@@ -33,14 +32,14 @@ fn line(name: &str) -> i64 {
     support::line("forks.c", name)
 }
 
-/// A session whose client opens sessions for children.
+/// A session whose client records the sessions that it is asked to open for children.
 struct Session {
     client: TestClient,
     children: Receiver<Configuration>,
 }
 
 impl Session {
-    /// In a process of its own.
+    /// A session with an adapter process of its own.
     fn spawned() -> Session {
         Session::of(Client::spawn(support::dapple().arg("dap")).expect("dapple runs"))
     }
@@ -58,7 +57,7 @@ impl Session {
         Session { client, children }
     }
 
-    /// Launches and runs it; the process.
+    /// Launches and runs a program. Returns its process id.
     fn launch(&self, program: &PathBuf, mode: &str, stops: &[&str]) -> i32 {
         let arguments = json!({"program": program, "args": [mode], "followForks": "both"});
         self.client
@@ -66,7 +65,7 @@ impl Session {
         self.configure(stops)
     }
 
-    /// Takes over a child and lets it run; the process.
+    /// Attaches to a child and runs it. Returns its process id.
     fn attach(&self, configuration: Configuration, stops: &[&str]) -> i32 {
         let mut arguments = AttachRequestArguments::new();
         arguments.other = configuration;
@@ -108,7 +107,7 @@ fn kill(process: i32) {
     assert!(status.is_ok_and(|status| status.success()));
 }
 
-/// Waits until a process is gone, or only waits to be taken note of.
+/// Waits until a process is gone or a zombie.
 fn wait_for_end(process: i32) {
     loop {
         match state(process) {
@@ -135,7 +134,7 @@ fn field(process: i32, name: &str) -> Option<String> {
     text.lines().find_map(value)
 }
 
-/// A server on a free port, and where it listens.
+/// Starts a server on a free port. Returns its address, too.
 fn listening() -> (Child, String) {
     let mut child = support::dapple()
         .args(["dap", "--listen", "127.0.0.1:0"])
@@ -188,7 +187,7 @@ fn a_launched_programs_child_ends_with_the_adapter_that_has_it() {
     assert_eq!(parent.client.wait_for::<ExitedEvent>().exit_code, 6);
     wait_for_end(process);
 
-    // The other way round: the child is the other adapter's until that ends, too.
+    // The other way round: the child belongs to the other adapter until that is killed, too.
     let parent = Session::spawned();
     let process = parent.launch(&program, "idle", &["parent"]);
     let child = Session::spawned();

@@ -1,4 +1,5 @@
-//! A client that goes by halves, and one that doesn't read: neither leaves anything behind, and answers overtake output.
+//! Clients that close only one direction of the connection, and clients that don't read: no process is left behind, and answers overtake
+//! output.
 
 use crate::support;
 use crate::support::raw::Raw;
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// A session with `fixtures/flood.c`, and its process.
+/// A session with `fixtures/flood.c`, and its process id.
 fn start(arguments: &[&str], log_point: bool) -> (Raw, i64) {
     let program =
         support::scratch("half-closed").join(format!("flood-{:?}", std::thread::current().id()));
@@ -42,8 +43,8 @@ fn start(arguments: &[&str], log_point: bool) -> (Raw, i64) {
     (raw, process.expect("a process"))
 }
 
-/// Waits until the program has to wait, since nobody reads what it writes: more was written than is kept for it, and neither it nor the
-/// adapter has anything to do. Gives the adapter's process.
+/// Waits until the program is blocked because the client doesn't read: it has written more than the adapter buffers, and neither it nor the
+/// adapter can continue. Returns the adapter's process id.
 fn wait_for_the_flood(process: i64) -> String {
     const MUCH: u64 = 9 << 20;
     let written = || -> Option<u64> {
@@ -63,8 +64,8 @@ fn wait_for_the_flood(process: i64) -> String {
     adapter
 }
 
-/// Waits until a process has nothing to do: all of its threads were asleep at one moment. One look isn't enough for that, since a
-/// thread that was seen asleep may have been woken by one that is looked at later. So no thread may have run between two looks.
+/// Waits until a process is idle, that is, until all of its threads sleep at the same moment. One look isn't enough, since a thread that
+/// was seen asleep may have been woken by a thread that is looked at later. So no thread may have run between two looks.
 fn wait_for_idle(process: &str) {
     let mut before = None;
     loop {
@@ -77,7 +78,7 @@ fn wait_for_idle(process: &str) {
     }
 }
 
-/// How often each thread of a process has given up the processor (proc_pid_status(5)).
+/// The number of context switches of each thread of a process (proc_pid_status(5)).
 fn switches(process: &str) -> Vec<String> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
     let status = |thread: std::fs::DirEntry| {
@@ -88,7 +89,7 @@ fn switches(process: &str) -> Vec<String> {
     threads.map_or_else(|_| Vec::new(), |all| all.flatten().map(status).collect())
 }
 
-/// Whether all threads of a process are in a state (proc_pid_stat(5)); so they are when it is gone.
+/// Whether all threads of a process are in this state (proc_pid_stat(5)). True if the process is gone.
 fn all_are(process: impl std::fmt::Display, state: char) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
         return true;
@@ -99,7 +100,7 @@ fn all_are(process: impl std::fmt::Display, state: char) -> bool {
     })
 }
 
-/// The adapter ends by itself, without an error, and its program with it.
+/// Checks that the adapter ends by itself without an error, and the program with it.
 fn both_end(mut raw: Raw, process: i64) {
     assert_eq!(raw.child.wait().expect("its end").code(), Some(0));
     assert!(!Path::new(&format!("/proc/{process}")).exists());
@@ -122,7 +123,7 @@ fn a_client_that_closes_its_writing_end_and_reads_nothing_is_gone() {
     both_end(raw, process);
 }
 
-/// What is read up to the answer to a request that is sent while nobody has read the output of a flood.
+/// Checks that the answer to a request comes soon, although the client hasn't read the flood of output before it.
 fn answered_soon(raw: &mut Raw, command: &str) {
     raw.request(command, &json!({"threadId": 1}));
     let before = raw.read;
@@ -135,7 +136,7 @@ fn answered_soon(raw: &mut Raw, command: &str) {
     );
 }
 
-/// Reads until an event.
+/// Reads messages up to an event.
 fn event(raw: &mut Raw, name: &str) {
     while raw.message().expect("more")["event"] != name {}
 }
@@ -150,7 +151,7 @@ fn a_pause_overtakes_output_and_no_output_is_lost() {
     }
     wait_for_idle(&adapter);
     let (before, mut stopped, mut text) = (raw.read, false, String::new());
-    // What the program had written when it was stopped comes after it.
+    // Output that the program wrote before the stop comes after the stopped event.
     while !stopped || raw.read - before < 9 << 20 {
         let message = raw.message().expect("more");
         if message["body"]["category"] == "stdout" {
@@ -182,7 +183,7 @@ fn at_the_end_the_oldest_output_is_left_out_and_counted() {
     let (mut raw, process) = start(&[], false);
     let mut ends = 0;
     let adapter = wait_for_the_flood(process);
-    // A client that takes nothing for 250 ms doesn't read. That time itself is what this is about: there is nothing to wait for.
+    // A client that reads nothing for 250 ms counts as not reading. This wait is for the time itself, because no event marks it.
     let (_keep, nothing) = std::sync::mpsc::channel::<()>();
     assert!(nothing.recv_timeout(Duration::from_millis(400)).is_err());
     raw.request("terminate", &json!({}));
@@ -236,7 +237,7 @@ fn a_hot_log_point_that_nobody_reads_holds_up_nothing() {
         let (mut raw, process) = start(&["silent"], true);
         let before = raw.read;
         event(&mut raw, "output");
-        // The pipe is full, and more waits.
+        // The pipe is full, and more messages are queued.
         assert!(raw.read > before);
         raw.request(command, &json!({"threadId": process}));
         let read = raw.read;

@@ -1,4 +1,4 @@
-//! Programs that `dapple dap` starts in a terminal of its client's.
+//! Programs that `dapple dap` starts in a terminal of the client.
 
 use crate::support;
 use crate::support::terminal::Terminal;
@@ -48,7 +48,7 @@ fn the_terminal_is_the_programs_and_it_stops_and_ends_there() {
             asked.kind,
             Some(RunInTerminalRequestArgumentsKind::Integrated)
         );
-        // Which an editor types into a shell, for the user to see.
+        // An editor types this into a shell, where the user sees it.
         let shown = asked.args.join(" ");
         let end = format!("/{name}");
         assert!(
@@ -108,7 +108,7 @@ fn each_debuggers_words_ask_for_a_terminal_of_that_kind() {
         (json!({"terminal": "external"}), External),
         (json!({"runInTerminal": true}), Integrated),
         (json!({"externalConsole": true}), External),
-        // cpptools without a window of its own: in the editor's terminal.
+        // cpptools without an external console: in the editor's terminal.
         (json!({"externalConsole": false}), Integrated),
     ] {
         let client = client();
@@ -211,7 +211,7 @@ fn an_adapter_that_is_killed_takes_what_it_launched_with_it() {
     let path = PathBuf::from(format!("/proc/{process}/stat"));
     let lives = || {
         let stat = std::fs::read_to_string(&path).unwrap_or_default();
-        // The state is behind the name in parentheses, proc_pid_stat(5).
+        // The state follows the name in parentheses, proc_pid_stat(5).
         stat.rsplit(')')
             .next()
             .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))

@@ -1,4 +1,4 @@
-//! What an installation consists of besides the binary: completions that the shells take, and manual pages of all commands.
+//! The parts of an installation besides the binary: completions that the shells accept, and manual pages of all commands.
 
 use crate::support::{Run, dapple, scratch};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! `dapple dap` is killed while it debugs a process that was there before: that has to go on as if nothing had been.
+//! `dapple dap` is killed while it debugs an attached process, which must continue undisturbed.
 
 use crate::support;
 use crate::support::lending::{Files, reading_at, reading_child, until};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// How often what depends on the moment is tried.
+/// How often a test that depends on timing is repeated.
 fn rounds(usual: u32) -> u32 {
     let text = std::env::var("DAPPLE_KILLED_ROUNDS").ok();
     text.map_or(usual, |text| text.parse().expect("a number"))
@@ -43,7 +43,7 @@ fn line_of(marker: &str) -> i64 {
     support::line("server.c", marker)
 }
 
-/// The processes that watch over `process`.
+/// The guardian processes of `process`.
 fn guardians(process: i32) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc") {
@@ -66,7 +66,7 @@ fn guardians(process: i32) -> Vec<i32> {
     found
 }
 
-/// A server and an adapter that has attached to it.
+/// A server program, and a client whose adapter is attached to it.
 struct Debugged {
     server: Running,
     client: TestClient,
@@ -90,7 +90,7 @@ impl Debugged {
             assert!(breakpoint.verified, "{breakpoint:?}");
         }
         client.ok::<ConfigurationDoneRequest>(Default::default());
-        // It is there, but may have yet to take its name.
+        // The guardian runs, but may not have set its name yet.
         while guardians(server.pid()).len() != 1 {
             std::thread::yield_now();
         }
@@ -107,7 +107,7 @@ impl Debugged {
             .ok::<ContinueRequest>(ContinueArguments::new(thread));
     }
 
-    /// Has the processor watch a static; the process is stopped.
+    /// Sets a data breakpoint on a static variable. The process must be stopped.
     fn watch(&self, name: &str) {
         let asked = DataBreakpointInfoArguments::new(name);
         let info = self.client.ok::<DataBreakpointInfoRequest>(asked);
@@ -121,7 +121,7 @@ impl Debugged {
         assert!(set.breakpoints[0].verified, "{:?}", set.breakpoints);
     }
 
-    /// Kills the process that the client has started.
+    /// Kills the process that the client started.
     fn kill_adapter(&self) {
         kill("-KILL", self.client.process_id().expect("a process") as i32);
     }
@@ -132,7 +132,7 @@ impl Debugged {
         kill("-KILL", tracer.parse().expect("a process"));
     }
 
-    /// Kills the one or the other.
+    /// Kills either of the two.
     fn kill_some(&self, round: u32) {
         match round % 3 {
             0 => self.kill_adapter(),
@@ -140,7 +140,7 @@ impl Debugged {
         }
     }
 
-    /// Waits until nobody has to do with the server any more, and looks whether anything is left in it.
+    /// Waits until the server has neither a tracer nor a guardian, and checks that no breakpoint is left in it.
     fn is_let_go(&self) {
         let pid = self.server.pid();
         while self.server.status("TracerPid") != "0" || !guardians(pid).is_empty() {
@@ -152,7 +152,7 @@ impl Debugged {
         }
     }
 
-    /// Looks whether a server that was told to work a hundred times does what is left of that, and its busy threads go on.
+    /// Checks that a server that was told to work a hundred times completes the rest, and that its busy threads continue.
     fn works_on(&mut self, threads: &str) {
         for worked in 2..=100 {
             assert_eq!(self.server.line(), format!("worked {worked}"));
@@ -217,7 +217,7 @@ fn a_thread_is_left_in_a_step_or_behind_one() {
             let thread = debugged.stopped();
             match kind {
                 "over a wait" => {
-                    // Up to where the next line is waited for.
+                    // Steps up to the line that waits for the next input.
                     debugged
                         .client
                         .ok::<StepOutRequest>(StepOutArguments::new(thread));
@@ -254,15 +254,15 @@ fn a_thread_is_left_in_a_step_or_behind_one() {
     }
 }
 
-/// Kills the tracer in the middle of a storm of hits, and looks at what becomes of the server: it goes on unharmed, or it has run into a trap
-/// between the debugger's end and the guardian's work, and has ended by that. No other end is right. Whether it goes on.
+/// Kills the tracer during frequent breakpoint hits. Returns whether the server survives: it either continues unharmed, or ends by SIGTRAP
+/// because it hit a breakpoint after the debugger's end and before the guardian's cleanup. Any other end is a failure.
 fn survives(mut debugged: Debugged, threads: &str) -> bool {
     debugged.kill_tracer();
     let pid = debugged.server.pid();
     while !guardians(pid).is_empty() {
         std::thread::yield_now();
     }
-    // A thread that has run into a trap ends the process before it obeys this: when all are stopped, none is about to.
+    // A thread that has hit a breakpoint ends the process before this signal stops it. When all threads are stopped, none is about to.
     kill("-STOP", pid);
     while !all_stopped(pid) {
         if let Some(ended) = debugged.server.child.try_wait().expect("its state") {
@@ -276,7 +276,7 @@ fn survives(mut debugged: Debugged, threads: &str) -> bool {
     true
 }
 
-/// Whether a stop signal holds each thread of a process; not for one that has ended.
+/// Whether a stop signal has stopped each thread of a process. False if it has ended.
 fn all_stopped(process: i32) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
     let stopped = |task: std::io::Result<std::fs::DirEntry>| {
@@ -289,7 +289,7 @@ fn all_stopped(process: i32) -> bool {
     })
 }
 
-/// A server that runs into breakpoints thousands of times a second, or as often as it can.
+/// A server that hits breakpoints thousands of times a second, as fast as possible.
 fn stormy(threads: &str) -> Debugged {
     let at = ["work", "toil"]
         .map(|marker| SourceBreakpoint::new(line_of(marker)).with_condition("toiled == -1"));
@@ -324,7 +324,7 @@ fn who_runs_into_a_trap_in_between_ends_by_that_and_the_others_go_on() {
     }
 }
 
-/// A client of `dapple dap`, initialized.
+/// An initialized client of `dapple dap`.
 fn client() -> TestClient {
     let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
     let client = TestClient::from(client);
@@ -337,7 +337,7 @@ fn lender() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("lent"))
 }
 
-/// Breakpoints on the system call that the child of `lent.c` waits in, and on what follows it.
+/// Sets breakpoints on the system call in which the child of `lent.c` waits, and on the instruction after it.
 fn break_where_the_child_waits(client: &TestClient) {
     let functions = vec![FunctionBreakpoint::new("wait_for")];
     let arguments = SetFunctionBreakpointsArguments::new(functions);
@@ -379,7 +379,7 @@ fn a_child_in_the_memory_of_a_process_goes_on_from_the_copy_of_an_instruction() 
             std::thread::yield_now();
         }
         assert_eq!(running::status(child, "TracerPid"), "0");
-        // The copy is still there: who is in it can't be told from outside, and it leads on by itself.
+        // The displaced copy is still there. The guardian can't know which processes execute it, and it jumps back by itself.
         assert_eq!(reading_at(child), Some(at));
         files.send();
         assert_eq!(files.result(), "0x300");

@@ -1,4 +1,4 @@
-//! A program that `dapple dap` has started and leaves behind, running or stopped: it goes on when the adapter has ended.
+//! Programs that `dapple dap` launched and leaves running or stopped: they continue after the adapter's end.
 
 use crate::support;
 use crate::support::running::{changed_text, kill, status, wait_until_stopped};
@@ -20,7 +20,7 @@ fn program() -> PathBuf {
     PROGRAM.get_or_init(compile).clone()
 }
 
-/// Leaves a program whose launch has these arguments besides, and looks what becomes of it.
+/// Leaves a program that was launched with these additional arguments, and checks what happens to it.
 fn leaves(name: &str, more: &serde_json::Value, suspend: bool) {
     let done = support::scratch("left_behind").join(format!("{name}-{}", std::process::id()));
     let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
@@ -56,7 +56,7 @@ fn leaves(name: &str, more: &serde_json::Value, suspend: bool) {
     };
     client.wait_for_where::<OutputEvent>(|said| said.output.contains(&how));
     drop(client);
-    // The adapter has ended when its child is another's.
+    // The adapter has ended when its child has another parent.
     while status(process, "PPid") == parent {
         std::thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! Where there is too little memory, the adapter ends, and doesn't keep its client waiting.
+//! With too little memory, the adapter ends, and doesn't keep its client waiting.
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -8,16 +8,16 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How it went with so much address space.
+/// The result with a limited address space.
 enum Outcome {
     Answered,
-    /// It has said why.
+    /// The adapter has written the reason.
     Refused,
-    /// The system could not even load it, and killed what should have become it (execve(2)).
+    /// The kernel could not load the program, and killed the process that called execve(2).
     NotLoaded,
 }
 
-/// Asks an adapter for `initialize` whose address space is limited to some MiB.
+/// Sends `initialize` to an adapter whose address space is limited to this many MiB.
 fn ask(mebibytes: u32) -> Outcome {
     let script = format!("ulimit -v {}; exec \"$0\" dap", mebibytes << 10);
     let mut command = Command::new("sh");
@@ -27,7 +27,7 @@ fn ask(mebibytes: u32) -> Outcome {
     let text =
         r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"dapple"}}"#;
     let mut input = child.stdin.take().expect("a pipe");
-    // Nobody may be there to read it any more.
+    // The process may have ended already.
     let _ = write!(input, "Content-Length: {}\r\n\r\n{text}", text.len());
     let mut output = child.stdout.take().expect("a pipe");
     let (sender, first) = mpsc::channel();

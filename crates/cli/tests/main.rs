@@ -1,4 +1,4 @@
-//! The `dapple` binary as people run it, in one test program.
+//! The `dapple` binary as users run it. All tests are in one test program.
 
 mod attach_refused;
 mod bare_root;

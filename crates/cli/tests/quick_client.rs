@@ -1,5 +1,5 @@
-//! A client that asks again as soon as it has its answer: it is waited for without going to sleep, and gets what belongs
-//! together at once. Nothing may get lost or be late by that.
+//! A client that sends each request immediately after an answer. The adapter waits for it without sleeping, and sends related messages
+//! together. No message may get lost or be late because of that.
 
 use crate::support;
 use crate::support::{compile, line, root, scratch};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-/// A client of one thread, which has nothing to do but to ask.
+/// A single-threaded client that does nothing but send requests.
 struct Client {
     adapter: Child,
     input: Option<ChildStdin>,
@@ -60,7 +60,7 @@ impl Client {
         input.write_all(&bytes).expect("dapple reads");
     }
 
-    /// The next message; `None` at the end.
+    /// The next message. `None` at the end.
     fn next(&mut self) -> Option<Value> {
         loop {
             let text = String::from_utf8_lossy(&self.read);
@@ -94,12 +94,12 @@ impl Client {
         }
     }
 
-    /// Sets breakpoints at these lines and nowhere else.
+    /// Replaces the breakpoints by ones on these lines.
     fn stop_at(&mut self, marks: &[&str]) {
         self.stop_at_if(marks, None);
     }
 
-    /// As [`Client::stop_at`], where a condition is true.
+    /// Like [`Client::stop_at`], with a condition.
     fn stop_at_if(&mut self, marks: &[&str], condition: Option<&str>) {
         let lines = marks
             .iter()
@@ -114,7 +114,7 @@ impl Client {
         self.until(|message| message["request_seq"] == seq);
     }
 
-    /// Lets the program run; each answer comes before its stop.
+    /// Resumes the program until it stops, several times. Each answer must come before its stop.
     fn run_to_stop(&mut self, thread: i64, times: usize) {
         for _ in 0..times {
             self.send("continue", json!({"threadId": thread}));
@@ -125,7 +125,7 @@ impl Client {
         }
     }
 
-    /// Steps by instructions, quickly; each answer comes before its stop.
+    /// Steps by instruction, several times. Each answer must come before its stop.
     fn step(&mut self, thread: i64, times: usize) {
         for _ in 0..times {
             let arguments = json!({"threadId": thread, "granularity": "instruction"});
@@ -163,7 +163,7 @@ fn an_answer_comes_when_no_stop_follows_it() {
         client.run_to_stop(thread, 200);
         client.stop_at(&[]);
         client.send("continue", json!({"threadId": thread}));
-        // Where it would be kept back for a stop, this would never end.
+        // If the answer were held back until a stop, this would never end.
         let answer = client.until(|message| message["command"] == "continue");
         assert_eq!(answer["success"], true);
         client.pause(thread);
@@ -175,7 +175,7 @@ fn an_answer_comes_when_no_stop_follows_it() {
 fn output_that_comes_when_no_stop_follows_is_told_of() {
     let (mut client, thread) = Client::launch("late");
     client.step(thread, 200);
-    // Through the loop, of which it knows no end.
+    // Runs through the loop. The adapter doesn't know when it ends.
     client.send("continue", json!({"threadId": thread}));
     client
         .until(|message| message["event"] == "output" && message["body"]["output"] == "through\n");
@@ -256,7 +256,7 @@ fn a_client_that_goes_takes_its_program_along_wherever_that_is() {
         drop(client.input.take());
         while client.next().is_some() {}
         client.adapter.wait().expect("it ends");
-        // The thread's id is the process's.
+        // The thread's id is also the process id.
         assert!(!std::path::Path::new(&format!("/proc/{thread}")).exists());
     }
 }

@@ -1,4 +1,4 @@
-//! The session that the README shows is the one that its command gives.
+//! Checks that the session in the README is what its command prints.
 
 use crate::support::{Run, dapple, normalised, root, words};
 
@@ -10,7 +10,7 @@ fn block<'t>(text: &'t str, language: &str) -> &'t str {
     rest.split_once("```").expect("the block is closed").0
 }
 
-/// The session without what depends on the standard library's version: its frames and its iterators.
+/// The session without lines that depend on the standard library's version: its frames and its iterators.
 fn of_any_compiler(session: &str) -> Vec<&str> {
     let kept = |line: &&str| !line.starts_with("  … and ") && !line.starts_with("iter = ");
     session.lines().filter(kept).collect()

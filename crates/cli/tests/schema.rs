@@ -1,4 +1,4 @@
-//! `dapple schema`: what it prints, and what it says of files that are no good.
+//! `dapple schema`: its output, and its errors for invalid files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const GREET: &str = r##"{
     }
 }"##;
 
-/// A folder for the files of the test that runs.
+/// A folder for the files of the running test.
 fn room() -> PathBuf {
     let thread = std::thread::current();
     scratch(&format!("schema/{}", thread.name().unwrap_or("test")))
@@ -40,7 +40,7 @@ fn file(name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// `dapple schema …`, in the test's folder so that their names in messages are short.
+/// `dapple schema …`, run in the test's folder so that file names in messages are short.
 fn schema(arguments: &[&str]) -> Command {
     let mut command = dapple();
     command.current_dir(room()).arg("schema").args(arguments);

@@ -1,4 +1,4 @@
-//! `dapple symbols` on programs compiled by gcc, g++ and rustc: what it prints, and what it says of what isn't there.
+//! `dapple symbols` on programs of gcc, g++ and rustc: its output, and its errors for things that don't exist.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// Compiles a source in a folder of its own; source and program.
+/// Compiles a source in a folder of its own. Returns the paths of the source and the program.
 fn compile(compiler: &str, name: &str, text: &str, flags: &[&str]) -> (PathBuf, PathBuf) {
     let thread = std::thread::current();
     let folder = scratch(&format!("symbols/{}", thread.name().unwrap_or("test")));
@@ -57,7 +57,7 @@ fn json(program: &Path, arguments: &[&str]) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The address that `nm` has for a symbol.
+/// The address of a symbol according to `nm`.
 fn nm(program: &Path, name: &str) -> String {
     let output = Command::new("nm").arg(program).output().expect("nm runs");
     let listing = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -335,7 +335,7 @@ fn what_is_not_there_is_told_with_what_is_near() {
         &["--sources", "--source-map", "here"],
         "dapple: --source-map here: expected FROM=TO\n",
     );
-    // What is found is shown all the same.
+    // The functions that are found are shown nevertheless.
     let run = symbols(&program, &["-l", "area", "-l", "aera"]);
     assert_eq!(run.code, Some(1));
     assert!(

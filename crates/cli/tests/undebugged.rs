@@ -1,5 +1,5 @@
-//! Programs that `dapple dap` runs without debugging: in a terminal of its client's, with the privileges that their files give, and
-//! with an adapter that is killed.
+//! Programs that `dapple dap` runs without debugging: in a terminal of the client, with the privileges of set-user-ID files, and under an
+//! adapter that is killed.
 
 use crate::support;
 use crate::support::terminal::Terminal;
@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// `nobody`, on every system.
+/// The user id of `nobody` on every system.
 const NOBODY: u32 = 65534;
 
-/// A program for one test.
+/// Compiles a program for one test.
 fn compiled(name: &str, test: &str) -> PathBuf {
     let program = support::scratch("undebugged").join(format!("{test}-{}", std::process::id()));
     support::compile(name, &program);
     program
 }
 
-/// A client whose terminal is kept.
+/// A client, and the terminal that it opens.
 fn client(command: &mut Command) -> (Client, Arc<Mutex<Option<Terminal>>>) {
     let client = Client::spawn(command.arg("dap")).expect("dapple runs");
     let arguments =
@@ -43,7 +43,7 @@ fn client(command: &mut Command) -> (Client, Arc<Mutex<Option<Terminal>>>) {
     (client, terminal)
 }
 
-/// Runs a program without debugging; its process.
+/// Runs a program without debugging. Returns its process id.
 fn run(client: &Client, program: &Path, arguments: Value) -> i64 {
     let mut arguments = arguments;
     arguments["program"] = json!(program);
@@ -124,7 +124,7 @@ fn it_has_the_clients_terminal_and_its_keys() {
     }
     assert_eq!(exit_code(&client), 6);
     disconnect(&client, Default::default());
-    // Ctrl-C is the program's.
+    // Ctrl-C goes to the program.
     let (client, terminal) = self::client(&mut support::dapple());
     run(&client, &program, json!({"console": "externalTerminal"}));
     {
@@ -170,7 +170,7 @@ fn in_a_terminal_it_is_started_again_ended_and_let_go() {
     assert!(is_alive(third));
     drop(terminal);
 
-    // A program that can't be started there is told of.
+    // A program that can't be started in the terminal is reported.
     let (client, _terminal) = self::client(&mut support::dapple());
     let long = "x".repeat(200_000);
     let arguments = json!({"program": "/bin/true", "noDebug": true, "args": [long], "console": "integratedTerminal"});
@@ -188,7 +188,7 @@ fn an_adapter_that_is_killed_takes_it_with_it_and_not_what_was_let_go() {
     for console in ["internalConsole", "integratedTerminal"] {
         let (client, _terminal) = client(support::dapple().env("KILLED", console));
         let process = run(&client, &program, json!({"console": console}));
-        // All of the adapter: who serves, too.
+        // All processes of the adapter, including the one that serves the session.
         let front = i64::from(client.process_id().expect("a process"));
         let all = serving(front);
         assert!(all.len() >= 2, "{all:?}");
@@ -207,7 +207,8 @@ fn an_adapter_that_is_killed_takes_it_with_it_and_not_what_was_let_go() {
     kill(process);
 }
 
-/// The processes of an adapter that was started with an environment of its own: its front, and who serves behind it.
+/// The processes of an adapter that was started with an environment of its own: the one that was started, and the one that serves the
+/// session.
 fn serving(front: i64) -> Vec<i64> {
     let environment = |process: i64| std::fs::read(format!("/proc/{process}/environ")).ok();
     let entries = std::fs::read_dir("/proc").expect("/proc");
@@ -229,7 +230,8 @@ fn a_program_with_privileges_has_them_and_under_the_debugger_it_says_that_it_los
     support::compile("privileges.c", &program);
     support::install(Path::new(env!("CARGO_BIN_EXE_dapple")), &dapple, 0o755);
     mode(&program, 0o4755);
-    // Root has all privileges anyway: then the debugger is somebody else's. Who isn't root has no other's program, and sees no difference.
+    // Root has all privileges anyway, so the debugger then runs as another user. For a user who isn't root, the program is the user's own,
+    // so there is no difference.
     let command = || {
         let mut command = Command::new(&dapple);
         command.current_dir("/");

@@ -1,5 +1,5 @@
-//! Files that are truncated, overwritten or replaced while they are mapped: what was there is told to have gone, and
-//! nothing of the new contents is taken for the old.
+//! Files that are truncated, overwritten or replaced while they are mapped: the module reports the change, and never interprets the new
+//! contents as the old.
 
 mod support;
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use support::Workshop;
 use support::shapes::{build, sources};
 
-/// Cuts a file to a length, as a rebuild in place does before it writes.
+/// Truncates a file, as a rebuild in place does before it writes.
 fn truncate(path: &Path, length: u64) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.set_len(length).unwrap();
@@ -24,8 +24,7 @@ fn functions(module: &Module, name: &str) -> usize {
     module.find_functions(&NamePattern::new(name)).len()
 }
 
-/// The files that the module has found to have changed. Of those that others refer to, it may have said already that
-/// it does without them.
+/// The files that the module reports as changed. For files that others refer to, it may have reported already that it does without them.
 fn changed(module: &Module) -> Vec<String> {
     let warnings = module.warnings();
     let (changed, others): (Vec<_>, Vec<_>) = warnings
@@ -39,7 +38,7 @@ fn changed(module: &Module) -> Vec<String> {
     changed.iter().map(ToString::to_string).collect()
 }
 
-/// Asks the module until it has seen a change: the disk is looked at a few times a second.
+/// Queries the module until it notices the change: it checks the file a few times a second.
 fn until_seen(module: &Module) -> Vec<String> {
     let begun = Instant::now();
     loop {
@@ -51,7 +50,7 @@ fn until_seen(module: &Module) -> Vec<String> {
     }
 }
 
-/// A program of two units, not read from yet but for its headers.
+/// A program of two units, of which only the headers have been read.
 fn program(name: &str, flags: &[&str]) -> (Workshop, Module) {
     survive_changed_files();
     let workshop = sources(name);
@@ -91,7 +90,7 @@ fn what_was_decoded_before_is_not_read_on_in_other_contents() {
     let scope = module.function_at(far.address(&module, "far"));
     assert!(scope.is_some());
 
-    // The same source with something in front: all offsets move.
+    // The same source with additional text in front, so that all offsets change.
     let text = std::fs::read_to_string(&far.source).unwrap();
     workshop.write(
         "far.cpp",
@@ -105,7 +104,7 @@ fn what_was_decoded_before_is_not_read_on_in_other_contents() {
         module.lookup_line(&far.source, line),
         LineLookup::Found(_)
     ));
-    // Whoever opens it anew sees what is there now.
+    // A newly opened module has the new contents.
     let anew = Module::open(&main.binary).unwrap();
     assert!(matches!(
         anew.lookup_line(&far.source, line + 2),
@@ -127,7 +126,7 @@ fn a_file_that_is_only_touched_or_replaced_is_read_on() {
             }
         }
         let begun = Instant::now();
-        // Longer than any look is good for.
+        // Longer than the interval between two checks of the file.
         while begun.elapsed() < Duration::from_millis(60) {
             assert_eq!(functions(&module, "far_away"), 1, "{how}");
         }
@@ -149,7 +148,7 @@ fn lines_outlive_a_split_unit_that_is_gone() {
         assert!(seen[0].starts_with(&dwo.display().to_string()), "{seen:?}");
         assert_eq!(main.address(&module, "area"), area);
         assert!(module.function_at(area).is_none());
-        // The other unit's file is as it was.
+        // The other unit's file is unchanged.
         let far = far.address(&module, "far");
         assert!(module.function_at(far).is_some());
     }

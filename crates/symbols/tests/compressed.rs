@@ -1,4 +1,4 @@
-//! Compressed debug sections: every form that linkers and objcopy write.
+//! Compressed debug sections in every form that linkers and objcopy write.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn what_is_inflated_in_advance_is_inflated_once() {
         });
         assert_eq!(inflated, size, "{form}");
         assert!(!main.addresses(&module, "loop").is_empty(), "{form}");
-        // What a question has inflated before isn't any more.
+        // A section that a query has already decompressed isn't decompressed again.
         let module = main.open();
         module.function_at(module.entry());
         assert_eq!(module.inflate(), 0, "{form}");
@@ -88,7 +88,7 @@ fn a_section_that_claims_to_be_huge_is_left_out() {
             .split_whitespace()
             .collect();
         let start = usize::from_str_radix(fields[3], 16).unwrap();
-        // The size: in an `Elf64_Chdr` behind two words, little-endian; in the old form behind `ZLIB`, big-endian.
+        // The uncompressed size follows two words in an `Elf64_Chdr`, little-endian. In the old form it follows `ZLIB`, big-endian.
         match form {
             "zlib-gnu" => bytes[start + 4..start + 12].copy_from_slice(&(1u64 << 60).to_be_bytes()),
             _ => bytes[start + 8..start + 16].copy_from_slice(&(1u64 << 60).to_le_bytes()),

@@ -1,4 +1,4 @@
-//! Debug information in a file apart, found by `.gnu_debuglink` and its checksum.
+//! Separate debug files, found by `.gnu_debuglink` and its checksum.
 
 mod support;
 
@@ -7,7 +7,7 @@ use dapple_symbols::module::DebugInfo;
 use support::shapes::{all_seen, both, build, sources};
 use support::{Workshop, shapes};
 
-/// A stripped program `left` with its debug information in `left.debug`, and the whole one as `plain`.
+/// A stripped program `left` whose debug information is in `left.debug`, and the complete program as `plain`.
 fn stripped(name: &str, flags: &[&str]) -> Workshop {
     let workshop = sources(name);
     build(&workshop, "plain", flags);
@@ -33,7 +33,7 @@ fn a_linked_debug_file_shows_what_was_stripped() {
 #[test]
 fn a_linked_file_with_another_checksum_is_passed_over_and_told() {
     let workshop = stripped("link-other", &["-Wl,--build-id=none"]);
-    // Without a build id, the checksum is all that can tell.
+    // Without a build id, only the checksum can show that the files don't match.
     for name in ["left", "left.debug"] {
         let path = workshop.path(name);
         let path = path.to_str().unwrap();
@@ -50,7 +50,7 @@ fn a_linked_file_with_another_checksum_is_passed_over_and_told() {
             .any(|warning| warning.contains(&wanted) && warning.contains("checksum")),
         "{warnings:?}"
     );
-    // With the link renewed it is in use.
+    // With a new link, the file is used.
     workshop.run("objcopy", &["--remove-section=.gnu_debuglink", "left"]);
     workshop.run("objcopy", &["--add-gnu-debuglink=left.debug", "left"]);
     assert_eq!(main.open().debug_info(), DebugInfo::Dwarf);

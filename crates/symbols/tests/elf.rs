@@ -1,4 +1,4 @@
-//! What the ELF headers and symbol tables say.
+//! ELF headers and symbol tables.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Exception tables, compared with where real programs land.
+//! Exception tables, compared with the landing pads that real programs reach.
 
 mod support;
 
@@ -7,7 +7,7 @@ use dapple_symbols::{FileAddress, Module};
 use std::collections::BTreeSet;
 use support::{Workshop, run};
 
-/// Tells each landing that the unwinder is told of: the address of the call and of the landing pad, from that of `main`.
+/// Prints each landing of the unwinder: the address of the call and of the landing pad, relative to `main`.
 const WATCH: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -84,7 +84,7 @@ fn build(name: &str, flags: &[&str]) -> Workshop {
     workshop
 }
 
-/// Where the program said that it landed: call and landing pad.
+/// The landings that the program printed: call and landing pad.
 fn landings(output: &str, main: FileAddress) -> BTreeSet<(FileAddress, FileAddress)> {
     let address = |distance: &str| {
         let distance: i64 = distance.parse().expect("a number");
@@ -106,7 +106,7 @@ fn landing_pad_at(module: &Module, address: FileAddress) -> LandingPad {
     }
 }
 
-/// The function's landing pads, as their actions.
+/// The actions of each of the function's landing pads.
 fn actions_in(module: &Module, name: &str) -> Vec<Vec<String>> {
     let function = module.functions_named(name).remove(0);
     let table = module.exception_table(function.entry).unwrap();
@@ -150,7 +150,7 @@ const VARIANTS: [(&str, &[&str]); 4] = [
 
 #[test]
 fn a_throw_lands_where_the_table_says() {
-    // Without the table of contents of `.eh_frame` the unwinder finds nothing: the last variant can't throw.
+    // The last variant can't throw: without `.eh_frame_hdr` the unwinder finds no frame information.
     for (name, flags) in &VARIANTS[..3] {
         let workshop = build(&format!("landings-{name}"), flags);
         let output = run(workshop.path("throws").to_str().unwrap(), &[]);
@@ -190,13 +190,13 @@ fn the_actions_are_those_of_the_source() {
             "{name}: {cleans_up:?}"
         );
         let filters = actions_in(&module, "filters");
-        // In any order.
+        // The order isn't specified.
         let only = |actions: &Vec<String>| {
             actions[..] == ["only int Own"] || actions[..] == ["only Own int"]
         };
         assert!(filters.iter().any(only), "{name}: {filters:?}");
 
-        // Its call must not throw, so no call site covers it.
+        // The call in `quiet` must not throw, so no call site covers it.
         let quiet = module.functions_named("quiet").remove(0);
         let table = module
             .exception_table(quiet.entry)

@@ -1,4 +1,4 @@
-//! The index of a module: it answers what the units answer, from memory and from its file, whatever happens to that.
+//! The index of a module: it gives the same answers as the units, from memory and from a file, even if the file is damaged.
 
 mod support;
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// All answers of a module that an index can have to do with.
+/// All answers of a module that may use an index.
 fn answers(module: &Module) -> String {
     let mut text = String::new();
     let all = NamePattern::new("*");
@@ -85,7 +85,7 @@ fn answers(module: &Module) -> String {
         writeln!(text, "{found:?}").unwrap();
         names.push(found.variable.name.clone());
     }
-    // By its end, and by the beginning of its base name.
+    // By the last part of the name, and by a prefix of it.
     names.sort();
     names.dedup();
     for name in names.iter().step_by(1 + names.len() / 20) {
@@ -135,7 +135,7 @@ fn cache(workshop: &Workshop, name: &str) -> Arc<IndexCache> {
     Arc::new(IndexCache::open(workshop.path(name), 1 << 30).expect("a cache"))
 }
 
-/// Compares what the module says without an index, with one in memory, and with one from a file.
+/// Compares the module's answers without an index, with one in memory, and with one from a file.
 fn compare(fixture: &Fixture, what: &str) {
     let workshop = Workshop::new(&format!("index-{}", what.replace(' ', "")));
     let plain = answers(&fixture.open());
@@ -166,7 +166,7 @@ fn compare(fixture: &Fixture, what: &str) {
 
     let module = fixture.open();
     module.use_index_cache(&cache);
-    // A small module does not look for one by itself.
+    // A small module doesn't look for an index by itself.
     assert_eq!(module.load_index(), IndexState::Used, "{what}");
     same(&plain, &answers(&module), &format!("{what}, from the file"));
     assert_eq!(
@@ -233,7 +233,7 @@ fn an_index_of_a_rust_program_answers_what_the_units_answer() {
 fn an_index_of_another_build_is_not_used() {
     let workshop = sources("index-builds");
     let cache = cache(&workshop, "cache");
-    // Without build ids: known by file and time.
+    // Without a build id, the index is identified by file and modification time.
     build(&workshop, "program", &["-Wl,--build-id=none"]);
     let fixture = workshop.fixture("main.cpp", "program");
     let module = fixture.open();
@@ -277,7 +277,7 @@ fn split_units_that_are_gone_or_others_drop_the_index() {
     module.use_index_cache(&cache);
     module.load_index();
     same(&plain, &answers(&module), "without split units");
-    // And none is made of what is not there.
+    // No index is made without the split units.
     assert_eq!(
         fixture.open().make_index(&mut |_, _| true),
         IndexState::Unneeded
@@ -301,7 +301,7 @@ fn making_it_can_be_stopped() {
     assert_eq!(module.make_index(&mut |_, _| true), IndexState::Used);
 }
 
-/// 10,000 times: some bytes of the file are changed, cut off or added; a module that finds it says what it says without.
+/// Changes, cuts off or adds some bytes of the file, 10,000 times. A module that uses it must give the same answers as without an index.
 #[test]
 fn a_damaged_index_never_gives_another_answer() {
     let fixture = compile("index.c", C, &["-g"]);
@@ -313,7 +313,7 @@ fn a_damaged_index_never_gives_another_answer() {
     let name = format!("{}.index", folder.entries().expect("entries")[0].name);
     let path = workshop.path("cache").join(name);
     let whole = std::fs::read(&path).expect("an index");
-    // What a few questions that read each of its tables are answered.
+    // The answers to a few queries that read each of the index's tables.
     let ask = |module: &Module| {
         let functions = module.find_functions(&NamePattern::new("fold"));
         let types = module.find_types(&NamePattern::new("l*"));
@@ -324,7 +324,7 @@ fn a_damaged_index_never_gives_another_answer() {
         format!("{functions:?} {types:?} {line:?} {at:?}")
     };
     let expected = ask(&fixture.open());
-    // Marsaglia's xorshift: the same each time.
+    // Marsaglia's xorshift, which gives the same numbers in each run.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut below = |end: usize| {
         state ^= state << 13;
@@ -340,7 +340,7 @@ fn a_damaged_index_never_gives_another_answer() {
             1 => damaged.extend(vec![below(256) as u8; 1 + below(99)]),
             _ => {
                 for _ in 0..1 + below(3) {
-                    // Mostly where there is something: the head and the first tables.
+                    // Mostly in the header and the first tables.
                     let end = if below(2) == 0 {
                         whole.len().min(6000)
                     } else {
@@ -360,6 +360,6 @@ fn a_damaged_index_never_gives_another_answer() {
             false => refused += 1,
         }
     }
-    // Damage in what nobody reads, or that changes nothing, is no harm.
+    // Damage in parts that no query reads, or that changes nothing, is harmless.
     assert!(refused > 9_000, "{refused} of {}", used + refused);
 }

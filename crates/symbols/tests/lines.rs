@@ -1,4 +1,4 @@
-//! Line tables in both directions, and inlined calls, against what binutils say and what a person expects.
+//! Line tables in both directions, and inlined calls, compared with binutils and with what users expect.
 
 mod support;
 
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// What `addr2line -i` says of addresses: for each, `file:line` from the innermost inlined call outwards.
+/// The output of `addr2line -i`: for each address, `file:line` from the innermost inlined call outwards.
 fn addr2line(binary: &Path, addresses: &[u64]) -> Vec<Vec<String>> {
     let mut answers = Vec::new();
     for chunk in addresses.chunks(1000) {
@@ -68,11 +68,11 @@ fn ours(module: &Module, address: u64) -> Vec<String> {
     places
 }
 
-/// Compares all addresses of `.text` that start a row, and those one before and after.
+/// Compares all addresses in `.text` where a row starts, and the addresses directly before and after them.
 fn compare_with_addr2line(fixture: &Fixture) {
     let module = fixture.open();
     let rows = module.rows_in(FileAddress(0)..FileAddress(u64::MAX));
-    // Of several rows at an address, BFD takes the last, we a statement: these are left to other tests.
+    // Of several rows at an address, BFD takes the last and Dapple a statement. Other tests cover these.
     let shared = |row: &LineRow| {
         let same = |other: &&LineRow| other.range.start == row.range.start;
         rows.iter().filter(same).any(|other| other.line != row.line)
@@ -298,7 +298,7 @@ fn rust_lines_resolve_in_generic_instances_and_closures() {
     }
 }
 
-/// Cleaning up after a panic stands before the block's normal end, where a person expects to stop.
+/// The cleanup after a panic precedes the block's normal end, where users expect the stop.
 #[test]
 fn a_closing_brace_in_rust_is_found_where_the_block_ends() {
     let text = "fn main() {\n    let first = String::from(\"a\");\n    let second = vec![first.clone()];\n    println!(\"{first} {second:?}\");\n} // stop: end\n";
@@ -322,7 +322,7 @@ fn a_closing_brace_in_rust_is_found_where_the_block_ends() {
     );
 }
 
-/// Each of them has a part behind its check for an overflow, and where that panics, among code of the others.
+/// Each line has a second part after its overflow check, and its panic is among the code of the other lines.
 #[test]
 fn lines_of_arithmetic_in_rust_have_one_place_each() {
     let text = "fn add(mut sum: u32) -> u32 {\n    sum += 1; // stop: first\n    sum += 10; // stop: second\n    sum += 100; // stop: third\n    sum *= 3; // stop: fourth\n    sum\n}\n\nfn main() {\n    println!(\"{}\", add(2));\n}\n";
@@ -334,7 +334,7 @@ fn lines_of_arithmetic_in_rust_have_one_place_each() {
     }
 }
 
-/// Between the parts of a macro's line stands where the arithmetic of the line before panics.
+/// Between the parts of the macro's line is the panic of the arithmetic on the line before.
 #[test]
 fn a_macros_line_in_rust_has_one_place() {
     let text = "fn main() {\n    let mut total = 0;\n    for item in &[(1, String::from(\"a\")), (2, String::from(\"b\"))] {\n        total += item.0;\n        println!(\"{} {}: {total}\", item.0, item.1); // stop: told\n    }\n}\n";

@@ -1,4 +1,4 @@
-//! Queries by name, against what `nm` says of the same programs and what a person expects.
+//! Queries by name, compared with `nm` and with what users expect.
 
 mod support;
 
@@ -99,7 +99,7 @@ fn nm(binary: &Path, wanted: impl Fn(&str) -> bool) -> BTreeSet<u64> {
     found
 }
 
-/// The entries of what has code of its own.
+/// The entry addresses of the functions that aren't inlined copies.
 fn entries(found: &[FoundFunction]) -> BTreeSet<u64> {
     let own = |function: &&FoundFunction| !matches!(function.instance, Instance::Inlined { .. });
     found
@@ -167,7 +167,7 @@ fn every_instance_of_a_cpp_function_is_where_nm_has_it() {
             "std::vector<int, std::allocator<int> >::push_back("
         )),
     );
-    // Those of both element types.
+    // The functions of both element types.
     let both = find(&module, "vector::push_back");
     assert_eq!(
         entries(&both),
@@ -178,13 +178,13 @@ fn every_instance_of_a_cpp_function_is_where_nm_has_it() {
         names(&find(&module, "std::vector<std::string>::push_back")).len(),
         names(&both).len() - names(&find(&module, "std::vector<int>::push_back")).len()
     );
-    // A class with a virtual base has a constructor for the whole object and one for a part of others.
+    // A class with a virtual base has a constructor for complete objects and one for base objects.
     let constructors = nm(binary, |name| name == "ns::Solid::Solid(int)");
     assert_eq!(entries(&find(&module, "Solid::Solid")), constructors);
     let destructors = nm(binary, |name| name == "ns::Shape::~Shape()");
     assert_eq!(entries(&find(&module, "~Shape")), destructors);
     assert_eq!(destructors.len(), 2, "complete and deleting");
-    // By the linker's name, too.
+    // By the linkage name, too.
     let main = nm(binary, |name| name == "main");
     assert_eq!(entries(&find(&module, "main")), main);
     let area = find(&module, "_ZNK2ns5Shape4areaEi");
@@ -293,7 +293,7 @@ fn main() {
 fn rust_functions_are_found_under_both_manglings() {
     for mangling in ["legacy", "v0"] {
         let flag = format!("-Csymbol-mangling-version={mangling}");
-        // The old one is the default, and to ask for it isn't stable.
+        // The legacy mangling is the default, and its flag isn't stable.
         let mangled: &[&str] = if mangling == "v0" { &[&flag] } else { &[] };
         let fixture = compile(
             "orders.rs",
@@ -320,11 +320,11 @@ fn rust_functions_are_found_under_both_manglings() {
         assert_eq!(first("Order::first"), 2, "{mangling}");
         assert_eq!(first("Order::first<u8>"), 1, "{mangling}");
         assert_eq!(first("Order::first<u16>"), 0, "{mangling}");
-        // The program's two and those that came with the standard library.
+        // The program's own two, and those in the standard library.
         assert!(first("Vec::push") >= 2, "{mangling}");
         let of_strings = find(&module, "Vec<String>::push");
         assert_eq!(entries(&of_strings).len(), 1, "{mangling}: {of_strings:#?}");
-        // Its own main, not the C library's that calls it.
+        // The program's own `main`, not the C `main` that calls it.
         let main = find(&module, "orders::main");
         assert_eq!(main.len(), 1, "{mangling}: {main:#?}");
         assert!(main[0].breakpoint > main[0].entry);
@@ -447,7 +447,7 @@ fn names_that_are_not_there_have_similar_ones() {
 
 #[test]
 fn what_dwz_moved_is_found_as_before() {
-    // Two copies of the program's units, so that there is something to share.
+    // Two copies of the program's units, so that dwz has something to share.
     let part = compile(
         "shared.cpp",
         &SHAPES.replace("int main(", "int other("),

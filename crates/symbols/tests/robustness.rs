@@ -1,6 +1,6 @@
-//! Broken files: whatever bytes are lost or changed, every query answers, without panic and in time.
+//! Damaged files: whatever bytes are missing or changed, every query returns in time and without a panic.
 //!
-//! The fuzz targets look for more of the same; what one finds becomes a file in `fuzz/found`, and so a case of the first test.
+//! The fuzz targets search for more. Each input that they find is put into `fuzz/found`, and is tested by the first test.
 
 mod properties;
 mod support;
@@ -15,14 +15,14 @@ use support::{Fixture, compile};
 
 const SOURCE: &str = include_str!("../fuzz/seeds/seed.cpp");
 
-/// Small programs: what is changed is seldom something that nobody asks for.
+/// Flags for small programs, so that most changes hit bytes that are read.
 const SMALL: &[&str] = &["-nostdlib", "-shared", "-fPIC", "-Wl,-z,noseparate-code"];
 
 fn program(flags: &[&str]) -> Fixture {
     compile("seed.cpp", SOURCE, &[SMALL, flags].concat())
 }
 
-/// The same numbers each time (Knuth's MMIX generator).
+/// Pseudorandom numbers (Knuth's MMIX generator), which are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -34,7 +34,7 @@ impl Random {
         ((self.0 >> 33) as usize) % limit.max(1)
     }
 
-    /// A byte in place of another.
+    /// A random replacement of a byte.
     fn instead_of(&mut self, byte: u8) -> u8 {
         match self.below(4) {
             0 => 0xff,
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// Asks, and looks at the clock.
+/// Checks the time that `ask` takes.
 fn in_time(what: &str, ask: impl FnOnce()) {
     let start = Instant::now();
     ask();
@@ -53,7 +53,7 @@ fn in_time(what: &str, ask: impl FnOnce()) {
     assert!(spent < Duration::from_secs(20), "{what} took {spent:?}");
 }
 
-/// What has to hold for an input.
+/// A property that must hold for any input.
 type Property = fn(&[u8]);
 
 #[test]
@@ -73,7 +73,7 @@ fn what_a_fuzzer_found_is_mended() {
             continue;
         };
         for file in files {
-            // The output of a failed test tells which.
+            // The output of a failed test names the file.
             let path = file.expect("a file").path();
             println!("{}", path.display());
             let input = std::fs::read(&path).expect("it is readable");
@@ -89,7 +89,7 @@ fn an_index_with_right_checksums_is_not_believed_either() {
     for round in 0..2000 {
         let mut input = vec![(round % 8 != 0) as u8];
         for _ in 0..1 + random.below(6) {
-            // Mostly where there is something: the tables of a small program are at the front.
+            // Mostly in the tables of a small program, which are at the front.
             let place = match random.below(4) {
                 0 => random.below(usize::MAX),
                 _ => random.below(9000),
@@ -105,7 +105,7 @@ fn an_index_with_right_checksums_is_not_believed_either() {
     assert!(used > 500, "{used} were used");
 }
 
-/// Changes bytes of sections and headers, each as often as the others, so that small ones are hit, too.
+/// Changes bytes of sections and headers. Each is chosen equally often, so that small ones are hit, too.
 fn damage_and_ask(flags: &[&str], rounds: usize) {
     let fixture = program(flags);
     let bytes = std::fs::read(&fixture.binary).unwrap();
@@ -163,7 +163,7 @@ fn damaged_compressed_sections_are_survived() {
     damage_and_ask(&["-gdwarf-5", "-O2", "-gz"], 400);
 }
 
-/// A section's bytes with a byte before them that says how a property takes it.
+/// A section's bytes, with the byte in front that says how the property uses them.
 fn section_of(flags: &[&str], name: &str, choice: u8) -> Vec<u8> {
     let fixture = program(flags);
     let bytes = std::fs::read(&fixture.binary).unwrap();
@@ -174,7 +174,7 @@ fn section_of(flags: &[&str], name: &str, choice: u8) -> Vec<u8> {
     [&[choice], &bytes[place.bytes]].concat()
 }
 
-/// Changes some bytes, takes some out, puts some in.
+/// Changes, removes and inserts some bytes.
 fn edit_and_ask(input: &[u8], rounds: usize, property: Property) {
     property(input);
     let mut random = Random(7);
@@ -209,7 +209,7 @@ fn damaged_line_programs_are_survived() {
 
 #[test]
 fn damaged_frame_information_is_survived() {
-    // Without `.eh_frame_hdr`: its table has other addresses here.
+    // Without `.eh_frame_hdr`, whose table has other addresses here.
     let section = section_of(&["-g", "-O2"], ".eh_frame", 0);
     edit_and_ask(&section, 300, cfi::any_frame_section_is_answered_for);
     let flags = ["-g", "-O2", "-fno-asynchronous-unwind-tables"];
@@ -220,13 +220,13 @@ fn damaged_frame_information_is_survived() {
 #[test]
 fn any_location_expression_ends() {
     let expressions: [&[u8]; 6] = [
-        // A frame's byte, then place and frame base with their lengths, and what the caller passed: fbreg 16; call_frame_cfa; lit2.
+        // The frame's byte, then the location and the frame base with their lengths, and the passed value: fbreg 16; call_frame_cfa; lit2.
         &[0x10, 2, 0x91, 0x10, 1, 0x9c, 0x32],
-        // A frame base that is its own.
+        // A frame base that refers to itself.
         &[0x10, 2, 0x91, 0x10, 2, 0x91, 0x10],
         // entry_value(reg5); stack_value; call_frame_cfa; breg3 8.
         &[0x10, 4, 0xa3, 1, 0x55, 0x9f, 1, 0x9c, 0x73, 8],
-        // Pieces of registers, of nothing, of bits.
+        // Pieces of registers, empty pieces, and pieces in bits.
         &[0x10, 11, 0x50, 0x93, 4, 0x93, 2, 0x51, 0x93, 2, 0x9d, 3, 2],
         // regval_type, convert, stack_value.
         &[0x10, 7, 0xa5, 0x11, 0x21, 0xa8, 0x24, 0x9f, 0],
@@ -238,7 +238,7 @@ fn any_location_expression_ends() {
     }
 }
 
-/// Each caller asks its own caller several times.
+/// Each caller evaluates entry values of its own caller several times.
 #[test]
 fn entry_values_of_entry_values_end() {
     // entry_value(reg5); drop.
@@ -247,7 +247,7 @@ fn entry_values_of_entry_values_end() {
     location::any_expression_ends(&found);
 }
 
-/// Ten thousand functions, all with the same code: that of a list of four thousand ranges.
+/// Ten thousand functions with the same code: one list of four thousand ranges.
 #[test]
 fn a_list_of_ranges_that_all_entries_claim_is_not_kept_for_each() {
     let abbreviations = [
@@ -294,7 +294,7 @@ fn a_list_of_ranges_that_all_entries_claim_is_not_kept_for_each() {
     );
 }
 
-/// Five hundred units with one line program of four thousand rows.
+/// Five hundred units that share a line program of four thousand rows.
 #[test]
 fn a_line_program_that_all_units_claim_is_run_once() {
     // DW_TAG_compile_unit: name, comp_dir (string), stmt_list (sec_offset), low_pc (addr), high_pc (data8).

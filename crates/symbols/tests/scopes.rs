@@ -1,4 +1,4 @@
-//! Variables in scope and where they are, asked with a process made of literal numbers.
+//! Variables in scope and their locations, with a process whose registers and memory are given by the test.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::compile;
 const CFA: u64 = 0x7fff_0000;
 const BIAS: u64 = 0x5555_0000_0000;
 
-/// A frame whose registers are given.
+/// A frame with given registers.
 #[derive(Default)]
 struct Frame {
     registers: HashMap<u16, u64>,
@@ -241,7 +241,7 @@ fn optimised_variables_are_in_registers_and_pieces() {
     }
 }
 
-/// `gone` was in a register that the body reuses; the call site in `main` says what was passed.
+/// `gone` was in a register that the body reuses. The call site in `main` says which value was passed.
 #[test]
 fn entry_values_come_from_the_callers_call_site() {
     for version in ["-gdwarf-4", "-gdwarf-5"] {
@@ -249,7 +249,7 @@ fn entry_values_come_from_the_callers_call_site() {
         let fixture = compile("optimised.c", OPTIMISED, &flags);
         let module = fixture.open();
         let work = module.functions_named("work")[0].clone();
-        // The instruction after the call of `work` in `main`: where a row of `main` follows the call.
+        // Finds the instruction after the call of `work` in `main`, by trying each address as the return address.
         let main = module.functions_named("main")[0].clone();
         let end = work.ranges[0].end;
         let at = FileAddress(end.0 - 1);
@@ -262,7 +262,7 @@ fn entry_values_come_from_the_callers_call_site() {
         let code = main.ranges[0].clone();
         let mut found = Vec::new();
         for after in code.start.0 + 1..=code.end.0 {
-            // `argc` in callee-saved or argument registers: whatever the call site computes with.
+            // `argc` may be in any register that the call site computes with.
             let registers: HashMap<u16, u64> = (0..16)
                 .map(|register| (register, 5))
                 .chain([(16, BIAS + after)])
@@ -275,7 +275,7 @@ fn entry_values_come_from_the_callers_call_site() {
                 found.push((after, pieces));
             }
         }
-        // Only the address after the very call has an answer.
+        // Only the address directly after the call has an answer.
         assert!(found.len() <= 1, "{found:?}");
         let value = named(&variables, "value");
         let mut values = Vec::new();
@@ -405,7 +405,7 @@ fn rust_variables_and_names_are_rusts() {
         assert_eq!(names(&shadow), ["value"]);
         let at = |address| names(&module.variables_at(address, 0)).join(" ");
         let first = |marker| at(fixture.address(&module, marker));
-        // From the line's first row to its last in the function's order.
+        // The variables at the line's first and last row in the order of addresses.
         let last = |marker| {
             let function = module
                 .function_at(fixture.address(&module, marker))

@@ -1,4 +1,4 @@
-//! Where breakpoints can go in a file, which files a program was made from, and whether they are still the same.
+//! Breakpoint locations in a file, the source files of a program, and whether they are unchanged.
 
 mod support;
 
@@ -49,7 +49,7 @@ fn breakpoint_locations_are_the_statements_of_the_line_table() {
             .collect();
         assert!(theirs.len() >= 6, "{listing}");
         assert_eq!(ours, theirs, "{flags:?}");
-        // A part is what the whole has there.
+        // A range of lines has the same locations as the whole file in that range.
         let part = module.breakpoint_locations(&fixture.source, 8..=9);
         let expected: Vec<_> = all
             .iter()
@@ -73,7 +73,7 @@ fn a_line_with_two_statements_has_two_locations_and_an_inlined_one_an_address_fo
         .map(|at| at.column)
         .collect();
     assert_eq!(columns, [9, 20]);
-    // The first after the prologue, as a breakpoint on the function's line.
+    // The first location after the prologue, like a breakpoint on the function's line.
     let opening = module.breakpoint_locations(&fixture.source, 6..=6);
     assert_eq!(opening.len(), 1);
     assert_eq!(opening[0].addresses, fixture_breakpoint(&module, "add"));
@@ -96,10 +96,10 @@ fn fixture_breakpoint(module: &Module, name: &str) -> Vec<dapple_symbols::FileAd
         .collect()
 }
 
-/// A program whose line table has the MD5 of its source. gcc writes none; its assembler does when told, but
-/// versions of it differ in the order of the bytes, so it is given others of one value, which are then replaced.
+/// A program whose line table has the MD5 of its source. gcc writes none. Its assembler does if told to, but its versions differ in the
+/// byte order, so it is given an MD5 of equal bytes, which is then replaced.
 fn with_checksum(name: &str, text: &str) -> (PathBuf, PathBuf) {
-    // The folder is this test's; what is compiled there is made anew.
+    // The folder belongs to this test, and its files are built again.
     let folder = compile(name, text, &["-g"])
         .source
         .parent()
@@ -163,7 +163,7 @@ fn a_changed_source_is_noticed_by_its_checksum() {
     std::fs::write(&there, text.replace('3', "4")).unwrap();
     let map = PathMap::new().with_pair(path.parent().unwrap(), &moved);
     assert_eq!(map.find(&source.path), Some(there.clone()));
-    // The file at its own place is still the same, and so it is the one.
+    // The file at its original path is unchanged, so it is used.
     assert_eq!(status(&map), (SourceStatus::Same, Some(path.clone())));
 
     std::fs::write(&path, "int main(void) { return 5; }\n").unwrap();
@@ -206,7 +206,7 @@ fn the_standard_librarys_source_is_found_where_it_is_installed() {
         .lines()
         .find_map(|line| line.strip_prefix("commit-hash: "))
         .unwrap();
-    // Toolchains as rustup has them: one of another version, one without the component, the one.
+    // Toolchains as rustup installs them: one of another version, one without the component, and the right one.
     let toolchains = fixture.source.parent().unwrap().join("toolchains");
     let wanted = Path::new("library/alloc/src/vec/mod.rs");
     for (toolchain, commit, has_source) in [
@@ -236,7 +236,7 @@ fn the_standard_librarys_source_is_found_where_it_is_installed() {
         .iter()
         .find(|source| source.path.ends_with(wanted))
         .expect("a Vec is in it");
-    // Where the component is installed, the compiler names the files themselves.
+    // If the component is installed, rustc itself writes the paths of the installed files.
     let expected = match source.path.starts_with("/rustc") {
         true => installed.join(wanted),
         false => source.path.to_path_buf(),

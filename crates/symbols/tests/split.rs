@@ -1,4 +1,4 @@
-//! Split DWARF and type units: the same facts as from one file, wherever the compiler left them.
+//! Split DWARF and type units: the answers are the same as with a single file.
 
 mod support;
 
@@ -59,7 +59,7 @@ fn a_package_has_the_units_and_the_types() {
 fn opening_a_module_and_its_lines_reads_no_split_unit() {
     let workshop = sources("split-lazy");
     build(&workshop, "split", &["-gsplit-dwarf"]);
-    // Whoever reads these will complain.
+    // Reading these files would cause warnings.
     for name in ["main-split.dwo", "far-split.dwo"] {
         workshop.write(name, "not an ELF file");
     }
@@ -72,7 +72,7 @@ fn opening_a_module_and_its_lines_reads_no_split_unit() {
             .any(|file| **file == *far.source)
     );
     assert_eq!(module.searches(), []);
-    // A breakpoint in one unit opens that unit's file only.
+    // A breakpoint in one unit only opens that unit's file.
     let address = main.address(&module, "loop");
     assert_eq!(module.row_at(address).unwrap().line, main.line("loop"));
     let looked: Vec<_> = module
@@ -109,7 +109,7 @@ fn a_missing_split_unit_is_told_with_the_places_looked_at_and_leaves_the_lines()
         matches!(&warnings[..], [warning] if warning.contains(&wanted)),
         "{warnings:?}"
     );
-    // The other unit is none the worse.
+    // The other unit is unaffected.
     let function = module.function_at(far.address(&module, "far")).unwrap();
     assert_eq!(function.name, "far_away");
     let searches = module.search_everything();
@@ -185,7 +185,7 @@ fn broken_split_units_do_no_harm() {
     let (main, _) = both(&workshop, "split");
     let path = workshop.path("main-split.dwo");
     let whole = std::fs::read(&path).unwrap();
-    // Cut short, and with a byte changed, at places all over the file.
+    // Cuts the file off, and changes a byte, at places all over the file.
     for length in (0..whole.len()).step_by(97) {
         std::fs::write(&path, &whole[..length]).unwrap();
         look(&main);
@@ -237,7 +237,7 @@ fn a_standard_package_is_read_for_the_units_it_has() {
         "split",
         &[&flags[..], &["-gsplit-dwarf"]].concat(),
     );
-    // The linkers' `dwp` writes the index of DWARF 4 only. This one has one of the two units.
+    // Linkers' `dwp` only writes the index format of DWARF 4. This package has one of the two units.
     workshop.write("index", standard_index(&workshop, "main-split.dwo"));
     let arguments = [
         "--add-section",
@@ -258,7 +258,7 @@ fn a_standard_package_is_read_for_the_units_it_has() {
     assert_eq!(found, ["split.dwp", "split.dwp", "far-split.dwo"]);
 }
 
-/// The `.debug_cu_index` (DWARF 5 §7.3.5.3) of a package with one unit, the one of `object`.
+/// The `.debug_cu_index` (DWARF 5 §7.3.5.3) of a package with only the unit in `object`.
 fn standard_index(workshop: &Workshop, object: &str) -> Vec<u8> {
     const SECTIONS: [(&str, u32); 6] = [
         (".debug_info.dwo", 1),
@@ -283,7 +283,7 @@ fn standard_index(workshop: &Workshop, object: &str) -> Vec<u8> {
         })
     };
     let mut words = vec![5, SECTIONS.len() as u32, 1, 2];
-    // Two slots: the unit's is chosen by the lowest bit of its id.
+    // Two slots: the lowest bit of the unit's id chooses one.
     let mut slots = [0u64; 2];
     let mut rows = [0u32; 2];
     slots[(id & 1) as usize] = id;
@@ -323,7 +323,7 @@ fn main() {
 }
 "#;
 
-/// LLVM writes split DWARF in ways of its own, and rustc makes packages of both versions.
+/// LLVM's split DWARF differs from gcc's, and rustc makes packages of both versions.
 #[test]
 fn split_rust_programs_show_what_plain_ones_do() {
     for version in ["4", "5"] {

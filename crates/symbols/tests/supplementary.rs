@@ -1,4 +1,4 @@
-//! What `dwz` moved to partial units, in the same file and in a supplementary one.
+//! Partial units of `dwz`, in the same file and in a supplementary file.
 
 mod support;
 
@@ -6,7 +6,7 @@ use dapple_symbols::companions::{Companion, Outcome};
 use support::Workshop;
 use support::shapes::{all_seen, both, build, sources};
 
-/// Builds the program three times, `left` and `right` with what they have in common in `common`.
+/// Builds the program three times. `left` and `right` have their common debug information in `common`.
 fn shared(name: &str, flags: &[&str], dwz: &[&str]) -> Workshop {
     let workshop = sources(name);
     for binary in ["plain", "left", "right"] {

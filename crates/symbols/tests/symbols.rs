@@ -1,4 +1,4 @@
-//! Names from symbol tables: those in the file, those compressed inside it, and those of stubs that have none.
+//! Names from symbol tables: those in the file, compressed ones (`.gnu_debugdata`), and names for stubs that have none.
 
 mod support;
 
@@ -18,7 +18,7 @@ int main(int count, char **words) {
 }
 "#;
 
-/// Every stub that `objdump` knows, with its address.
+/// Every PLT stub that `objdump` names, with its address.
 fn stubs(binary: &str) -> Vec<(u64, String)> {
     let listing = run("objdump", &["-d", binary]);
     let labels = listing.lines().filter_map(|line| {
@@ -49,7 +49,7 @@ fn linkage_stubs_have_the_names_of_what_they_call() {
         let expected = stubs(binary.to_str().unwrap());
         assert!(expected.len() >= 3, "{flags:?}: {expected:?}");
         for (address, name) in expected {
-            // Anywhere inside of it.
+            // Anywhere inside the stub.
             for address in [address, address + 5] {
                 let found = module.symbol_at(FileAddress(address));
                 let found = found.map(|symbol| symbol.name);

@@ -1,4 +1,4 @@
-//! Types as their declarations say, at each way compilers write them.
+//! Types as they are declared, in each way that compilers describe them.
 
 mod support;
 
@@ -106,7 +106,7 @@ fn aggregate(found: &Type) -> &Aggregate {
     }
 }
 
-/// `name: type @ offset`, with bits where there are.
+/// `name: type @ offset`, with bits for bit fields.
 fn members(module: &Module, found: &Type) -> Vec<String> {
     let describe = |member: &dapple_symbols::types::Member| {
         let name =
@@ -317,7 +317,7 @@ fn cpp_types_have_namespaces_bases_and_arguments() {
 
 #[test]
 fn a_declaration_is_completed_from_another_unit() {
-    // Two units in one: the second as a library, linked in.
+    // Two units: the second one is compiled separately and linked in.
     let library = "struct opaque { int inside; };\nstruct opaque *make(void) { static struct opaque o; return &o; }\n";
     let object = compile("library.c", library, &["-g", "-c"]);
     let main = "struct opaque; struct opaque *make(void);\nstruct opaque *pointer;\nint main(void) { pointer = make(); return 0; }\n";
@@ -457,7 +457,7 @@ int main() { return Base::limit + Base::made + Box<short>::shared + sizeof(&Only
         );
         let only = statics("only");
         assert_eq!(only.last().unwrap(), "count: int is Some(\"Only::count\")");
-        // Of version 5, gcc leaves out what isn't used.
+        // In DWARF 5, gcc omits unused members.
         assert!(
             only.len() == 1 || only[0] == "gone: int is None",
             "{only:?}"

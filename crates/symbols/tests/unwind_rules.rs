@@ -1,4 +1,4 @@
-//! Call frame information, compared with what the compiler must have made.
+//! Call frame information, compared with what the compiler must have written.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Running the real binary: to its end with its output kept, or on a terminal of its own.
+//! Running the real binary: to its end with its output captured, or on a pseudo-terminal.
 
 #[path = "../../../engine/tests/support/lending.rs"]
 pub mod lending;
@@ -10,7 +10,7 @@ pub mod terminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The workspace's folder, where paths such as `fixtures/tour.rs` are relative to.
+/// The workspace's folder, to which paths such as `fixtures/tour.rs` are relative.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -18,14 +18,14 @@ pub fn root() -> PathBuf {
         .expect("the workspace is there")
 }
 
-/// A folder for what the tests write.
+/// A folder for files that the tests write.
 pub fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("the target directory can be written");
     directory
 }
 
-/// Writes a file for a test. Another test may have the same one in use: it is whole at any time.
+/// Writes a file for a test. Another test may be using the same file, so it is replaced atomically.
 pub fn write(name: &str, text: &str) -> PathBuf {
     let folder = scratch("sources");
     let path = folder.join(name);
@@ -39,15 +39,16 @@ pub fn write(name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Copies a file that is to be run, and gives it a mode. By another process: what this one has open for writing is inherited by whatever other
-/// tests start meanwhile, and until that has it closed nobody can run the file (ETXTBSY, execve(2)).
+/// Copies a file that is to be executed, and sets its mode. The copy is made by another process: a file that this process has open for
+/// writing is inherited by children that other tests fork in the meantime, and executing it fails with ETXTBSY until they close it
+/// (execve(2)).
 pub fn install(from: &Path, to: &Path, mode: u32) {
     let mut install = Command::new("install");
     install.args(["-m", &format!("{mode:o}")]).args([from, to]);
     assert!(install.status().is_ok_and(|status| status.success()));
 }
 
-/// Writes a script that is to be run.
+/// Writes an executable script.
 pub fn script(path: &Path, text: &str) {
     let source = path.with_extension("text");
     std::fs::write(&source, text).expect("the folder is there");
@@ -74,7 +75,7 @@ pub fn line(name: &str, mark: &str) -> i64 {
     at.expect("a marked line") as i64 + 1
 }
 
-/// `dapple` in the workspace's folder, with directories of its own and no colours.
+/// `dapple` in the workspace's folder, with cache and configuration folders of the tests and without colours.
 pub fn dapple() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dapple"));
     command
@@ -87,7 +88,7 @@ pub fn dapple() -> Command {
     command
 }
 
-/// Runs `dapple debug --batch --ex …` and returns what it wrote and how it ended.
+/// Runs `dapple debug --batch --ex …`.
 pub fn batch(program: &str, commands: &[&str]) -> Run {
     let mut command = dapple();
     command.args(["debug", "--batch"]);
@@ -97,7 +98,7 @@ pub fn batch(program: &str, commands: &[&str]) -> Run {
     Run::of(command.arg(program))
 }
 
-/// Runs `dapple debug` with these arguments and lines of commands on its standard input, where a mistake doesn't end it.
+/// Runs `dapple debug` with these arguments, and commands on its standard input, where a wrong command doesn't end the session.
 pub fn typed(arguments: &[&str], lines: &[&str]) -> Run {
     let path = scratch("typed").join(format!("{:?}", std::thread::current().id()));
     std::fs::write(&path, lines.join("\n") + "\n").expect("the target directory can be written");
@@ -105,7 +106,7 @@ pub fn typed(arguments: &[&str], lines: &[&str]) -> Run {
     Run::of(dapple().arg("debug").args(arguments).stdin(lines))
 }
 
-/// A command line's words as the shell would split it: by blanks, but for those between quotes.
+/// Splits a command line into words as a shell does: at blanks, except between quotes.
 pub fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (index, part) in line.split('\'').enumerate() {
@@ -118,7 +119,7 @@ pub fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// What a run wrote and how it ended.
+/// The output of a run, and how it ended.
 #[derive(Debug)]
 pub struct Run {
     pub stdout: String,
@@ -141,7 +142,7 @@ impl Run {
         }
     }
 
-    /// The run failed, with this on stderr and nothing else.
+    /// Checks that the run failed with exactly this text on stderr.
     #[track_caller]
     pub fn assert_fails(&self, message: &str) {
         assert_eq!(self.code, Some(1), "{self:#?}");
@@ -149,7 +150,7 @@ impl Run {
     }
 }
 
-/// The text without what differs from run to run: addresses, thread ids, and what only tells whether the cache was full.
+/// The text without parts that differ from run to run: addresses, thread ids, and lines that depend on the state of the cache.
 pub fn normalised(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines().filter(|line| !line.starts_with("compiling ")) {
@@ -161,7 +162,7 @@ pub fn normalised(text: &str) -> String {
     out
 }
 
-/// Replaces what follows each `mark`, as far as `part` goes, by `by`.
+/// Replaces the characters after each `mark` that satisfy `part` with `by`.
 fn after_each(text: &str, mark: &str, part: impl Fn(char) -> bool, by: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,15 +1,15 @@
-//! `dapple dap`, spoken to in bytes: for input that no client sends, and for clients that read slowly.
+//! `dapple dap` over raw bytes: for input that no client sends, and for clients that read slowly.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Stdio};
 
-/// `dapple dap`, spoken to in bytes.
+/// A `dapple dap` process with raw input and output.
 pub struct Raw {
     pub child: Child,
     pub output: Option<BufReader<ChildStdout>>,
     pub seq: i64,
-    /// How many bytes came.
+    /// The number of bytes received.
     pub read: usize,
 }
 
@@ -43,7 +43,7 @@ impl Raw {
         self.send(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
     }
 
-    /// The next message; `None` at the end.
+    /// The next message. `None` at the end.
     pub fn message(&mut self) -> Option<Value> {
         let output = self.output.as_mut()?;
         let mut length = None;
@@ -64,7 +64,7 @@ impl Raw {
         Some(serde_json::from_slice(&body).expect("JSON"))
     }
 
-    /// The answer to the last request, and what the console said before it.
+    /// The answer to the last request, and the console output before it.
     pub fn answer(&mut self) -> (Value, String) {
         let mut console = String::new();
         loop {

@@ -1,4 +1,4 @@
-//! `dapple` on a pseudo-terminal, and a user who waits for what appears before typing on.
+//! `dapple` on a pseudo-terminal, with a user who waits for output before typing.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How long anything may take to appear, on a busy machine.
+/// Time limit of every wait, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running `dapple debug` and all that it has shown.
+/// A running `dapple debug`, and all its output.
 pub struct Terminal {
     child: Child,
     keyboard: File,
     screen: Receiver<Vec<u8>>,
-    /// All that was shown.
+    /// All output so far.
     shown: String,
-    /// How much of it has been waited for.
+    /// The length of the output up to the last text that was waited for.
     seen: usize,
 }
 
 impl Terminal {
-    /// Starts `dapple debug PROGRAM` as the leader of a session on a new terminal.
+    /// Starts `dapple debug PROGRAM` as a session leader on a new terminal.
     pub fn debug(program: &Path) -> Self {
         let dapple = super::dapple();
         let arguments = ["debug".as_ref(), program.as_os_str()];
@@ -44,14 +44,14 @@ impl Terminal {
         Self::start(command)
     }
 
-    /// Starts any command line so.
+    /// Starts any command line in the same way.
     pub fn run(command_line: &[String]) -> Self {
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(command_line);
         Self::start(command)
     }
 
-    /// Starts a command line in the workspace's folder, with dapple's directories.
+    /// Starts a command line in the workspace's folder, with the environment of [`super::dapple`].
     pub fn run_in_workspace(command_line: &[&str]) -> Self {
         let dapple = super::dapple();
         let mut command = Command::new("setsid");
@@ -65,7 +65,7 @@ impl Terminal {
         Self::start(command)
     }
 
-    /// The number that follows what was waited for last.
+    /// The number after the last text that was waited for.
     #[track_caller]
     pub fn digits(&mut self) -> u32 {
         let start = self.seen;
@@ -74,7 +74,7 @@ impl Terminal {
         text.parse().expect("a number")
     }
 
-    /// `setsid` makes the terminal the controlling one, so that Ctrl-C is a signal; it then becomes what it is to run.
+    /// `setsid` makes the terminal the controlling one, so that Ctrl-C sends a signal, and then executes the command.
     fn start(mut command: Command) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
@@ -113,7 +113,7 @@ impl Terminal {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The end is an error (EIO) once nobody has the terminal open.
+            // Reading fails with EIO when no process has the terminal open any more.
             while let Ok(count @ 1..) = screen.read(&mut bytes) {
                 if sender.send(bytes[..count].to_vec()).is_err() {
                     return;
@@ -129,7 +129,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until this text appears after what was waited for before.
+    /// Waits until this text appears after the last text that was waited for.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
         let until = Instant::now() + PATIENCE;
@@ -162,7 +162,7 @@ impl Terminal {
         self.type_keys(&format!("{line}\r"));
     }
 
-    /// Waits until all of these are shown, in whatever order.
+    /// Waits until all of these texts are shown, in any order.
     #[track_caller]
     pub fn wait_for_all(&mut self, texts: &[&str]) {
         let from = self.seen;
@@ -175,14 +175,14 @@ impl Terminal {
         self.seen = last;
     }
 
-    /// Types.
+    /// Types keys.
     pub fn type_keys(&mut self, keys: &str) {
         self.keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal takes keys");
     }
 
-    /// Waits for the end, and returns how it ended and all that was shown.
+    /// Waits for the process's end. Returns its status and all output.
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, String) {
         let until = Instant::now() + PATIENCE;
@@ -207,13 +207,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A failed test must not leave it running; after `end` it is gone already.
+        // Ends the process after a failed test. After `end`, it is gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The text without what moves the cursor. A sequence that is cut in two by reading stays in part; no test looks there.
+/// The text without escape sequences. A sequence that is split between two reads stays in part, which no test looks at.
 fn without_escapes(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! `llvm-dwarfdump --debug-info`, read back: the entries with their attributes as it prints them.
+//! Parses the output of `llvm-dwarfdump --debug-info`: the entries with their attributes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Entry {
     pub tag: String,
-    /// The index of the entry around it.
+    /// The index of the parent entry.
     parent: Option<usize>,
-    /// Names without `DW_AT_` and the values' text without its outer parentheses.
+    /// Names without `DW_AT_`, and the values' text without its outer parentheses.
     attributes: Vec<(String, String)>,
 }
 
@@ -19,11 +19,11 @@ pub struct Entry {
 pub struct Entries {
     pub all: Vec<Entry>,
     by_offset: HashMap<u64, usize>,
-    /// The names of the types that have units of their own.
+    /// The names of the types in type units, by signature.
     by_signature: HashMap<u64, String>,
 }
 
-/// A call site's place as it is printed.
+/// The printed position of a call site: file, line and column.
 pub type Place = (PathBuf, u32, u32);
 
 impl Entries {
@@ -58,7 +58,7 @@ impl Entries {
                         .attributes
                         .push((name.trim().to_owned(), value.trim().to_owned()));
                 }
-                // A list goes on over lines.
+                // A list continues on further lines.
                 None if line.starts_with(' ') => {
                     if let Some((_, value)) = entry.attributes.last_mut() {
                         value.push('\n');
@@ -76,12 +76,12 @@ impl Entries {
         self.all.iter().filter(move |entry| entry.tag == tag)
     }
 
-    /// The units' own entries, skeletons of split ones among them.
+    /// The entries of units, including skeleton units.
     pub fn units(&self) -> impl Iterator<Item = &Entry> {
         self.all.iter().filter(|entry| entry.tag.ends_with("_unit"))
     }
 
-    /// The entry that this one says more of (DWARF 5 §2.13.2, §3.3.8).
+    /// The entry that this one completes (DWARF 5 §2.13.2, §3.3.8).
     fn continued(&self, entry: &Entry) -> Option<&Entry> {
         let origin = entry
             .own("abstract_origin")
@@ -90,18 +90,18 @@ impl Entries {
         Some(&self.all[*self.by_offset.get(&hex(offset))?])
     }
 
-    /// The entry and those it continues.
+    /// The entry, the one it completes, and so on.
     fn chain<'s>(&'s self, entry: &'s Entry) -> impl Iterator<Item = &'s Entry> {
         std::iter::successors(Some(entry), |entry| self.continued(entry)).take(8)
     }
 
-    /// A text attribute along that chain.
+    /// The first text attribute of this name in that chain.
     pub fn text(&self, entry: &Entry, name: &str) -> Option<String> {
         let mut chain = self.chain(entry);
         chain.find_map(|entry| entry.own_text(name))
     }
 
-    /// The name with those of the entries around the one that was declared.
+    /// The name, qualified with the names of the entries that enclose the declaration.
     pub fn qualified_name(&self, entry: &Entry) -> Option<String> {
         let mut names = vec![self.text(entry, "name")?];
         let around = |entry| Some(&self.all[self.chain(entry).last()?.parent?]);
@@ -132,7 +132,7 @@ impl Entries {
     }
 }
 
-/// The signature and the name of a type unit's type, by its header.
+/// The signature and the name of a type unit's type, from its header.
 fn named_type(header: &str) -> Option<(u64, String)> {
     let (_, rest) = header.split_once(", name = '")?;
     let (name, rest) = rest.split_once("', type_signature = ")?;
@@ -159,7 +159,7 @@ impl Entry {
         })
     }
 
-    /// The code it claims, without empty ranges, in the order printed.
+    /// The code ranges of the entry, without empty ones, in the printed order.
     pub fn ranges(&self) -> Vec<Range<u64>> {
         let ranges: Vec<Range<u64>> = match (self.own("ranges"), self.own_number("low_pc")) {
             (Some(list), _) => list.lines().filter_map(printed_range).collect(),
@@ -175,7 +175,7 @@ impl Entry {
             .collect()
     }
 
-    /// Where an inlined call is written; a number that isn't there is 0.
+    /// The position of an inlined call. A missing number is 0.
     pub fn call_site(&self) -> Option<Place> {
         let number = |name| self.own_number(name).unwrap_or(0) as u32;
         Some((

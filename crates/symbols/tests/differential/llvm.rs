@@ -1,15 +1,15 @@
-//! LLVM's `llvm-symbolizer` and `llvm-dwarfdump` as another reader of the same files.
+//! LLVM's `llvm-symbolizer` and `llvm-dwarfdump`, as a second reader of the same files.
 //!
-//! Both come with Debian's `llvm-NN` packages. They are asked rather than binutils' `addr2line`, which takes the last
-//! of several rows at an address without saying so, has no columns, and is too slow for every byte of a program
-//! (`tests/lines.rs` has it for what it is good at). Names of one version only, from the newest down: any since 14 will do.
+//! Both are in Debian's `llvm-NN` packages. binutils' `addr2line` isn't used here: of several rows at an address, it silently takes the
+//! last, it has no columns, and it is too slow for every byte of a program (`tests/lines.rs` uses it for what it is good at). The tools
+//! must have the same version: the newest one from 14 on.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// What is appended to the tools' names, `-22` or nothing.
+/// The suffix of the tools' names, such as `-22`, or nothing.
 fn suffix() -> &'static str {
     static SUFFIX: OnceLock<String> = OnceLock::new();
     SUFFIX.get_or_init(|| {
@@ -28,25 +28,25 @@ fn suffix() -> &'static str {
     })
 }
 
-/// What `llvm-dwarfdump` prints of a file with this option.
+/// The output of `llvm-dwarfdump` for a file with this option.
 pub fn dump(binary: &Path, option: &str) -> String {
     let tool = format!("llvm-dwarfdump{}", suffix());
     crate::support::run(&tool, &[option, binary.to_str().unwrap()])
 }
 
-/// A frame as the symbolizer tells it.
+/// A frame in the symbolizer's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Without namespace and arguments, but with template arguments.
     pub name: String,
-    /// The linker's, where there is one. That of the outermost frame is the symbol table's.
+    /// The linkage name, if any. For the outermost frame, it is from the symbol table.
     pub linkage: String,
     pub file: PathBuf,
     pub line: u32,
     pub column: u32,
 }
 
-/// For each address its frames, the innermost first.
+/// The frames of each address, from the innermost outwards.
 pub fn symbolize(binary: &Path, addresses: &[u64]) -> Vec<Vec<Frame>> {
     let short = ask(binary, addresses, "--functions=short");
     let linkage = ask(binary, addresses, "--functions=linkage");
@@ -77,7 +77,7 @@ fn frame(name: String, linkage: String, place: &str) -> Frame {
     }
 }
 
-/// Function and place of each frame of each address.
+/// The function and place of each frame of each address.
 fn ask(binary: &Path, addresses: &[u64], functions: &str) -> Vec<Vec<(String, String)>> {
     let mut child = Command::new(format!("llvm-symbolizer{}", suffix()))
         .args([
@@ -96,7 +96,7 @@ fn ask(binary: &Path, addresses: &[u64], functions: &str) -> Vec<Vec<(String, St
         .iter()
         .map(|address| format!("{address:#x}\n"))
         .collect();
-    // It answers while it is asked: both pipes have to move.
+    // The symbolizer answers while it reads, so both pipes must be served at the same time.
     let asking = std::thread::spawn(move || input.write_all(questions.as_bytes()));
     let output = child.wait_with_output().expect("the symbolizer ends");
     asking.join().unwrap().expect("it reads its input");
@@ -115,7 +115,7 @@ fn ask(binary: &Path, addresses: &[u64], functions: &str) -> Vec<Vec<(String, St
         .collect()
 }
 
-/// A path without `.` and `..`, as our answers have it.
+/// A path without `.` and `..`, as in Dapple's answers.
 pub fn normalise(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

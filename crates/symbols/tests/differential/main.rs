@@ -1,7 +1,7 @@
-//! Every line row, function and inlined call of the fixtures, as we tell them and as LLVM's tools do.
+//! Compares every line row, function and inlined call of the fixtures with the output of LLVM's tools.
 //!
-//! The fixtures are compiled in all the ways of [`VARIANTS`]; for each program the tests walk what the tools print and
-//! ask us, and walk our answers for what the tools don't have.
+//! The fixtures are compiled in all ways of [`VARIANTS`]. For each program, the tests look up everything that the tools print, and check
+//! that Dapple has nothing that the tools don't have.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 use support::{Fixture, clang, compile, compile_by};
 
-/// Ways of compiling, by what the debug information is written by and for.
+/// A way of compiling: the compilers' flags.
 struct Variant {
     name: &'static str,
     gcc: &'static [&'static str],
@@ -66,7 +66,7 @@ const VARIANTS: [Variant; 5] = [
     },
 ];
 
-/// What only clang has.
+/// Variants for clang only.
 const OF_CLANG: [Variant; 2] = [
     Variant {
         name: "DWARF 5, -O1, type units, .debug_names",
@@ -80,7 +80,7 @@ const OF_CLANG: [Variant; 2] = [
     },
 ];
 
-/// Optimised as a whole by the linker: units refer to each other's entries.
+/// Link-time optimization: units refer to each other's entries.
 const LINK_TIME: [Variant; 2] = [
     Variant {
         name: "DWARF 4, -O2, link-time optimisation",
@@ -94,8 +94,8 @@ const LINK_TIME: [Variant; 2] = [
     },
 ];
 
-/// With the entries in files of their own. `llvm-dwarfdump` can't print those with their addresses, which are in the
-/// program; so what is compared of them is what `llvm-symbolizer` says.
+/// Split DWARF. `llvm-dwarfdump` can't resolve the addresses of such entries, because these are in the program, so only the output of
+/// `llvm-symbolizer` is compared.
 const SPLIT: [Variant; 2] = [
     Variant {
         name: "DWARF 4, -O2, split",
@@ -109,7 +109,7 @@ const SPLIT: [Variant; 2] = [
     },
 ];
 
-/// What gcc is told and clang doesn't know is nothing that matters here.
+/// The flags of gcc that clang doesn't know make no difference here.
 fn build_by_clang(clang: &str, name: &str, variant: &Variant) -> Fixture {
     let flags = [variant.gcc, &["-w"]].concat();
     compile_by(clang, name, &text_of(name), &flags)
@@ -122,9 +122,9 @@ fn text_of(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The repository's fixture, compiled.
+/// Compiles a fixture of the repository.
 fn build(name: &str, variant: &Variant) -> Fixture {
-    // The standard library of Rust stays outside, so that a program's own code is what is compared.
+    // Links the Rust standard library dynamically, so that only the program's own code is compared.
     let rust = ["-g", "--edition=2024", "-Cprefer-dynamic"];
     let flags: Vec<&str> = match name.ends_with(".rs") {
         true => rust.iter().chain(variant.rustc).copied().collect(),
@@ -133,15 +133,15 @@ fn build(name: &str, variant: &Variant) -> Fixture {
     compile(name, &text_of(name), &flags)
 }
 
-/// A program with what LLVM's tools say of it.
+/// A program, and the output of LLVM's tools for it.
 struct Compared {
-    /// For messages.
+    /// The name in messages.
     name: String,
     fixture: Fixture,
     module: Module,
     entries: Entries,
     sequences: Vec<Sequence>,
-    /// The code of rows that we give another line, with reason.
+    /// The code of rows to which Dapple gives another line on purpose.
     corrected: Vec<Range<u64>>,
     failures: RefCell<Vec<String>>,
 }
@@ -159,10 +159,10 @@ impl Compared {
         compared
     }
 
-    /// Without optimisation g++ gives parts of a statement the line of the function's closing brace, or of a lambda's opening, and we that of the
-    /// statement, which follows: takes those for what LLVM says, but no others.
+    /// Without optimization, g++ gives parts of a statement the line of the function's closing brace, or of a lambda's opening brace.
+    /// Dapple gives them the line of the statement, which follows. Replaces LLVM's rows by these corrections, and only by these.
     fn take_corrections(&mut self) {
-        /// How many rows one of several such parts may be before the statement's.
+        /// The most rows between such a part and the statement's row.
         const FURTHEST: usize = 12;
         let everywhere = FileAddress(0)..FileAddress(u64::MAX);
         let ours: Vec<Row> = self.module.rows_in(everywhere).iter().map(row).collect();
@@ -190,10 +190,10 @@ impl Compared {
         }
     }
 
-    /// Without optimisation rustc stores constants where a function begins, under the lines where they are written, and we have that for the
-    /// prologue's: takes such rows at a prologue's end for what LLVM says, but no others.
+    /// Without optimization, rustc stores constants at the start of a function, under the lines where they are written. Dapple counts them
+    /// as prologue. Replaces LLVM's rows at a prologue's end by these corrections, and only by these.
     fn take_constants(&mut self) {
-        /// How many rows there are of one function.
+        /// The most rows of one function.
         const FURTHEST: usize = 32;
         let everywhere = FileAddress(0)..FileAddress(u64::MAX);
         let ours: Vec<Row> = self.module.rows_in(everywhere).iter().map(row).collect();
@@ -243,7 +243,7 @@ impl Compared {
         let entries = Entries::parse(&llvm::dump(&fixture.binary, "--debug-info"));
         let lines = llvm::dump(&fixture.binary, "--debug-line");
         let mut sequences = rows::parse(&lines, &entries);
-        // What the linker threw away starts at 0 or at another address without code.
+        // Sequences that the linker dropped start at 0 or at another address without code.
         sequences.retain(|sequence| {
             sequence.range.start < sequence.range.end && is_code(&module, sequence.range.start)
         });
@@ -292,8 +292,8 @@ impl Compared {
         self.report("line rows", theirs.len(), 15, &differences);
     }
 
-    /// Where answers can change: the borders of rows, units, functions and inlined calls, and the bytes on both sides.
-    /// Between them no two bytes differ, so these stand for every instruction.
+    /// The addresses where answers can change: the borders of rows, units, functions and inlined calls, and the bytes on both sides.
+    /// Between two borders all bytes have the same answer, so these stand for every instruction.
     fn borders(&self) -> Vec<u64> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let tags = ["subprogram", "inlined_subroutine"].into_iter();
@@ -315,8 +315,8 @@ impl Compared {
         addresses
     }
 
-    /// The row of an address, against a walk over all rows. A table goes on over the padding between functions; what
-    /// counts is what units claim as their code (DWARF 5 §2.17).
+    /// Compares the row of each address with a walk over all rows. Line tables extend over the padding between functions, so only the code
+    /// that units claim counts (DWARF 5 §2.17).
     fn compare_row_look_ups(&self, addresses: &[u64]) {
         let units = self.entries.units();
         let mut claimed: Vec<Range<u64>> = units.flat_map(Entry::ranges).collect();
@@ -351,7 +351,7 @@ impl Compared {
             };
             let linkage = self.entries.linkage_name(entry);
             let mut name = full_name(&self.entries, entry);
-            // Clang's thunks have the linker's name only.
+            // clang's thunks have only a linkage name.
             if let (true, Some(linkage)) = (name.is_empty(), &linkage) {
                 name = demangle(linkage);
             }
@@ -366,7 +366,7 @@ impl Compared {
                 ));
             }
         }
-        // And we have no others: every byte of code is in one of theirs.
+        // Dapple has no other functions: every byte of code is in one of LLVM's.
         for sequence in &self.sequences {
             for row in &sequence.rows {
                 if let Some(ours) = self.module.function_at(FileAddress(row.address))
@@ -379,7 +379,7 @@ impl Compared {
         self.report("functions", entries.len(), 1, &differences);
     }
 
-    /// Every inlined call with code, where it is and where it was written.
+    /// Compares every inlined call that has code: its ranges and its call site.
     fn compare_inlined_calls(&self) -> usize {
         type Call = (Vec<(u64, u64)>, String, Option<Place>);
         let mut ours: BTreeSet<Call> = BTreeSet::new();
@@ -421,7 +421,7 @@ impl Compared {
         theirs.len()
     }
 
-    /// The stack of inlined calls with names and places.
+    /// Compares the stack of inlined calls, with names and places.
     fn compare_frames(&self, addresses: &[u64]) {
         let known = |address: &u64| self.module.function_at(FileAddress(*address)).is_some();
         let addresses: Vec<u64> = addresses.iter().copied().filter(known).collect();
@@ -445,8 +445,8 @@ impl Compared {
         ours.len() == theirs.len() && ours.iter().zip(theirs).enumerate().all(places)
     }
 
-    /// Of several rows at an address the symbolizer takes the last. So do we, but where it is no statement and another
-    /// one is (DWARF 5 §6.2.2, `is_stmt`): gcc's -O2 has such lists, and the statement is where a person is.
+    /// Of several rows at an address, the symbolizer takes the last. So does Dapple, unless the last is no statement and another one is
+    /// (DWARF 5 §6.2.2, `is_stmt`): gcc's -O2 writes such lists, and users expect the statement.
     fn is_statement_shown(&self, address: u64, ours: &Place) -> bool {
         if self.corrected.iter().any(|code| code.contains(&address)) {
             return true;
@@ -464,7 +464,7 @@ fn is_code(module: &Module, address: u64) -> bool {
     segments.any(|segment| segment.executable && within(segment.address.0, segment.size))
 }
 
-/// Without what the linker threw away.
+/// The ranges without those that the linker dropped.
 fn code_only(module: &Module, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let ranges = ranges.into_iter();
     ranges
@@ -488,14 +488,14 @@ fn row(row: &LineRow) -> Row {
     }
 }
 
-/// A frame of ours, as the symbolizer would tell it.
+/// One of Dapple's frames, in the form of the symbolizer.
 #[derive(Debug)]
 struct OurFrame {
     name: String,
     place: Place,
 }
 
-/// The innermost first.
+/// The frames of an address, from the innermost outwards.
 fn frames(module: &Module, address: u64) -> Vec<OurFrame> {
     let address = FileAddress(address);
     let row = module.row_at(address);
@@ -521,7 +521,8 @@ fn frames(module: &Module, address: u64) -> Vec<OurFrame> {
     frames
 }
 
-/// The name we have to give. In Rust, implementations have numbers for a namespace, so there it is the linker's.
+/// The name that Dapple must give. In Rust, the namespace of an implementation is a number, so there the name is the demangled linkage
+/// name.
 fn full_name(entries: &Entries, entry: &Entry) -> String {
     let name = entries.qualified_name(entry).unwrap_or_default();
     match entries.linkage_name(entry) {
@@ -530,7 +531,7 @@ fn full_name(entries: &Entries, entry: &Entry) -> String {
     }
 }
 
-/// Whether our full name can be of what the entry calls `short` and the linker `linkage`.
+/// Whether Dapple's full name fits the entry's short name and its linkage name.
 fn is_name(ours: &str, short: &str, linkage: &str) -> bool {
     let namespace = ours.strip_suffix(short);
     let is_end = |namespace: &str| namespace.is_empty() || namespace.ends_with("::");

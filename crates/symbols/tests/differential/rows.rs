@@ -1,4 +1,4 @@
-//! `llvm-dwarfdump --debug-line`, read back.
+//! Parses the output of `llvm-dwarfdump --debug-line`.
 
 use super::entries::{Entries, hex};
 use super::llvm::normalise;
@@ -26,16 +26,16 @@ pub struct Sequence {
     pub rows: Vec<Row>,
 }
 
-/// The header's part that names files.
+/// The file names in a line table's header.
 #[derive(Default)]
 struct Header {
     version: u32,
     folders: HashMap<usize, String>,
-    /// Names with the folders' numbers.
+    /// File names, with the index of their folder.
     files: HashMap<usize, (String, usize)>,
 }
 
-/// The sequences of all tables that units refer to, each once.
+/// The sequences of all line tables that units refer to, each once.
 pub fn parse(text: &str, entries: &Entries) -> Vec<Sequence> {
     let folders: HashMap<u64, String> = entries
         .units()
@@ -120,7 +120,7 @@ fn close(mut rows: Vec<Row>, end: u64, sequences: &mut Vec<Sequence>) {
 }
 
 impl Header {
-    /// DWARF 5 §6.2.4: folder 0 is the compilation's own, which DWARF 4 leaves out of the list.
+    /// In DWARF 5 (§6.2.4), folder 0 is the compilation's own. DWARF 4 leaves it out of the list.
     fn path(&self, folder: &Path, file: usize) -> PathBuf {
         let (name, index) = self.files.get(&file).expect("a file of the header");
         let within = self.folders.get(index).map_or("", String::as_str);
@@ -128,8 +128,8 @@ impl Header {
     }
 }
 
-/// The row for an address by the rule of [`dapple_symbols::Module::row_at`], by walking them all: the last of those at
-/// the greatest address not above it; where that is no statement, the last statement of the same file there.
+/// The row for an address by the rule of [`dapple_symbols::Module::row_at`], found by a linear search: the last row at the greatest address
+/// that isn't above it, or, if that is no statement, the last statement of the same file at that address.
 pub fn row_at(sequences: &[Sequence], address: u64) -> Option<Row> {
     let sequence = sequences
         .iter()
@@ -146,7 +146,7 @@ pub fn row_at(sequences: &[Sequence], address: u64) -> Option<Row> {
     Some(row)
 }
 
-/// The last row for an address, and those before it at the row's own address.
+/// The last row for an address, and the rows in front of it at the row's own address.
 fn rows_for(sequence: &Sequence, address: u64) -> Option<(&Row, &[Row])> {
     let after = sequence.rows.partition_point(|row| row.address <= address);
     let last = sequence.rows.get(after.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! Unwind rules: what is found for an address holds there, and asking again finds the same.
+//! Unwind rules: the rules found for an address apply to it, and a second query finds the same rules.
 
 use super::elf_file::program;
 use super::module::Everything;
@@ -6,7 +6,7 @@ use dapple_symbols::cfi::{CfaRule, RegisterRule};
 use dapple_symbols::location::evaluate_cfi;
 use dapple_symbols::{FileAddress, Module};
 
-/// The first byte says which section it is and how many of the next bytes are `.eh_frame_hdr`, the rest is the section.
+/// The first byte selects the section and the number of following bytes that are `.eh_frame_hdr`. The rest is the section.
 pub fn any_frame_section_is_answered_for(input: &[u8]) {
     let Some((&choice, rest)) = input.split_first() else {
         return;
@@ -20,7 +20,7 @@ pub fn any_frame_section_is_answered_for(input: &[u8]) {
     let sections = [(".eh_frame_hdr", header), (name, section)];
     let sections = &sections[usize::from(header.is_empty())..];
     let module = Module::from_bytes("frames", program(sections)).expect("a program");
-    // The functions of an object file are where its section is, or at 0.
+    // The functions of an object file are at its section's address, or at 0.
     let near = (0..200).map(|step| step * 5);
     let far = [0x10_0000, u64::MAX, u64::MAX / 2];
     for address in near.chain(far).map(FileAddress) {

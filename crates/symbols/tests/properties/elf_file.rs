@@ -1,20 +1,20 @@
-//! Programs made of nothing but the sections a test gives, and where the sections of a program are.
+//! ELF files made of given sections, and the positions of a program's sections.
 
 use std::ops::Range;
 
-/// Where the code of a made program is: addresses without bytes.
+/// The addresses of a made program's code, which has no bytes.
 pub const CODE: Range<u64> = 0x10_0000..0x20_0000;
 
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 const SECTION_HEADER: usize = 64;
 
-/// An ELF program with these sections. Each is loaded at the address that is its offset in the file; code is at [`CODE`].
+/// Makes an ELF program with these sections. Each is loaded at an address that equals its file offset. The code is at [`CODE`].
 pub fn program(sections: &[(&str, &[u8])]) -> Vec<u8> {
     let mut file = vec![0; HEADER + 2 * PROGRAM_HEADER];
     let mut names = b"\0.text\0.shstrtab\0".to_vec();
     let mut headers = vec![0; SECTION_HEADER];
-    // `.text` takes addresses only.
+    // `.text` has addresses but no bytes.
     headers.extend(section_header(
         1,
         8,
@@ -73,18 +73,18 @@ fn section_header(name: u32, kind: u32, flags: u64, address: u64, at: u64, size:
     header
 }
 
-/// A section of a program that a debugger reads.
+/// A section that a debugger reads.
 pub struct Place {
     pub name: String,
-    /// Where its header is in the file.
+    /// The file offset of its header.
     pub header: usize,
-    /// Where its bytes are.
+    /// The file offsets of its contents.
     pub bytes: Range<usize>,
-    /// Whether it has an address, and so has to stay where it is.
+    /// Whether the section has an address, and so must keep its position.
     pub loaded: bool,
 }
 
-/// The sections that a debugger reads, and the section and program headers as sections of their own; empty if this is no ELF.
+/// The sections that a debugger reads, and the section and program headers as if they were sections. Empty if the file is no ELF file.
 pub fn places(file: &[u8]) -> Vec<Place> {
     let number = |at: usize, size: usize| {
         let bytes = file.get(at..at + size)?;

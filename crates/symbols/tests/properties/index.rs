@@ -1,4 +1,4 @@
-//! Index files: whatever is in one, what is answered with it is true, or what is answered without it.
+//! Index files: whatever they contain, each answer is true, or the same as without an index.
 
 use dapple_symbols::Module;
 use dapple_symbols::indexing::IndexState;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 struct Indexed {
     program: Vec<u8>,
     index: Vec<u8>,
-    /// What is answered without an index.
+    /// The answers without an index.
     plain: Answers,
 }
 
@@ -25,7 +25,7 @@ struct Answers {
     at: Vec<String>,
 }
 
-/// The seed program of this machine's compiler, made once.
+/// The seed program, compiled once with the installed compiler.
 fn indexed() -> &'static Indexed {
     static INDEXED: OnceLock<Indexed> = OnceLock::new();
     INDEXED.get_or_init(|| {
@@ -87,12 +87,12 @@ fn answers(module: &Module) -> Answers {
     }
 }
 
-/// The first byte says whether the checksums are made right again; each further five are a place and what is written there.
+/// The first byte says whether the checksums are corrected. Each group of five further bytes is a position and the byte to write there.
 pub fn any_index_is_checked(input: &[u8]) {
     is_used(input);
 }
 
-/// As [`any_index_is_checked`]; whether the index was used to the end.
+/// Like [`any_index_is_checked`]. Returns whether the index was used to the end.
 pub fn is_used(input: &[u8]) -> bool {
     let Some((&sealed, changes)) = input.split_first() else {
         return false;
@@ -114,7 +114,7 @@ pub fn is_used(input: &[u8]) -> bool {
         assert_eq!(now, indexed.plain);
         return module.index_state() == IndexState::Used;
     }
-    // Who can write right checksums can leave something out. What is there is read from the program.
+    // With correct checksums, names can be missing. Everything that is found is read from the program.
     let questions = ["seed", "main", "Shape::area", "no_such_name", "s*"];
     for name in questions {
         let pattern = NamePattern::new(name);
@@ -130,7 +130,7 @@ pub fn is_used(input: &[u8]) -> bool {
     module.index_state() == IndexState::Used
 }
 
-/// Makes the checksums right, as far as the head makes sense.
+/// Corrects the checksums, as far as the header is valid.
 pub fn seal(index: &mut [u8]) {
     const FIXED: usize = 40;
     let number = |index: &[u8], at: usize| {

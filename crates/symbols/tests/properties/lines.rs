@@ -1,14 +1,14 @@
-//! Line tables: what is said of them is so, whatever the line program does.
+//! Line tables: the answers are consistent, whatever the line program does.
 
 use super::elf_file::{CODE, program};
 use super::module::EVERYWHERE;
 use dapple_symbols::lines::LineLookup;
 use dapple_symbols::{FileAddress, Module};
 
-/// Names for line programs of DWARF 5, whose tables say where in `.debug_line_str` they are.
+/// `.debug_line_str` for line programs of DWARF 5, whose tables contain offsets into it.
 const LINE_TEXTS: &[u8] = b"/src\0seed.c\0seed.h\0include\0../above\0seed.cpp\0";
 
-/// The first byte chooses the version of DWARF, the rest is `.debug_line`.
+/// The first byte chooses the DWARF version. The rest is `.debug_line`.
 pub fn any_line_program_is_answered_for(input: &[u8]) {
     let Some((choice, line)) = input.split_first() else {
         return;
@@ -57,7 +57,7 @@ pub fn any_line_program_is_answered_for(input: &[u8]) {
     );
 }
 
-/// A program of one unit and one function that have all of its code, and this line program.
+/// A program with this line program, and with one unit and one function that contain all its code.
 fn with_line_program(choice: u8, line: &[u8]) -> Vec<u8> {
     let version: u8 = if choice & 1 == 0 { 4 } else { 5 };
     // DW_TAG_compile_unit: name, comp_dir, stmt_list, low_pc, high_pc (data8), language (data1).

@@ -1,20 +1,20 @@
-//! Location expressions: each ends, in a bounded number of questions to the frame.
+//! Location expressions: each evaluation ends after a bounded number of reads from the frame.
 
 use super::elf_file::{CODE, program};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
 use dapple_symbols::{FileAddress, Module};
 use std::cell::Cell;
 
-/// More than any expression of a compiler asks of its frame.
+/// More reads than any compiler's expression needs.
 const QUESTIONS_LIMIT: u32 = 20_000;
-/// The function with the expressions, and the one that calls it.
+/// The function with the expressions, and its caller.
 const CALLEE: u64 = CODE.start;
 const CALLER: u64 = CODE.start + 0x100;
 const RETURN: u64 = CALLER + 0x10;
-/// Where the outermost frame is: it passes 1.
+/// The return address in the outermost frame, which passes 1.
 const OUTERMOST: u64 = CALLER + 0x20;
 
-/// A frame made of a number, which counts what it is asked.
+/// A frame whose contents depend on a seed, and which counts its reads.
 struct AnyFrame<'a> {
     seed: u8,
     callers: u8,
@@ -68,8 +68,8 @@ impl LocationContext for AnyFrame<'_> {
     }
 }
 
-/// A byte for the frame, then three expressions of which the first two have a byte for their length before them: the place of a
-/// variable, the frame base, what the caller passed in `rdi`.
+/// A byte for the frame, then three expressions: the variable's location, the frame base, and the value that the caller passed in `rdi`.
+/// The first two have a length byte in front.
 pub fn any_expression_ends(input: &[u8]) {
     let Some((&seed, rest)) = input.split_first() else {
         return;
@@ -101,7 +101,7 @@ fn counted(input: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Two functions; the first has a variable and is called by the second.
+/// Two functions: the first has a variable and is called by the second.
 fn with_expressions(variable: &[u8], frame_base: &[u8], passed: &[u8]) -> Vec<u8> {
     let mut abbreviations = Vec::new();
     for abbreviation in [
@@ -113,7 +113,7 @@ fn with_expressions(variable: &[u8], frame_base: &[u8], passed: &[u8]) -> Vec<u8
         &[2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x0b, 0x40, 0x18],
         // DW_TAG_variable: name, type (ref4), location (exprloc).
         &[3, 0x34, 0, 0x03, 0x08, 0x49, 0x13, 0x02, 0x18],
-        // DW_TAG_call_site: call_return_pc. What it calls isn't said, as for a call through a pointer.
+        // DW_TAG_call_site: call_return_pc. The callee isn't given, as in a call through a pointer.
         &[4, 0x48, 1, 0x7d, 0x01],
         // DW_TAG_call_site_parameter: location, call_value (exprloc).
         &[5, 0x49, 0, 0x02, 0x18, 0x7e, 0x18],
@@ -142,10 +142,10 @@ fn with_expressions(variable: &[u8], frame_base: &[u8], passed: &[u8]) -> Vec<u8
             .concat(),
     );
     unit.extend([0x0c, 8, 0, 0, 0]);
-    // Whose locations are believed about registers that nobody saved.
+    // A producer whose locations are trusted for registers that no frame saved.
     unit.extend_from_slice(b"GNU C17 12.2.0 -O2\0");
     let mut types = Vec::new();
-    // Each encoding, in some size: DW_ATE_address to DW_ATE_unsigned_char.
+    // Each encoding in one size: DW_ATE_address to DW_ATE_unsigned_char.
     for (size, encoding) in [(8, 7), (4, 5), (4, 4), (8, 4), (16, 4), (1, 8)] {
         types.push(unit.len() as u32 + 4);
         unit.extend([6, size, encoding]);

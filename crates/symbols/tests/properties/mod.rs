@@ -1,7 +1,7 @@
-//! What has to hold for any input, as functions that panic where it does not.
+//! Properties that must hold for any input, as functions that panic if they don't.
 //!
-//! The fuzz targets and `robustness` share them: the former look for inputs without end, the latter tries some in each run of
-//! the tests, and every input that a fuzzer found stays there as a test of its own.
+//! The fuzz targets and `robustness` share them. The fuzz targets search without end. `robustness` tries some inputs in each run of the
+//! tests, and repeats every input that a fuzzer has found.
 
 #![allow(dead_code, missing_docs)]
 

@@ -1,4 +1,4 @@
-//! A module answers every question, whatever its bytes are.
+//! A module answers every query, whatever its bytes are.
 
 use dapple_symbols::cfi::{CfaRule, RegisterRule};
 use dapple_symbols::location::{LocationContext, Place, evaluate_cfi};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 pub const EVERYWHERE: Range<FileAddress> = FileAddress(0)..FileAddress(u64::MAX);
 
-/// A process that has something everywhere.
+/// A process whose registers and memory are all readable.
 pub struct Everything;
 
 impl LocationContext for Everything {
@@ -35,7 +35,7 @@ impl LocationContext for Everything {
     }
 }
 
-/// Opens the bytes as a file, and asks all there is to ask.
+/// Opens the bytes as a file, and makes all queries.
 pub fn any_bytes_are_answered_for(bytes: &[u8]) {
     let module = match Module::from_bytes("any", bytes.to_vec()) {
         Ok(module) => module,
@@ -62,14 +62,14 @@ pub fn any_bytes_are_answered_for(bytes: &[u8]) {
     );
 }
 
-/// An error names the file, and says something about it.
+/// Checks that an error names the file and gives a reason.
 fn assert_tells_where(error: &Error) {
     let text = error.to_string();
     let (file, reason) = text.split_once(": ").expect("a file and a reason");
     assert!(!file.is_empty() && !reason.is_empty(), "{text}");
 }
 
-/// Follows a type to everything below it.
+/// Visits a type and all types that it refers to.
 fn explore(module: &Module, start: TypeId) {
     let mut seen = vec![start];
     let mut next = 0;
@@ -164,7 +164,7 @@ fn ask_at(module: &Module, address: FileAddress) {
     }
 }
 
-/// Asks everything there is to ask.
+/// Makes all queries.
 pub fn ask_everything(module: &Module, addresses: &[FileAddress], source: &Path) {
     let _ = (
         module.kind(),

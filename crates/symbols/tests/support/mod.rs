@@ -1,4 +1,4 @@
-//! Compiles small sources with the machine's compilers, once per content.
+//! Compiles small sources with the installed compilers, once for each content.
 
 #![allow(dead_code, missing_docs)]
 
@@ -42,7 +42,7 @@ impl Fixture {
         }
     }
 
-    /// The address of the marked line, which must have one only.
+    /// The address of the marked line, which must have only one.
     pub fn address(&self, module: &Module, name: &str) -> dapple_symbols::FileAddress {
         let addresses = self.addresses(module, name);
         assert_eq!(addresses.len(), 1, "{name}: {addresses:?}");
@@ -61,7 +61,7 @@ pub fn compile(name: &str, text: &str, flags: &[&str]) -> Fixture {
     compile_by(compiler, name, text, flags)
 }
 
-/// The newest clang for a source of that name, where there is one.
+/// The newest installed clang for a source of that name.
 pub fn clang(name: &str) -> Option<String> {
     let driver = match name.ends_with(".cpp") {
         true => "clang++",
@@ -75,7 +75,7 @@ pub fn clang(name: &str) -> Option<String> {
     versions.chain([driver.to_owned()]).find(runs)
 }
 
-/// As [`compile`], by a compiler of one's choice.
+/// Like [`compile`], with a given compiler.
 pub fn compile_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fixture {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
     std::fs::create_dir_all(&target).unwrap();
@@ -94,7 +94,7 @@ pub fn compile_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fix
         let part = aside("source");
         std::fs::write(&part, text).unwrap();
         std::fs::rename(part, &source).unwrap();
-        // Tests run at the same time, in threads and processes: compile aside, then rename.
+        // Tests run concurrently, in threads and processes, so compile under a temporary name and rename.
         let part = aside("program");
         let output = Command::new(compiler)
             .args(flags)
@@ -117,13 +117,13 @@ pub fn compile_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fix
     }
 }
 
-/// A folder of a test's own with its sources in it, empty but for those.
+/// A folder of a test's own, initially empty.
 pub struct Workshop {
     pub folder: PathBuf,
 }
 
 impl Workshop {
-    /// `name` is the test's.
+    /// `name` must be unique among the tests.
     pub fn new(name: &str) -> Workshop {
         let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
         std::fs::create_dir_all(&target).unwrap();
@@ -146,7 +146,7 @@ impl Workshop {
         std::fs::write(self.path(name), contents).unwrap();
     }
 
-    /// Runs a tool in the folder; its standard output.
+    /// Runs a tool in the folder. Returns its standard output.
     pub fn run(&self, tool: &str, arguments: &[&str]) -> String {
         let output = Command::new(tool)
             .args(arguments)
@@ -161,7 +161,7 @@ impl Workshop {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The marked source `source`, compiled to `binary` by whatever the test ran.
+    /// The marked source `source`, and the program `binary` that the test has built from it.
     pub fn fixture(&self, source: &str, binary: &str) -> Fixture {
         Fixture {
             source: self.path(source),
@@ -185,7 +185,7 @@ pub fn run(tool: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Where the sections that matter to a debugger, and the headers, are in a file.
+/// The file ranges of the headers and of the sections that a debugger reads.
 pub fn sections(binary: &Path) -> Vec<std::ops::Range<usize>> {
     let mut found: Vec<std::ops::Range<usize>> = std::iter::once(0..64 + 13 * 56).collect();
     for line in run("readelf", &["-SW", binary.to_str().unwrap()]).lines() {

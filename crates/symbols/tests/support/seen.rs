@@ -1,4 +1,4 @@
-//! What a user sees of a program at the marked lines, as text: to compare ways of storing the same debug information.
+//! A program's functions, lines and variables at the marked lines, as text, for comparing different storages of the same debug information.
 
 use super::Fixture;
 use dapple_symbols::location::LocationContext;
@@ -6,7 +6,7 @@ use dapple_symbols::types::{TypeId, TypeKind};
 use dapple_symbols::{FileAddress, Module};
 use std::fmt::Write;
 
-/// A frame in which nothing but addresses is known.
+/// A frame in which only addresses are known.
 struct Frame;
 
 impl LocationContext for Frame {
@@ -27,7 +27,7 @@ impl LocationContext for Frame {
     }
 }
 
-/// Functions, lines, inlined calls, variables with types and places, at each of the marked lines.
+/// Functions, lines, inlined calls, and variables with their types and locations, at each of the marked lines.
 pub fn seen(module: &Module, fixture: &Fixture, marks: &[&str]) -> String {
     let mut text = String::new();
     for mark in marks {

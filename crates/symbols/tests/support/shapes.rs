@@ -1,5 +1,5 @@
-//! A program of two sources with what is told apart by where debug information is: shared types, inlined calls,
-//! thread-locals, templates.
+//! A program of two sources with everything that depends on where debug information is stored: shared types, inlined calls, thread-local
+//! variables, templates.
 
 use super::seen::seen;
 use super::{Fixture, Workshop};
@@ -51,7 +51,7 @@ int far_away(const ns::Box &box, int scale) {
 
 pub const MARKS: &[&str] = &["inlined", "area", "loop"];
 
-/// The sources in a folder of the test's own.
+/// Writes the sources into a folder of the test's own.
 pub fn sources(name: &str) -> Workshop {
     let workshop = Workshop::new(name);
     workshop.write("shapes.h", SHAPES);
@@ -72,7 +72,7 @@ pub fn build(workshop: &Workshop, binary: &str, flags: &[&str]) {
     workshop.run("g++", &[&main, &far, "-o", binary]);
 }
 
-/// The program as compiled from each source.
+/// The program, with each of its sources.
 pub fn both(workshop: &Workshop, binary: &str) -> (Fixture, Fixture) {
     (
         workshop.fixture("main.cpp", binary),
@@ -80,7 +80,7 @@ pub fn both(workshop: &Workshop, binary: &str) -> (Fixture, Fixture) {
     )
 }
 
-/// All that is seen in both units, and that nothing was left out.
+/// The text of [`seen`] for both units. Checks that there were no warnings.
 pub fn all_seen(workshop: &Workshop, binary: &str) -> String {
     let (main, far) = both(workshop, binary);
     let module = main.open();
