@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The program says when it is ready to be attached to, and waits for a line before it goes on.
+/// The program prints when it is ready to be attached to, and waits for a line of input before it continues.
 const SOURCE: &str = r#"
 #include <stdio.h>
 struct point { int x, y; };

@@ -1,11 +1,11 @@
-//! Ending single threads: what becomes of the others, and of signals that were on their way.
+//! `terminateThreads`: the effects on the other threads and on pending signals.
 
 use crate::support;
 use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// Stops at signals of this name.
+/// Makes signals of this name stop the program.
 fn stop_at(session: &Session, signal: &str) {
     let option = ExceptionFilterOptions::new("signals").with_condition(signal);
     let arguments =
@@ -101,7 +101,7 @@ fn what_cannot_be_ended_is_refused_and_all_go_on() {
         2,
         "a request that is refused ends none"
     );
-    // Twice named, it is ended once.
+    // A thread that is named twice is ended once.
     end(&session, &[stop.thread, stop.thread]);
     assert_eq!(threads(&session), [main]);
     assert!(refused(&session, Some(vec![stop.thread])).contains("no thread"));
