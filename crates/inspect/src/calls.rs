@@ -1,6 +1,8 @@
-//! What a call of a function in the debuggee needs: which registers its arguments are in, what is put on the stack for it
-//! (System V ABI for x86-64, §3.2.2 and §3.2.3), and what comes back. Where on the stack is known last, so addresses of
-//! what is put there are filled in then. No I/O.
+//! Prepares an inferior call: which registers hold the arguments, what goes on the stack (System V ABI for x86-64, §3.2.2 and §3.2.3),
+//! and how the result is returned. No I/O.
+//!
+//! The stack pointer is known last. Until then, arguments that are addresses of temporaries are indices, which [`Arguments::lay`]
+//! replaces.
 
 use crate::Address;
 use crate::modules::LoadedModule;
@@ -9,28 +11,28 @@ use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Integers, and vectors, that are passed in registers.
+/// Arguments that are passed in registers: integers here, vectors below.
 const INTEGERS: usize = 6;
 const VECTORS: usize = 8;
-/// What a function may use below its stack pointer, in bytes (§3.2.2).
+/// The red zone: what a function may use below its stack pointer, in bytes (§3.2.2).
 const RED_ZONE: u64 = 128;
-/// How temporaries are aligned: as the widest vectors want it.
+/// Alignment of temporaries, in bytes: enough for the widest vectors.
 const ALIGNMENT: u64 = 64;
-/// The most that is put on the stack, in bytes.
+/// The most bytes that one argument, one result or all stack arguments may take.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// How functions of the debuggee are called.
 #[derive(Clone)]
 pub struct CallOptions {
-    /// How long each may take.
+    /// The time limit of each call.
     pub time_limit: Duration,
-    /// Who runs meanwhile.
+    /// Which threads run during the call.
     pub threads: CallThreads,
-    /// Ends a call as the time limit does, when it answers true. It is asked again and again.
+    /// Polled during the call; `true` ends the call as the time limit does.
     pub cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// How much of a stack texts and results may take that calls of one stop leave there, in bytes.
+/// How many bytes of stack the texts and results may take that calls during one stop leave there.
 pub const MOST_LEFT: u64 = 1 << 20;
 
 impl Default for CallOptions {
@@ -52,47 +54,47 @@ impl std::fmt::Debug for CallOptions {
     }
 }
 
-/// Who runs while a function is called.
+/// Which threads run during an inferior call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallThreads {
-    /// The calling thread; the others are held.
+    /// The calling thread; all others stay stopped.
     #[default]
     One,
-    /// All of them.
+    /// All threads.
     All,
 }
 
 /// A call that is ready to be made.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What people call the function.
+    /// The function's name for display.
     pub name: String,
-    /// Its code.
+    /// Its entry address.
     pub code: Address,
-    /// What it is given.
+    /// Its arguments.
     pub arguments: Arguments,
-    /// What it gives back.
+    /// How its result is returned.
     pub result: Returned,
-    /// What it gives back has to be dropped in the end.
+    /// Whether the result must be dropped (destroyed) in the end.
     pub drops: bool,
 }
 
-/// What a function gives back.
+/// What a function returns.
 #[derive(Debug, Clone)]
 pub enum Returned {
     /// Nothing.
     Nothing,
     /// A value of a type, as functions of its language return it.
     Value(Arc<LoadedModule>, TypeId),
-    /// An address, of what the type says.
+    /// A pointer or reference to a value of the type.
     Pointer(Arc<LoadedModule>, Option<TypeId>),
-    /// A float that no type of the debug information stands for: its size in bytes.
+    /// A float without a type in the debug information: its size in bytes.
     Float(u8),
-    /// An integer that no type of the debug information stands for: its size in bytes, and whether it is signed.
+    /// An integer without a type in the debug information: its size in bytes, and whether it is signed.
     Integer(u8, bool),
 }
 
-/// The bytes of an argument. The first eight may be the address of a temporary.
+/// The bytes of an argument. The first eight may be replaced by the address of a temporary that holds `points_to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     pub(crate) bytes: Vec<u8>,
@@ -100,7 +102,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// As they are.
+    /// An argument whose value is these bytes.
     pub fn of(bytes: Vec<u8>) -> Image {
         Image {
             bytes,
@@ -108,7 +110,7 @@ impl Image {
         }
     }
 
-    /// The address of a copy of these.
+    /// An argument whose value is the address of a copy of these bytes.
     pub(crate) fn pointing_to(bytes: Vec<u8>) -> Image {
         Image {
             bytes: vec![0; 8],
@@ -117,54 +119,54 @@ impl Image {
     }
 }
 
-/// Eight bytes of what is passed.
+/// Eight bytes of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Bits(u64),
-    /// The address of a temporary.
+    /// The address of the temporary with this index.
     Temporary(usize),
 }
 
-/// What is passed on the stack.
+/// An argument, or a part of one, that is passed on the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Item {
     words: Vec<Word>,
     alignment: u64,
 }
 
-/// Arguments on their way into registers and onto the stack.
+/// Arguments, assigned to registers and to the stack.
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     integers: Vec<Word>,
     vectors: Vec<u128>,
     stack: Vec<Item>,
-    /// What lies above the arguments.
+    /// Bytes that lie above the stack arguments, and that arguments point to.
     temporaries: Vec<Vec<u8>>,
-    /// These have to last as long as what has come back is looked at.
+    /// Whether the temporaries have to outlive the call, because its result may refer to them.
     lasting: bool,
-    /// The one that is for what comes back in registers, to have an address.
+    /// Index of the temporary that a result returned in registers is copied to, so that it has an address.
     kept: Option<usize>,
 }
 
-/// What a call is begun with.
+/// What registers and memory have to hold when a call begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Laid {
-    /// What is to be written where.
+    /// What to write to the stack, by address.
     pub writes: Vec<(Address, Vec<u8>)>,
-    /// What is in the registers for integers, in their order.
+    /// The values of the integer argument registers, in their order.
     pub integers: Vec<u64>,
-    /// What is in the vector registers, in their order.
+    /// The values of the vector argument registers, in their order.
     pub vectors: Vec<u128>,
-    /// At the function's first instruction.
+    /// The stack pointer at the function's first instruction.
     pub sp: u64,
-    /// Where the lasting part begins; the stack pointer where there is none.
+    /// Where the part that outlives the call begins; `u64::MAX` if there is none.
     pub floor: u64,
-    /// Where what comes back in registers is put, if anywhere.
+    /// Where to copy a result that is returned in registers, if it needs an address.
     pub kept: Option<Address>,
 }
 
 impl Arguments {
-    /// Room for a result in memory, whose address goes first.
+    /// Adds space for a result that is returned in memory. Its address is the hidden first argument.
     pub(crate) fn push_room(&mut self, size: u64) -> Result<(), String> {
         if size > MOST_BYTES {
             return Err(format!("it returns {size} bytes, which are too many"));
@@ -174,7 +176,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Room for a result that comes back in registers and has to have an address.
+    /// Adds space for a result that is returned in registers but has to have an address.
     pub(crate) fn keep_result(&mut self, size: u64) -> Result<(), String> {
         if size > MOST_BYTES {
             return Err(format!("it returns {size} bytes, which are too many"));
@@ -183,7 +185,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// An argument, passed as its type is. `each`: its parts find their places for themselves, as Rust's do.
+    /// Adds an argument, passed as its type requires. `each`: each part is assigned to a register on its own, as in Rust's ABI.
     pub fn push(
         &mut self,
         image: &Image,
@@ -274,7 +276,7 @@ impl Arguments {
         self.temporaries.len() - 1
     }
 
-    /// Lays all out below a stack pointer.
+    /// Places everything below the stack pointer `sp`; the function will return to `back`.
     pub fn lay(&self, sp: u64, back: Address) -> Result<Laid, String> {
         let mut top = sp.saturating_sub(RED_ZONE) & !(ALIGNMENT - 1);
         let mut places = Vec::with_capacity(self.temporaries.len());
@@ -323,7 +325,6 @@ impl Arguments {
     }
 }
 
-/// Up to eight bytes, little-endian.
 fn word_of(bytes: &[u8], at: usize, size: usize) -> u64 {
     let mut word = [0; 8];
     for (to, from) in word.iter_mut().zip(bytes.iter().skip(at).take(size)) {

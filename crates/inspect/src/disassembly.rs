@@ -1,7 +1,7 @@
 //! Disassembly: instructions around any address, as text that names what they refer to.
 //!
-//! Responsible for where instructions begin (`instructions`) and what is said of them (`text`). What is known of the borders of code comes from
-//! [`dapple_symbols::Module::code_around`]; breakpoints don't show, as memory is read without them.
+//! Submodules find where instructions begin (`instructions`) and format them (`text`). The borders of code come from
+//! [`dapple_symbols::Module::code_around`]. Breakpoint instructions don't show, because memory is read with the original bytes.
 
 mod instructions;
 #[cfg(test)]
@@ -18,40 +18,40 @@ use std::ops::Range;
 use std::sync::Arc;
 pub use text::Names;
 
-/// The most instructions that are asked for at once, and the furthest that the first is from the address.
+/// The most instructions in one request, and the largest distance in instructions of the first one from the address.
 pub const MOST_INSTRUCTIONS: usize = 1 << 16;
 
 /// Which instructions are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// What they are counted from: an instruction begins here.
+    /// The address that instructions are counted from. An instruction begins here.
     pub address: Address,
-    /// The first one, counted from there.
+    /// The first instruction, counted from `address`; may be negative.
     pub first: i64,
-    /// How many.
+    /// The number of instructions.
     pub count: usize,
     /// Whether operands get the names of what they refer to.
     pub names: Names,
 }
 
-/// An instruction, or what is in the place of one.
+/// An instruction, or bytes that aren't one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     /// Where it begins.
     pub address: Address,
     /// Its bytes; none where memory can't be read.
     pub bytes: Vec<u8>,
-    /// What it does; in parentheses, why it's none.
+    /// Its text; in parentheses, why it is no instruction.
     pub text: String,
-    /// Whether it is one.
+    /// Whether it is an instruction.
     pub is_valid: bool,
-    /// The symbol that it belongs to, with the distance from its beginning: `main+0x1f`.
+    /// The symbol that contains it, with the distance from the symbol's beginning: `main+0x1f`.
     pub symbol: Option<String>,
-    /// What source it is of.
+    /// Its source position.
     pub position: Option<SourcePosition>,
 }
 
-/// The instructions of a window, exactly as many as are wanted: where there are none, bytes stand for them.
+/// The instructions of a window, exactly as many as requested: where there are none, single bytes take their places.
 pub(crate) fn disassemble(
     window: &Window,
     modules: &Modules,
@@ -75,7 +75,7 @@ pub(crate) fn disassemble(
     described(&found, modules, memory, window.names)
 }
 
-/// The instructions of a piece of code, no more than [`MOST_INSTRUCTIONS`] bytes of it; none from where memory can't be read.
+/// The instructions of a piece of code, from at most [`MOST_INSTRUCTIONS`] bytes; they end where memory can't be read.
 pub(crate) fn disassemble_range(
     range: Range<Address>,
     modules: &Modules,
@@ -102,18 +102,18 @@ fn described(
     described.collect()
 }
 
-/// The piece of code around an address that is known to be one: a function, mostly.
+/// The borders of the code around an address, if known: usually of a function.
 pub(crate) fn code_around(address: Address, modules: &Modules) -> Option<Range<Address>> {
     let loaded = modules.at(address)?;
     let range = loaded.module.code_around(loaded.to_file(address))?;
     Some(loaded.to_process(range.start)..loaded.to_process(range.end))
 }
 
-/// Makes of instructions what is told of them; neighbours have much in common.
+/// Makes [`Instruction`]s. Reuses the symbol and the line row of the previous one, which neighbours often share.
 struct Describe<'a> {
     text: text::Text<'a>,
     modules: &'a Modules,
-    /// The row of the last one, by its module.
+    /// The line row of the previous instruction, with its module.
     row: Option<(Arc<LoadedModule>, LineRow)>,
 }
 

@@ -1,7 +1,7 @@
-//! Frames as people see them: a physical frame, once for its function and once for each inlined call in it.
+//! Logical frames: for each physical frame, one for its function and one for each inlined call in it.
 //!
-//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. What a program counter
-//! stands for is worked out once a stop, so a recursion ten thousand deep costs a few look-ups.
+//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. Each program counter is looked up once a
+//! stop, so a recursion ten thousand deep costs a few look-ups.
 
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::Pages;
@@ -17,31 +17,31 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// A frame on the machine's stack.
+/// A physical frame.
 #[derive(Debug, Clone)]
 pub struct PhysicalFrame {
     /// 0 is the innermost.
     pub level: usize,
-    /// The instruction it is at, or will return to.
+    /// The instruction that the frame is at, or will return to.
     pub pc: Address,
     /// The address to look symbols up by: `pc`, or the byte before it in frames that wait for a call to return.
     pub lookup: Address,
     /// Its registers, as far as they can be recovered.
     pub registers: Registers,
-    /// Its canonical frame address: identifies it while it lives.
+    /// Its canonical frame address, which identifies the frame while it lives.
     pub cfa: Option<Address>,
     /// The module of `lookup`.
     pub module: Option<Arc<LoadedModule>>,
-    /// The kernel's trampoline below a signal handler: its caller was interrupted, not calling.
+    /// Whether it is the kernel's trampoline below a signal handler: its caller was interrupted and made no call.
     pub signal_trampoline: bool,
-    /// The SSE registers' low 16 bytes, `xmm0` first; only the innermost frame's are known, where the target gives them.
+    /// The SSE registers' low 16 bytes, `xmm0` first. Known only in the innermost frame, if the target provides them.
     pub vectors: Option<Arc<[u128; 16]>>,
-    /// Of an outer frame: what is in registers that no frame above has saved.
+    /// For an outer frame: the values of caller-saved registers that no inner frame has saved.
     pub unsaved: Option<Arc<Unsaved>>,
 }
 
 impl PhysicalFrame {
-    /// The mangled name of the function that it is in.
+    /// The mangled name of the frame's function.
     pub fn symbol(&self) -> Option<String> {
         let module = self.module.as_ref()?;
         let symbol = module.module.symbol_at(module.to_file(self.lookup))?;
@@ -49,8 +49,8 @@ impl PhysicalFrame {
     }
 }
 
-/// A physical frame that is held together with those that were found with it: of a long stack, each on its own would be a
-/// call of the allocator, and another when the program runs on.
+/// A physical frame in an allocation that it shares with the frames found with it. In a long stack, an allocation for each frame would be
+/// noticeably slower, as would freeing them when the program resumes.
 #[derive(Clone)]
 pub struct HeldFrame {
     found: Arc<Vec<PhysicalFrame>>,
@@ -70,7 +70,7 @@ impl Deref for HeldFrame {
     type Target = PhysicalFrame;
 
     fn deref(&self) -> &PhysicalFrame {
-        // Nobody makes one without its frame.
+        // Every constructor sets `index` to a frame of `found`.
         &self.found[self.index]
     }
 }
@@ -81,10 +81,10 @@ impl fmt::Debug for HeldFrame {
     }
 }
 
-/// What is in registers that callees needn't save, and haven't: theirs by now, or still the caller's.
+/// The contents of caller-saved registers that no frame has saved: either still the caller's values, or already overwritten by a callee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaved {
-    /// The general ones.
+    /// The general-purpose registers.
     pub registers: Registers,
     /// The SSE registers, as [`PhysicalFrame::vectors`].
     pub vectors: Option<Arc<[u128; 16]>>,
@@ -93,11 +93,11 @@ pub struct Unsaved {
 /// Identifies a logical frame within a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FrameId {
-    /// The stop it belongs to; one resume makes it stale.
+    /// The stop that the frame belongs to; a resume makes the frame stale.
     pub stop: u64,
     /// The thread.
     pub thread: ThreadId,
-    /// 0 is the innermost, inlined calls counted.
+    /// 0 is the innermost; inlined calls count.
     pub index: usize,
 }
 
@@ -106,26 +106,26 @@ pub struct FrameId {
 pub struct Frame {
     /// Identifies it.
     pub id: FrameId,
-    /// The machine's frame.
+    /// The physical frame.
     pub physical: HeldFrame,
     /// 0: the function itself; n: the n-th inlined call from outside.
     pub inline_depth: usize,
-    /// The function's name for people; `None` when nothing is known.
+    /// The function's name for display; `None` if unknown.
     pub function: Option<String>,
-    /// Where in the source it is; for outer frames of an inlined call: the call.
+    /// Where in the source it is. In a frame that has an inlined call inside, the call's position.
     pub position: Option<SourcePosition>,
-    /// The language to speak here.
+    /// The language of expressions in this frame.
     pub language: Language,
 }
 
 impl Frame {
-    /// Whether it is in source of the user's own, which is there.
+    /// Whether its source is the user's own and the file exists.
     pub fn is_users(&self) -> bool {
         let position = self.position.as_ref();
         position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
     }
 
-    /// Whether it is in source of a standard library or the system, which may be on this machine.
+    /// Whether its source belongs to a standard library or the system. The file may exist.
     pub fn in_library(&self) -> bool {
         let position = self.position.as_ref();
         position.is_some_and(|at| is_library_source(&at.file))
@@ -135,22 +135,22 @@ impl Frame {
 /// A part of a thread's stack.
 #[derive(Debug, Clone)]
 pub struct Stack {
-    /// The frames asked for.
+    /// The requested frames.
     pub frames: Vec<Frame>,
     /// How many there are in all; `None` when unwinding hasn't reached the end.
     pub total: Option<usize>,
 }
 
-/// Frames that are found by reading what each needs.
+/// Up to this many frames are read with single reads instead of whole pages.
 const FEW: usize = 4;
 
-/// How many frames are held together.
+/// How many physical frames share an allocation.
 const HELD_TOGETHER: usize = 64;
 
-/// What is shown for a frame that the kernel made to run a signal handler.
+/// The name shown for the frame of a signal trampoline.
 const SIGNAL_FRAME: &str = "<signal handler called>";
 
-/// A window of a thread's frames, unwound from scratch. [`StackCache`] keeps what it found.
+/// A window of a thread's frames, unwound from scratch. Use [`StackCache`] to keep what was found.
 pub fn stack(
     thread: ThreadId,
     stop: u64,
@@ -162,7 +162,7 @@ pub fn stack(
     StackCache::new(thread, stop, registers).window(modules, memory, window)
 }
 
-/// A thread's frames in one stop, as far as anybody asked for them.
+/// A thread's frames in one stop, as far as they were requested.
 #[derive(Debug)]
 pub struct StackCache {
     thread: ThreadId,
@@ -175,14 +175,14 @@ pub struct StackCache {
     /// How many logical frames were found so far.
     count: usize,
     complete: bool,
-    /// How many inlined calls at the innermost frame's address are not begun.
+    /// How many inlined calls begin at the innermost frame's address and are not entered yet.
     not_begun: usize,
-    /// The line that the innermost frame is shown at, of several at its address.
+    /// The line to show for the innermost frame, where several lines have its address.
     line: Option<SourcePosition>,
     descriptions: FxHashMap<Address, Arc<[Description]>>,
 }
 
-/// What a frame is, apart from its values.
+/// What is shown of a frame, apart from its values.
 #[derive(Debug, Clone)]
 struct Description {
     inline_depth: usize,
@@ -192,7 +192,7 @@ struct Description {
 }
 
 impl StackCache {
-    /// Nothing is unwound yet.
+    /// A cache without any frames yet.
     pub fn new(thread: ThreadId, stop: u64, registers: Registers) -> StackCache {
         StackCache {
             thread,
@@ -209,13 +209,12 @@ impl StackCache {
         }
     }
 
-    /// With the innermost frame's [`PhysicalFrame::vectors`].
+    /// Sets the innermost frame's [`PhysicalFrame::vectors`].
     pub fn with_vectors(self, vectors: Option<Arc<[u128; 16]>>) -> StackCache {
         StackCache { vectors, ..self }
     }
 
-    /// Without the frames of the innermost `count` inlined calls: the thread is at their first instruction, and is shown
-    /// as it stands before them.
+    /// Hides the frames of the innermost `count` inlined calls: the thread is at their first instruction and is shown before the calls.
     pub fn before_calls(self, count: usize) -> StackCache {
         StackCache {
             not_begun: count,
@@ -223,12 +222,12 @@ impl StackCache {
         }
     }
 
-    /// With the innermost frame at a line that was asked for: an optimiser may give the same instruction to several.
+    /// Sets the line shown for the innermost frame: an optimiser may attribute one instruction to several lines.
     pub fn at_line(self, line: Option<SourcePosition>) -> StackCache {
         StackCache { line, ..self }
     }
 
-    /// The frames of `window`, fewer where the stack ends. Unwinds no further than asked.
+    /// The frames of `window`, fewer where the stack ends. Unwinds no further than requested.
     pub fn window(
         &mut self,
         modules: &Modules,
@@ -246,18 +245,18 @@ impl StackCache {
         }
     }
 
-    /// The frame at `index`, inlined calls counted.
+    /// The frame at `index`; inlined calls count.
     pub fn frame(&mut self, modules: &Modules, memory: &dyn Memory, index: usize) -> Option<Frame> {
         self.reach(modules, memory, index.saturating_add(1));
         self.logical(index)
     }
 
-    /// The machine's frames from the innermost on, as far as they were found.
+    /// The physical frames found so far, innermost first.
     pub fn physical(&self) -> &[HeldFrame] {
         &self.physical
     }
 
-    /// The machine's frame of a level.
+    /// The physical frame at `level`.
     pub(crate) fn physical_at(
         &mut self,
         level: usize,
@@ -272,7 +271,7 @@ impl StackCache {
 
     fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
         if count.saturating_sub(self.count) > FEW {
-            // Frames lie close together, and their code, too.
+            // Frames lie close together, and so do their functions: read whole pages.
             self.walk(modules, &Pages::new(memory), count);
         } else {
             self.walk(modules, memory, count);
@@ -352,7 +351,7 @@ impl StackCache {
     }
 }
 
-/// How many logical frames of the physical one at `level` are not shown; never all.
+/// How many logical frames of the physical one at `level` are hidden; at least one is always shown.
 fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
     match level {
         0 => not_begun.min(described.len().saturating_sub(1)),
@@ -360,7 +359,7 @@ fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
     }
 }
 
-/// The functions that a frame's function is inlined into.
+/// The functions that `frame`'s inlined function is inlined into.
 pub(crate) fn functions_around(frame: &Frame) -> Vec<String> {
     let described = describe(&frame.physical);
     let around = described
@@ -369,16 +368,16 @@ pub(crate) fn functions_around(frame: &Frame) -> Vec<String> {
     around.filter_map(|one| one.function.clone()).collect()
 }
 
-/// The functions of a machine's frame: its own, also by the linker's name, and those inlined into that.
+/// The functions of a physical frame: its own, also by the symbol's name, and those inlined into it.
 pub(crate) fn functions_in(frame: &PhysicalFrame) -> Vec<String> {
     let described = describe(frame);
     let functions = described.iter().filter_map(|one| one.function.clone());
-    // The debug information gives lambdas no name.
+    // Lambdas have no name in the debug information.
     let linkers = frame.symbol().map(|symbol| demangle(&symbol));
     functions.chain(linkers).collect()
 }
 
-/// The machine's frames outside of that of `frame`, nearest first; each is unwound when it is asked for.
+/// The physical frames outside of `frame`, nearest first, unwound lazily.
 pub(crate) fn callers<'a>(
     frame: &Frame,
     modules: &'a Modules,
@@ -419,7 +418,8 @@ fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
         .map(|function| function.name.clone());
     let name = name.or_else(symbol);
     let language = module.language_at(lookup);
-    // What a thread has come to may have no line of its own; of a call, it is left open.
+    // The innermost frame may stop at an instruction without a line: take the nearest row with one. A call without a line is shown
+    // without a position.
     let row = match frame.lookup == frame.pc {
         true => module.row_with_line(lookup),
         false => module.row_at(lookup).filter(|row| row.line != 0),

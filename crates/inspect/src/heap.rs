@@ -1,13 +1,12 @@
-//! Whether an address is in memory that a program has given back to glibc's malloc.
+//! Whether an address is in memory that a program has freed with glibc's malloc.
 //!
-//! Nothing is asked of glibc's debug information: its main arena is found in its data by its form (`arenas`), and what is read there is
-//! believed only where the lists agree with themselves. Layouts are those of glibc 2.27 and later, for the threads' caches those
-//! of 2.32 to 2.41; of others, of other allocators, and where lists are too long, nothing is said.
+//! Needs no debug information of glibc. The main arena is found in glibc's data by its form (`arenas`), and its lists are believed only
+//! where they are consistent. Supported are glibc 2.27 and later, for the threads' caches 2.32 to 2.41. For other versions, other
+//! allocators, and lists that are too long, the answer is "not freed".
 //!
-//! An address counts as freed when it is in a chunk of a free list (of a thread's cache, a fast bin, or another bin whose links and sizes
-//! agree), or in the unused end of a heap. A chunk that is being allocated leaves its list before the program has it, and one that is being
-//! freed comes to a list after the program has given it up; so that is true wherever threads have stopped. The lists are
-//! read again when memory may have changed.
+//! An address counts as freed if it is in a chunk of a free list (a thread's cache, a fast bin, or another bin with consistent links and
+//! sizes) or in the unused end of a heap. That is correct wherever threads have stopped: malloc takes a chunk from its list before it
+//! returns it, and free inserts it after the program has given it up. The lists are read again when memory may have changed.
 
 mod arenas;
 mod caches;
@@ -21,19 +20,19 @@ use dapple_arch::Memory;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// From a chunk's start to what the program gets of it.
+/// From a chunk's start to the memory that the program gets, in bytes.
 const HEADER: u64 = 16;
-/// How often the main arena is looked for.
+/// How often to look for the main arena in one set of modules.
 const MOST_TRIES: u32 = 100;
-/// The smallest chunk.
+/// The smallest size of a chunk, in bytes.
 const SMALLEST: u64 = 32;
-/// The flags in a chunk's size.
+/// The bits of a chunk's size word that are flags.
 const FLAGS: u64 = 7;
-/// The chunk before is in use.
+/// Flag: the chunk before is in use.
 const PREVIOUS_IN_USE: u64 = 1;
-/// It is a mapping of its own.
+/// Flag: the chunk is a mapping of its own.
 const MAPPED: u64 = 2;
-/// It is not of the main arena.
+/// Flag: the chunk isn't in the main arena.
 const OTHER_ARENA: u64 = 4;
 
 /// What is known of a process's heap.
@@ -44,32 +43,32 @@ pub(crate) struct Heap {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The main arena of a set of modules, once it was found.
+    /// The version of a set of modules, and the address of the main arena found in it.
     main: Option<(u64, u64)>,
-    /// A set of modules, and how often it was looked for in them.
+    /// The version of a set of modules, and how often the main arena was looked for in it.
     tries: (u64, u32),
-    /// The variable of the threads' caches, from a thread's pointer on.
+    /// How far below a thread's pointer the variable lies that points to its cache.
     cache_offset: Option<u64>,
-    /// The mark of all cached chunks, since 2.34.
+    /// The key that marks all cached chunks, since 2.34.
     mark: Option<u64>,
-    /// What was read last.
+    /// What was read for the current memory stamp.
     seen: Seen,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// When: [`Live::memory_stamp`].
+    /// The [`Live::memory_stamp`] of the read.
     stamp: Option<u64>,
-    /// By address.
+    /// The arenas by address; each is read when it is needed.
     arenas: Option<Vec<(u64, Option<Arena>)>>,
-    /// The arena of each aligned region that was asked for.
+    /// The arena of each aligned region looked up so far.
     regions: FxHashMap<u64, Option<usize>>,
     caches: Option<Caches>,
     /// The free parts of each arena, sorted.
     ranges: FxHashMap<usize, Vec<(u64, u64)>>,
 }
 
-/// What it is asked with.
+/// What the heap is inspected with.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub memory: &'a dyn Memory,
@@ -77,7 +76,7 @@ pub(crate) struct Around<'a> {
     pub live: &'a dyn Live,
 }
 
-/// A chunk's size and flags.
+/// A chunk's size word, with the flags.
 #[derive(Debug, Clone, Copy)]
 struct Head(u64);
 
@@ -100,7 +99,7 @@ fn words<const COUNT: usize>(memory: &dyn Memory, address: u64) -> Option<[u64; 
 }
 
 impl Heap {
-    /// Whether an address is in memory that was freed. `false` is also the answer where nobody knows.
+    /// Whether an address is in freed memory; `false` if unknown.
     pub(crate) fn is_freed(&self, address: u64, around: Around<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_freed(address, around).unwrap_or(false)
@@ -110,7 +109,7 @@ impl Heap {
 impl State {
     fn is_freed(&mut self, address: u64, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
-        // While threads run, lists change while they are read.
+        // While threads run, lists would change during the read.
         let stamp = around.live.memory_stamp()?;
         if self.seen.stamp != Some(stamp) {
             self.seen = Seen {
@@ -144,7 +143,7 @@ impl State {
         Some(address < *end)
     }
 
-    /// What the chunk says that begins before the address; `None`: none begins there, or it has been joined to others.
+    /// What the chunk header right before the address says; `None` if there is none, or if the chunk has been merged with others.
     fn by_header(&mut self, address: u64, arena: &Arena, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
         if !address.is_multiple_of(16) {
@@ -167,9 +166,9 @@ impl State {
         (foot == head.size() && is_linked).then_some(true)
     }
 
-    /// Whether a thread's cache has it. `second` is the word that marks what is in one, or anything.
+    /// Whether a thread's cache has the chunk. `second` is the second word of its contents, where cached chunks have their key.
     fn is_cached(&mut self, address: u64, size: u64, second: u64, around: Around<'_>) -> bool {
-        // What is cached is marked; where all have one mark, nothing has to be looked at to see that this isn't.
+        // Where all cached chunks have the same key, another value proves that this one isn't cached.
         let is_marked = second != 0 && self.mark.is_none_or(|mark| mark == second);
         is_marked && self.caches(around).has(address, size, around.memory)
     }
@@ -194,7 +193,7 @@ impl State {
         if let Some((_, main)) = self.main.filter(|(known, _)| *known == version) {
             return Some(main);
         }
-        // Before its first use it has no form yet; in a program with another allocator it never has.
+        // The arena has no recognisable form before its first use, and never in a program with another allocator.
         let tried = Some(self.tries.1).filter(|_| self.tries.0 == version);
         let tried = tried.unwrap_or(0);
         if tried >= MOST_TRIES {
@@ -203,12 +202,12 @@ impl State {
         self.tries = (version, tried + 1);
         let found = arenas::find_main(around)?;
         self.main = Some((version, found));
-        // It may be another program, too.
+        // A new set of modules may be another program.
         (self.mark, self.cache_offset) = (None, None);
         Some(found)
     }
 
-    /// Which arena has the memory at an address.
+    /// The index of the arena that contains an address.
     fn arena_of(&mut self, address: u64, memory: &dyn Memory) -> Option<usize> {
         let is_main = self.arena(0, memory)?.covers(address);
         if is_main {
@@ -224,7 +223,6 @@ impl State {
                     .skip(1)
                     .position(|(address, _)| *address == owner)
             };
-            // Without a second arena there is nothing to look at.
             let found = (all.len() > 1).then(found).flatten().map(|at| at + 1);
             self.seen.regions.insert(region, found);
             found

@@ -1,11 +1,12 @@
-//! All that only looks at a program that stands still, live or in a core file: modules, stacks, variables, expressions, exceptions, code.
+//! Everything that inspects a stopped program, live or in a core dump: modules, stacks, variables, expressions, exceptions, code.
 //!
-//! It is given memory, registers and modules, and never makes the program run. Where an expression wants a function called, it says what
-//! is to be called with what ([`calls`]), and goes on with the result that it is given.
+//! The crate is given memory, registers and modules, and never resumes the program. Where an expression calls a function, the evaluator
+//! returns the call that has to be made ([`calls`]) and continues with the result.
 //!
-//! [`values`], [`eval`] and [`natvis`] are one subject and need each other: an expression has a value, a presentation shows a value's
-//! children by expressions, and those are read from values again. [`exceptions`] and [`calls`] belong to it: an exception's object is a value
-//! and `$exception` an expression; an argument is passed as its type is laid out. Below them are [`modules`], then [`frame`] and [`unwind`].
+//! [`values`], [`eval`] and [`natvis`] depend on each other: an expression has a value, a natvis presentation shows a value's children by
+//! expressions, and expressions read values again. [`exceptions`] and [`calls`] belong to the same layer: an exception's object is a
+//! value and `$exception` an expression; an argument is passed according to the layout of its type. Below them are [`modules`], then
+//! [`frame`] and [`unwind`].
 
 pub mod calls;
 pub mod disassembly;

@@ -1,17 +1,17 @@
-//! What is known of threads only by asking for it: their registers beyond those that frames keep.
+//! State of a live process that takes system calls to read, so that it is read only when needed.
 
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
 
-/// Gives the registers that frames don't keep. They are asked for where one is named: it takes system calls.
+/// Gives the registers that frames don't store, and other state. Call only when such a register is named: it takes system calls.
 pub trait Live {
-    /// A thread's registers as the kernel gives them, and its extended state (XSAVE).
+    /// A thread's registers in the kernel's layout, and its extended state (XSAVE).
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
-    /// Another number whenever memory may have changed; `None`: it may change while it is looked at.
+    /// A number that differs whenever memory may have changed; `None`: threads are running and may change memory during a read.
     fn memory_stamp(&self) -> Option<u64> {
         None
     }
-    /// The thread pointers (`fs_base`) of the first thread and, up to a number, of the others.
+    /// The thread pointers (`fs_base`), the first thread's first, of at most `_most` threads.
     fn thread_pointers(&self, _most: usize) -> Vec<u64> {
         Vec::new()
     }

@@ -1,9 +1,8 @@
 //! From one frame to its caller.
 //!
-//! Responsible for recovering a caller's registers, by call frame information where a module has it and by looking at the
-//! stack where it has none. Not responsible for names or lines: that is [`crate::frame`]. The rule that keeps it from looping
-//! on garbage is that canonical frame addresses grow, except over a signal trampoline, whose handler may have had a stack
-//! of its own.
+//! Responsible for recovering a caller's registers: by call frame information where a module has it, by inspecting the stack where it has
+//! none. Not responsible for names or lines: that is [`crate::frame`]. Canonical frame addresses have to grow from frame to frame, which
+//! prevents endless loops on garbage. The exception is a signal trampoline, whose handler may have run on an alternate stack.
 
 use crate::Address;
 use crate::frame::{PhysicalFrame, Unsaved};
@@ -19,7 +18,7 @@ use std::sync::Arc;
 mod fallback;
 mod tls;
 
-/// How many frames a stack is followed for: an 8 MiB stack of the smallest frames that recursion makes.
+/// The most frames that are unwound: as many as an 8 MiB stack has of the smallest recursive frames.
 pub const MAX_FRAMES: usize = 300_000;
 
 /// The innermost frame of a thread with these registers.
@@ -42,7 +41,7 @@ pub fn frames(
         .collect()
 }
 
-/// The caller's frame; `None` at the end of the stack or where it can't be followed (never loops: the CFA must grow).
+/// The caller's frame; `None` at the end of the stack, or where unwinding fails. Never loops, because the CFA has to grow.
 pub fn caller(
     frame: &PhysicalFrame,
     modules: &Modules,
@@ -60,7 +59,7 @@ pub fn caller(
         None => (fallback::find(frame, modules, memory)?.1, None),
     };
     let pc = registers.pc().filter(|pc| pc.0 != 0)?;
-    // A trampoline isn't called: it is returned to, and what precedes it belongs to somebody else.
+    // A trampoline has no call site: the handler returns to its first instruction, so the byte before it belongs to other code.
     let interrupted = frame.signal_trampoline;
     let trampoline = is_trampoline(pc, modules, memory);
     let lookup = if interrupted || trampoline {
@@ -70,10 +69,10 @@ pub fn caller(
     };
     let mut next = complete(frame.level + 1, registers, pc, lookup, modules, memory);
     next.unsaved = unsaved;
-    // A trampoline's is the stack pointer of what was interrupted.
+    // A trampoline's CFA is the stack pointer of the interrupted code, which may be on another stack.
     let other_stack = interrupted || next.signal_trampoline;
     if !other_stack && next.cfa.is_some_and(|next| next <= cfa) {
-        // The address is good, what lies beyond it isn't.
+        // The return address is valid, but there is nothing to unwind from here.
         next.cfa = None;
     }
     Some(next)
@@ -142,7 +141,7 @@ fn cfa_by_rules(
     cfa.filter(|cfa| *cfa != 0).map(Address)
 }
 
-/// What a frame leaves in the registers that are nobody's to save. The frames of a deep recursion share it.
+/// The values that a frame leaves in caller-saved registers. The frames of a deep recursion share one `Unsaved`.
 fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>> {
     if frame.signal_trampoline {
         return None;
@@ -213,10 +212,10 @@ fn by_rules(
     Some(registers)
 }
 
-/// Where a frame's caller finds a register again.
+/// Where a register of a frame's caller is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// In the same or another register of the frame.
+    /// In this register of the frame: the same one or another.
     In(u16),
     /// In memory.
     At(Address),
@@ -224,7 +223,7 @@ pub enum Kept {
     Nowhere,
 }
 
-/// Where the caller of `frame` has one of its registers.
+/// Where `frame` stores the value that `register` has in its caller.
 pub fn kept(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dyn Memory) -> Kept {
     let (Some(cfa), Some(rules)) = (frame.cfa, find_rules(frame.lookup, modules)) else {
         return Kept::Nowhere;
@@ -249,10 +248,10 @@ pub fn kept(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dy
     }
 }
 
-/// A physical frame as what location expressions are evaluated against.
+/// The context of a physical frame for evaluating location expressions.
 pub struct FrameContext<'a> {
     frame: Cow<'a, PhysicalFrame>,
-    /// The module whose expressions are evaluated.
+    /// The module that the expressions are from.
     module: Option<Arc<LoadedModule>>,
     modules: &'a Modules,
     memory: &'a dyn Memory,
@@ -271,7 +270,7 @@ impl<'a> FrameContext<'a> {
         }
     }
 
-    /// The context of `frame` for expressions of `module`, such as those of another module's statics.
+    /// The context of `frame` for expressions of `module`, such as the location of a static of another module.
     pub fn of_module(
         frame: &'a PhysicalFrame,
         module: &Arc<LoadedModule>,

@@ -1,9 +1,9 @@
-//! Where instructions begin.
+//! Finds where instructions begin.
 //!
-//! Forwards that is read off the instructions themselves, up to the next border that is known. Backwards they are read from a place before
-//! where one is known to begin: the function, or a line's row in a long one. Where nothing is known (code that a program
-//! makes), all places are tried: wherever one begins to read, after a few instructions one reads the right ones, so the beginning is right that
-//! most others lead to.
+//! Forwards, each begins where the previous one ends, up to the next known border. Backwards, decoding starts at an earlier address where
+//! an instruction is known to begin: the function's start, or a line row's in a long function. Where nothing is known (code made at run
+//! time), decoding is tried from every byte: wrong starts fall into step with the right instructions after a few of them, so the start to
+//! choose is the one that most others lead to.
 
 use crate::Address;
 use crate::modules::Modules;
@@ -14,20 +14,19 @@ use std::ops::Range;
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: u64 = 15;
-/// So much memory is read at once, in bytes.
+/// The most memory that is read at once, in bytes.
 const PIECE: u64 = 1 << 15;
-/// From no further away than that is a function read to get to its end, in bytes.
+/// The longest way to decode from a function's start, in bytes.
 const FARTHEST: u64 = 1 << 17;
-/// What is read before the instructions wanted, where nothing is known: enough for reading to become right.
+/// How many bytes to decode in advance where no start is known: enough to fall into step.
 const RUN_UP: u64 = 64;
-/// Memory is there by pages.
 const PAGE: u64 = 4096;
 
-/// An instruction, bytes that are none, or a byte that can't be read.
+/// An instruction, bytes that aren't one, or a byte that can't be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub address: u64,
-    /// `None`: no instruction.
+    /// `None`: not an instruction.
     pub instruction: Option<Instruction>,
     bytes: [u8; LONGEST as usize],
     /// 0 for a byte that can't be read.
@@ -35,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Its bytes; none where memory can't be read.
+    /// Its bytes; empty where memory can't be read.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.length)).unwrap_or(&[])
     }
@@ -61,7 +60,7 @@ impl Found {
     }
 }
 
-/// What instructions are read from.
+/// The source of instructions.
 #[derive(Clone, Copy)]
 pub(super) struct Code<'a> {
     pub modules: &'a Modules,
@@ -79,7 +78,7 @@ impl Code<'_> {
             let length = rest.saturating_mul(LONGEST).min(PIECE).min(border - at);
             let code = self.read(at, length);
             if code.is_empty() {
-                // So it is in all of the page.
+                // Memory is mapped by pages, so the rest of the page can't be read either.
                 let bytes = (PAGE - at % PAGE).min(rest);
                 found.extend((0..bytes).map(|n| Found::unreadable(at.saturating_add(n))));
                 at = at.saturating_add(bytes);
@@ -93,7 +92,7 @@ impl Code<'_> {
         found
     }
 
-    /// The instructions of a range, as far as it can be read.
+    /// The instructions of a range; they end where it can't be read.
     pub fn within(&self, range: Range<u64>) -> Vec<Found> {
         let length = range.end.saturating_sub(range.start);
         let code = self.read(range.start, length);
@@ -110,7 +109,7 @@ impl Code<'_> {
             let rest = count - found.len();
             let piece = self.last_before(end, rest);
             let Some(first) = piece.first() else {
-                // There is nothing before the first address.
+                // The address space begins here.
                 found.push_front(Found::unreadable(0));
                 continue;
             };
@@ -123,7 +122,7 @@ impl Code<'_> {
         found.into()
     }
 
-    /// Some instructions that end at `end`, about as many as are wanted; none before the first address.
+    /// Some instructions that end at `end`, about `count` of them; empty at address 0.
     fn last_before(&self, end: u64, count: usize) -> Vec<Found> {
         let Some(last) = end.checked_sub(1) else {
             return Vec::new();
@@ -156,7 +155,7 @@ impl Code<'_> {
         guess(start, &code)
     }
 
-    /// The piece of code around an address, where that is known.
+    /// The borders of the code around an address, if known.
     fn piece(&self, at: u64) -> Option<Range<u64>> {
         let loaded = self.modules.at(Address(at))?;
         let piece = loaded.module.code_around(loaded.to_file(Address(at)))?;
@@ -164,7 +163,7 @@ impl Code<'_> {
         Some(process(piece.start)..process(piece.end)).filter(|piece| piece.contains(&at))
     }
 
-    /// Where the line's row begins that covers an address.
+    /// The start of the line row that covers an address.
     fn row_before(&self, at: u64) -> Option<u64> {
         let loaded = self.modules.at(Address(at))?;
         let row = loaded.module.row_at(loaded.to_file(Address(at)))?;
@@ -172,7 +171,7 @@ impl Code<'_> {
         (start <= at && at - start <= FARTHEST).then_some(start)
     }
 
-    /// As many of the bytes as can be read without a gap.
+    /// Bytes from `at` on, up to the first that can't be read.
     fn read(&self, at: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
         let count = self.memory.read_some(Address(at), &mut bytes);
@@ -180,7 +179,7 @@ impl Code<'_> {
         bytes
     }
 
-    /// As many of the bytes before `end`, none before `start`, as can be read without a gap.
+    /// The bytes before `end` and not before `start` that can be read without a gap, with their address.
     fn read_before(&self, start: u64, end: u64) -> (u64, Vec<u8>) {
         let mut from = start;
         while from < end {
@@ -195,7 +194,7 @@ impl Code<'_> {
     }
 }
 
-/// Decodes from `at` on. Where the code `ends` with `code`, what is left of it that isn't a whole instruction is told, too.
+/// Decodes from `at` on. If the code `ends` here, an incomplete instruction at the end is reported as invalid bytes.
 fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
     let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
     while decoder.can_decode() {
@@ -204,7 +203,7 @@ fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
         let is_cut = decoder.last_error() == DecoderError::NoMoreBytes;
         let (end, instruction) = match (instruction.is_invalid(), is_cut) {
             (false, _) => (decoder.position(), Some(instruction)),
-            // The rest is in the next piece.
+            // The rest of the instruction is in the next piece.
             (true, true) if !ends && start > 0 => return,
             (true, true) => (code.len(), None),
             (true, false) => (start + 1, None),
@@ -218,10 +217,10 @@ fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
     }
 }
 
-/// Instructions that end with the code, of which it isn't known where they begin.
+/// The most likely instructions of code whose last one ends at its end, where no start is known.
 fn guess(at: u64, code: &[u8]) -> Vec<Found> {
     let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
-    // For each place the end of the instruction that would begin there, and how many places lead to it.
+    // For each byte, the end of the instruction that begins there, and how many starts lead to it.
     let mut ends = vec![0; code.len()];
     let mut ways = vec![1_u32; code.len() + 1];
     for start in 0..code.len() {
@@ -240,7 +239,7 @@ fn guess(at: u64, code: &[u8]) -> Vec<Found> {
     while end > 0 {
         let lowest = end.saturating_sub(LONGEST as usize);
         let leads = (lowest..end).filter(|start| ends[*start] == end);
-        // A byte that nothing ends with is none.
+        // Where no instruction ends here, the byte stands alone as invalid.
         let start = leads.max_by_key(|start| ways[*start]).unwrap_or(end - 1);
         chosen.push(start..end);
         end = start;

@@ -1,8 +1,8 @@
-//! Instructions in literal memory.
+//! Tests with instructions in literal memory.
 
 use super::*;
 
-/// Bytes at an address, and nothing elsewhere.
+/// Memory that has bytes at one address only.
 struct Literal(u64, Vec<u8>);
 
 impl Memory for Literal {
@@ -61,7 +61,7 @@ fn forwards_each_instruction_begins_where_the_last_one_ends() {
 
 #[test]
 fn backwards_the_beginning_is_right_that_most_others_lead_to() {
-    // Three times, so that there is something before.
+    // Three copies of the function, so that there is code before.
     let memory = Literal(0x1000, FUNCTION.repeat(3));
     let length = FUNCTION.len() as u64;
     let end = 0x1000 + 3 * length;
@@ -83,7 +83,7 @@ fn where_there_is_no_memory_each_byte_stands_for_an_instruction() {
     assert_eq!(valid, [false, false, true, true, true, true, false, false]);
     assert_eq!(found[0].text, "(no memory)");
     assert!(found[0].bytes.is_empty());
-    // Before the first address and behind the last there is nothing to count on.
+    // Requests beyond either end of the address space repeat its last byte.
     assert_eq!(addresses(&window(&memory, 1, -3, 4)), [0, 0, 0, 1]);
     let last = addresses(&window(&memory, u64::MAX - 1, 0, 3));
     assert_eq!(last, [u64::MAX - 1, u64::MAX, u64::MAX]);
@@ -92,7 +92,7 @@ fn where_there_is_no_memory_each_byte_stands_for_an_instruction() {
 
 #[test]
 fn what_is_no_instruction_is_told_byte_by_byte() {
-    // 0x06 is none in 64-bit code, and a call needs four bytes more.
+    // 0x06 isn't an instruction in 64-bit code, and the call lacks its last three bytes.
     let memory = Literal(0x3000, vec![0x06, 0xc3, 0xe8, 0x01]);
     let found = window(&memory, 0x3000, 0, 4);
     let texts: Vec<&str> = found.iter().map(|one| &*one.text).collect();

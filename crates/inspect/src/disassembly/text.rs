@@ -1,4 +1,4 @@
-//! What is said of an instruction: Intel's syntax, with the names of what it refers to.
+//! The text of an instruction: Intel's syntax, with the names of the symbols that it refers to.
 
 use super::instructions::Found;
 use crate::Address;
@@ -8,25 +8,25 @@ use dapple_symbols::module::demangle_short;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
 use std::fmt::Write;
 
-/// Below are no addresses: numbers there are numbers.
+/// Immediate values below this are taken for numbers, not addresses.
 const LOWEST: u64 = 0x1_0000;
 
-/// Whether operands get the names of what they refer to.
+/// Whether operands are followed by the symbol they refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// Addresses alone.
+    /// No symbols.
     None,
-    /// Addresses with the symbols that they are in.
+    /// Symbols.
     Symbols,
 }
 
-/// Writes instructions.
+/// Formats instructions.
 pub(super) struct Text<'a> {
     modules: &'a Modules,
     memory: &'a dyn Memory,
     formatter: IntelFormatter,
     names: Names,
-    /// The symbol that was asked for last: where it begins, its size and its name.
+    /// The symbol that was looked up last: its address, size and name.
     last: Option<(Address, u64, String)>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The instruction; for what is none, what it is in parentheses.
+    /// The instruction's text; for bytes that aren't one, the reason in parentheses.
     pub fn of(&mut self, found: &Found) -> String {
         let Some(instruction) = &found.instruction else {
             return match found.bytes() {
@@ -62,7 +62,7 @@ impl<'a> Text<'a> {
         if self.names == Names::Symbols
             && let Some(name) = self.referred(instruction)
         {
-            // What can fail is the reader of the text, not a string.
+            // Writing to a `String` can't fail.
             let _ = write!(text, " <{name}>");
         }
         text
@@ -104,7 +104,7 @@ impl<'a> Text<'a> {
         Some(named(&name, address.wrapping_sub(start.0)))
     }
 
-    /// The name of what the instruction refers to by an address.
+    /// The symbol that an operand of the instruction refers to.
     fn referred(&self, instruction: &Instruction) -> Option<String> {
         for operand in 0..instruction.op_count() {
             let address = match instruction.op_kind(operand) {
@@ -127,7 +127,7 @@ impl<'a> Text<'a> {
         let address = instruction.ip_rel_memory_address();
         let loaded = self.modules.at(Address(address))?;
         let section = loaded.module.section_at(loaded.to_file(Address(address)));
-        // The dynamic linker's table has the address of what is meant.
+        // The target's address is in the global offset table.
         let goes_there = matches!(
             instruction.flow_control(),
             FlowControl::IndirectCall | FlowControl::IndirectBranch

@@ -1,4 +1,4 @@
-//! glibc's arenas (`struct malloc_state`): found by their form, and what they say of their chunks.
+//! glibc's arenas (`struct malloc_state`): finds them by their form, and reads their free lists.
 
 use super::{Around, FLAGS, HEADER, Head, PREVIOUS_IN_USE, words};
 use crate::Address;
@@ -17,15 +17,15 @@ const NEXT: usize = 0x870;
 const SYSTEM_MEMORY: usize = 0x888;
 const SIZE: usize = 0x898;
 
-/// Heaps of arenas but the main one are aligned to their largest size.
+/// Alignment and largest size of a heap that isn't the main arena's.
 const REGION: u64 = 64 << 20;
 /// `flags`: the main arena's memory is not in one piece.
 const NONCONTIGUOUS: u64 = 2;
-/// The most arenas there are.
+/// The most arenas to follow.
 const MOST_ARENAS: usize = 1024;
-/// The most data of a module that is searched.
+/// How many bytes of a module's data are searched.
 const MOST_DATA: u64 = 2 << 20;
-/// Chunks looked at for one request.
+/// How many chunks are followed for one request.
 const MOST_CHUNKS: usize = 1000;
 
 /// An arena as it was when it was read.
@@ -36,12 +36,12 @@ pub(super) struct Arena {
     words: Arc<[u64]>,
 }
 
-/// What an address of an arena is.
+/// Where an address in an arena is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In the end of the heap, which no chunk has.
+    /// In the unused end of the heap (the top chunk).
     Unused,
-    /// Before that.
+    /// Before the top chunk.
     Used,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn region(address: u64) -> u64 {
     address & !(REGION - 1)
 }
 
-/// The arenas by their addresses, the main one first; none where their chain doesn't come back to it.
+/// The arenas by address, the main one first; empty if their circular list doesn't come back to it.
 pub(super) fn all(main: Arena, memory: &dyn Memory) -> Vec<(u64, Option<Arena>)> {
     let start = main.address;
     let mut next = main.word(NEXT);
@@ -66,7 +66,7 @@ pub(super) fn all(main: Arena, memory: &dyn Memory) -> Vec<(u64, Option<Arena>)>
     found
 }
 
-/// Looks for the main arena in the data of the C library, or of a program that is linked with it statically.
+/// Looks for the main arena in the data of the C library, or of a statically linked program.
 pub(super) fn find_main(around: Around<'_>) -> Option<u64> {
     let has_malloc = |module: &&Arc<LoadedModule>| {
         let name = module.module.path().file_name().unwrap_or_default();
@@ -90,15 +90,14 @@ pub(super) fn find_main(around: Around<'_>) -> Option<u64> {
     })
 }
 
-/// The main arena among words of data: the arena after it is itself, or one in a heap of its own; and each bin is empty or
-/// has a list.
+/// Looks for the main arena in data. Its `next` is itself or an arena in a heap of its own; each bin is empty or has a list.
 fn main_in(start: u64, words: &[u64], memory: &dyn Memory) -> Option<u64> {
     let fits = words.len().checked_sub(SIZE / 8)?;
     (0..=fits).find_map(|index| {
         let address = start + 8 * index as u64;
         let arena = words.get(index..index + SIZE / 8)?;
         let next = arena[NEXT / 8];
-        // An arena follows the description of its heap, which is at the start of a region.
+        // An arena other than the main one follows the `heap_info` at the start of an aligned region.
         let is_other = || next.wrapping_sub(region(next)) < 0x100 && next > REGION;
         if next != address && !is_other() {
             return None;
@@ -113,7 +112,7 @@ fn main_in(start: u64, words: &[u64], memory: &dyn Memory) -> Option<u64> {
     })
 }
 
-/// Whether the chunks before and after a free one in its list know of it.
+/// Whether the neighbours of a free chunk in its list link back to it.
 pub(super) fn is_linked(chunk: u64, forward: u64, back: u64, memory: &dyn Memory) -> bool {
     let leads_back = |to: u64, offset: u64| {
         let link = to
@@ -124,7 +123,7 @@ pub(super) fn is_linked(chunk: u64, forward: u64, back: u64, memory: &dyn Memory
     leads_back(forward, 24) && leads_back(back, 16)
 }
 
-/// What a list's link leads to: since 2.32 it is mixed with where it is (safe-linking).
+/// The target of a list's link: since 2.32 it is XORed with its own position (safe-linking).
 pub(super) fn link(position: u64, raw: u64) -> u64 {
     raw ^ (position >> 12)
 }
@@ -143,7 +142,7 @@ impl Arena {
         self.words.get(offset / 8).copied().unwrap_or(0)
     }
 
-    /// What a bin's links are counted from: a chunk whose links would be the bin.
+    /// The address of a bin as a pseudo chunk: as glibc's `bin_at`, its links are at the offsets of a chunk's.
     fn bin(&self, index: usize) -> u64 {
         self.address.wrapping_add((BINS + 16 * index) as u64) - HEADER
     }
@@ -152,7 +151,7 @@ impl Arena {
         self.word(TOP)
     }
 
-    /// Whether it looks like one that was used: a top, memory of the system, and bins.
+    /// Whether it has the form of an arena in use: a top chunk, memory from the system, and consistent bins.
     fn has_form(&self) -> bool {
         let memory = self.word(SYSTEM_MEMORY);
         let has_bins = (0..BIN_COUNT).all(|index| {
@@ -171,7 +170,7 @@ impl Arena {
         (self.word(at), self.word(at + 8))
     }
 
-    /// The main arena's heap is one piece that ends with its top.
+    /// The start of the main arena's heap, which is one piece that ends with the top chunk.
     fn start(&self, memory: &dyn Memory) -> Option<u64> {
         let [head] = words(memory, self.top().checked_add(8)?)?;
         let end = self.top().checked_add(head & !FLAGS)?;
@@ -188,12 +187,12 @@ impl Arena {
             && address < top.saturating_add(reach)
     }
 
-    /// The first chunk of the main arena's heap, which is the cache of the thread that began.
+    /// The first chunk of the main arena's heap: the cache of the first thread.
     pub(super) fn first_chunk(&self, memory: &dyn Memory) -> Option<u64> {
         Some(self.start(memory)?.next_multiple_of(16))
     }
 
-    /// What an address is that may be in one of its heaps; `None`: nobody knows.
+    /// Where in this arena's heaps an address is; `None`: unknown.
     pub(super) fn place_of(&self, address: u64, memory: &dyn Memory) -> Option<Place> {
         let top = self.top();
         let is_tops = match self.is_main {
@@ -210,7 +209,7 @@ impl Arena {
         is_unused.then_some(Place::Unused)
     }
 
-    /// Whether the fast bin of a size has a chunk.
+    /// Whether the fast bin for `size` has the chunk.
     pub(super) fn has_fast(&self, chunk: u64, size: u64, memory: &dyn Memory) -> bool {
         let index = (size >> 4).checked_sub(2).map(|index| index as usize);
         let Some(index) = index.filter(|index| *index < FAST_COUNT) else {
@@ -239,7 +238,7 @@ impl Arena {
         chunks.take(MOST_CHUNKS)
     }
 
-    /// The parts of its heaps that are in lists, as far as they are looked at.
+    /// The ranges of its free chunks, as far as the lists are followed.
     pub(super) fn free_ranges(&self, memory: &dyn Memory) -> Vec<(u64, u64)> {
         let mut ranges = Vec::new();
         if !self.has_form() {

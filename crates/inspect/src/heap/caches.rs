@@ -1,23 +1,24 @@
-//! The threads' own caches of free chunks (`tcache_perthread_struct`).
+//! The threads' caches of free chunks (`tcache_perthread_struct`).
 //!
-//! The first thread's is the first chunk of the main arena's heap. The variable that leads there is at one distance from each thread's
-//! pointer, since the C library's thread-locals are static; it is found below the first thread's pointer by its value.
+//! The first thread's cache is the first chunk of the main arena's heap. The thread-local variable that points to a cache has the same
+//! distance from each thread's pointer, since the C library's TLS block is static. The distance is found by searching below the first
+//! thread's pointer for the known address.
 
 use super::arenas::link;
 use super::{Around, FLAGS, HEADER, Head, words};
 use dapple_arch::Memory;
 
-/// Lists, one for each size.
+/// The number of lists, one for each size.
 const LISTS: usize = 64;
-/// The counts of the lists come first, 16 bits each.
+/// Where the lists' heads begin, in bytes: after their 16-bit counts.
 const ENTRIES: u64 = 2 * LISTS as u64;
-/// The size of the chunk that a cache is in (2.30 to 2.41).
+/// The size of the chunk that holds a cache (2.30 to 2.41).
 const CHUNK: u64 = 0x290;
-/// How far below a thread's pointer the variable is looked for.
+/// How far below a thread's pointer to search for the variable, in bytes.
 const REACH: usize = 0x2000;
-/// Threads whose caches are looked at.
+/// How many threads' caches are read.
 const MOST_THREADS: usize = 64;
-/// Chunks of one list that are looked at; there are 7 if nobody has asked for more.
+/// How many chunks of one list are followed. glibc's default limit is 7.
 const MOST_ENTRIES: usize = 64;
 
 /// The caches of all threads.
@@ -25,7 +26,7 @@ const MOST_ENTRIES: usize = 64;
 pub(super) struct Caches {
     /// The first chunk of each list.
     heads: Vec<Cache>,
-    /// What cached chunks are marked with: since 2.34 the same for all, before that the cache's address.
+    /// The keys of cached chunks: since 2.34 one for all, before that the cache's address.
     marks: Vec<u64>,
 }
 
@@ -36,7 +37,7 @@ struct Cache {
 }
 
 impl Caches {
-    /// Reads the caches; `start` is where the first chunk of the main heap begins.
+    /// Reads the caches; `start` is the first chunk of the main heap.
     pub(super) fn read(start: u64, offset: &mut Option<u64>, around: Around<'_>) -> Caches {
         let memory = around.memory;
         let mut caches = Caches::default();
@@ -55,7 +56,7 @@ impl Caches {
         };
         for pointer in &pointers[1..] {
             let cache = words(memory, pointer.wrapping_sub(distance));
-            // A thread that has allocated nothing has none.
+            // A thread that hasn't allocated yet has no cache.
             if let Some([cache]) = cache.filter(|[cache]| *cache != 0 && *cache != first) {
                 caches.add(cache, memory);
             }
@@ -88,14 +89,14 @@ impl Caches {
         true
     }
 
-    /// The one mark of all, where it is no cache's address, as it was before 2.34.
+    /// The key of all cached chunks, if there is just one and it is no cache's address, as keys were before 2.34.
     pub(super) fn only_mark(&self) -> Option<u64> {
         let mark = self.marks.first()?;
         let is_old = self.heads.iter().any(|cache| cache.address == *mark);
         (self.marks.len() == 1 && !is_old).then_some(*mark)
     }
 
-    /// Whether a list has what begins at an address.
+    /// Whether a list has the chunk whose memory begins at an address.
     pub(super) fn has(&self, address: u64, size: u64, memory: &dyn Memory) -> bool {
         let index = size.checked_sub(32).map(|over| (over / 16) as usize);
         let lists = self.heads.iter();
@@ -105,7 +106,7 @@ impl Caches {
             .any(|head| list(*head, &self.marks, memory).any(|entry| entry == address))
     }
 
-    /// What the lists have.
+    /// The memory ranges of all cached chunks.
     pub(super) fn ranges(&self, memory: &dyn Memory) -> Vec<(u64, u64)> {
         let lists = self.heads.iter();
         let heads = lists.flat_map(|cache| cache.heads.iter().zip(0u64..));
@@ -117,7 +118,7 @@ impl Caches {
     }
 }
 
-/// The entries of a list, each with a mark.
+/// The entries of a list, while each has a known key.
 fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterator<Item = u64> + 'a {
     let mut next = head;
     let entries = std::iter::from_fn(move || {
@@ -132,11 +133,11 @@ fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterato
     entries.take(MOST_ENTRIES)
 }
 
-/// How far below a thread's pointer the variable is that leads to its cache.
+/// How far below a thread's pointer the variable is that points to its cache.
 fn distance(pointer: u64, cache: u64, memory: &dyn Memory) -> Option<u64> {
     let mut bytes = vec![0; REACH];
     let start = pointer.checked_sub(REACH as u64)?;
-    // The mapping may begin later.
+    // The mapping may begin later: try smaller ranges.
     let (mut skipped, mut length) = (0, REACH);
     while memory
         .read(

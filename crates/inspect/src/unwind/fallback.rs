@@ -1,7 +1,7 @@
-//! Frames of code without call frame information: assembler, code made at run time, jumps into nowhere.
+//! Unwinds code without call frame information: assembler, code made at run time, jumps to invalid addresses.
 //!
-//! What the instructions at hand say comes first (a function's first instruction, `push rbp`, `ret`), then the
-//! frame-pointer chain. An address is taken for a return address only where a call precedes it.
+//! First come the instructions at the program counter (a function's first instruction, `push rbp`, `ret`), then the frame-pointer chain.
+//! A word counts as a return address only if a call instruction precedes the address.
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
@@ -10,10 +10,10 @@ use dapple_arch::Memory;
 use dapple_arch::abi::{CALLEE_SAVED, SIGNAL_CONTEXT};
 use dapple_arch::registers::{FP, FS_BASE, PC, Registers, SP};
 
-/// The largest frame a frame pointer is believed to span, in bytes.
+/// The largest plausible distance from the stack pointer to the frame pointer, in bytes.
 const MAX_FRAME: u64 = 16 << 20;
 
-/// Looks for the canonical frame address of `frame` and its caller's registers.
+/// Finds the canonical frame address of `frame` and its caller's registers.
 pub(super) fn find(
     frame: &PhysicalFrame,
     modules: &Modules,
@@ -23,11 +23,11 @@ pub(super) fn find(
         return interrupted(frame, memory);
     }
     let sp = frame.registers.sp()?;
-    // Only a frame that isn't waiting for a call can be at its function's edges.
+    // Only a frame that isn't waiting for a call to return can be in its function's prologue or epilogue.
     if frame.pc == frame.lookup {
         let mut byte = [0];
         if memory.read(frame.pc, &mut byte).is_err() {
-            // A jump into nowhere: the call pushed its return address and nothing ran since.
+            // A jump to an invalid address: the call pushed its return address and nothing has run since.
             return returned(frame, sp, 0, modules, memory);
         }
         if let Some(words) = pushed_by_stub(frame.pc, modules, memory) {
@@ -51,7 +51,7 @@ pub(super) fn find(
     by_frame_pointer(frame, sp, modules, memory)
 }
 
-/// How many words were pushed since the call, as far as the instructions show it.
+/// How many words were pushed since the call; `None` where the instructions don't show it.
 fn pushed_at(
     frame: &PhysicalFrame,
     instruction: u8,
@@ -78,18 +78,18 @@ fn pushed_at(
     }
 }
 
-/// Whether a thread there may be in a system call. What makes one in assembler has nothing on its stack, as a rule; glibc's `clone`
-/// has no rules there, which would be wrong in the thread that begins.
+/// Whether a thread at `pc` may be in a system call. Assembler that makes one usually has nothing on its stack. glibc's `clone` leaves
+/// this place without unwind rules on purpose, because rules would be wrong in the new thread.
 fn is_in_system_call(pc: Address, memory: &dyn Memory) -> bool {
     const SYSCALL: [u8; 2] = [0x0f, 0x05];
     let mut before = [0; 2];
     memory.read(pc.offset(-2), &mut before).is_ok() && before == SYSCALL
 }
 
-/// How many words a procedure linkage table's stub has pushed since the call; `None` outside of them. GNU ld writes
-/// call frame information for its stubs, LLVM's linker none. A stub is `jmp *slot; push index; jmp first` (System V ABI
-/// for x86-64, §5.2), the first one of all `push module; jmp *resolver`; with an `endbr64` before and `bnd` on the jumps
-/// where control flow is protected.
+/// How many words a stub of the procedure linkage table has pushed since the call; `None` outside of these stubs. GNU ld writes call
+/// frame information for its stubs, LLVM's linker doesn't. A stub is `jmp *slot; push index; jmp first` (System V ABI for x86-64, §5.2),
+/// the first of all is `push module; jmp *resolver`. With control-flow protection they begin with `endbr64`, and jumps have the `bnd`
+/// prefix.
 fn pushed_by_stub(pc: Address, modules: &Modules, memory: &dyn Memory) -> Option<u64> {
     const PUSH_MODULE: [u8; 2] = [0xff, 0x35];
     const PUSH_INDEX: u8 = 0x68;
@@ -112,13 +112,13 @@ fn pushed_by_stub(pc: Address, modules: &Modules, memory: &dyn Memory) -> Option
         PUSH_MODULE => 1,
         [JUMP_NEAR, _] => 1,
         [PUSH_INDEX, _] => 0,
-        // `jmp *resolver` of the first stub, or of another `jmp *slot`.
+        // `jmp *resolver` of the first stub, or the `jmp *slot` of another one.
         _ if code(pc.offset(-6)) == Some(PUSH_MODULE) => 2,
         _ => 0,
     })
 }
 
-/// The return address is at `sp + 8 * words`.
+/// The caller's state if the return address is at `sp + 8 * words`.
 fn returned(
     frame: &PhysicalFrame,
     sp: Address,
@@ -155,7 +155,7 @@ fn by_frame_pointer(
         return None;
     }
     let cfa = Address(base.checked_add(16)?);
-    // Registers saved by this function are unknown, so nothing but the chain itself is passed on.
+    // It is unknown which registers this function has saved, so only those of the chain itself are passed on.
     let mut registers = Registers::default();
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
     registers.set(FP, Some(saved));
@@ -164,7 +164,7 @@ fn by_frame_pointer(
     Some((cfa, registers))
 }
 
-/// Whether a call that returns to `address` can stand before it.
+/// Whether the bytes before `address` can be a call instruction.
 fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -> bool {
     if address.0 < 16 {
         return false;
@@ -204,8 +204,8 @@ pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
     code[..length].starts_with(&SHORT) || code[..length] == LONG
 }
 
-/// The interrupted frame's registers, from the `ucontext` the kernel left at the stack pointer
-/// (`struct rt_sigframe` past its return address, `struct sigcontext` 40 bytes into it).
+/// The interrupted frame's registers, from the `ucontext` that the kernel left at the stack pointer (`struct rt_sigframe` without its
+/// return address; its `struct sigcontext` is 40 bytes in).
 fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
     let context = frame.registers.sp()?.offset(40);
     let mut registers = Registers::default();
@@ -217,7 +217,7 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
     Some((registers.sp()?, registers))
 }
 
-/// The registers a function that has not run far enough to save any passes on.
+/// The registers that are unchanged in the caller if this function hasn't saved any yet.
 fn kept(frame: &PhysicalFrame) -> Registers {
     let mut registers = Registers::default();
     for register in CALLEE_SAVED.into_iter().chain([FS_BASE]) {

@@ -1,4 +1,4 @@
-//! Literal stacks of code that no module describes.
+//! Tests with literal stacks of code that no module describes.
 
 use super::*;
 use dapple_arch::registers::FP;
@@ -19,7 +19,7 @@ impl Literal {
         self.bytes(at, &bytes)
     }
 
-    /// Code that ends right after a call: `call rel32` before `at`, then `nop`.
+    /// Code with a call that returns to `at`: `call rel32` before `at`, then `nop`.
     fn call_before(self, at: u64) -> Self {
         self.bytes(at - 7, &[0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90])
     }

@@ -1,31 +1,31 @@
-//! Where a thread's own variables are.
+//! Finds thread-local variables.
 //!
-//! Each thread has a vector of the blocks it holds for the modules ("ELF Handling For Thread-Local Storage", 2), whose address is
-//! behind the thread pointer (`tcbhead_t.dtv` of glibc). A module's place in it is in its `link_map`, at an offset that glibc
-//! says for libthread_db(3) in a variable of its own. musl says nothing: there only the program's block is known.
+//! Each thread has a dynamic thread vector: the addresses of its TLS blocks, one a module ("ELF Handling For Thread-Local Storage", 2).
+//! Its address is at the thread pointer plus 8 (`tcbhead_t.dtv` of glibc). A module's index in the vector is in its `link_map`, at an
+//! offset that glibc publishes for libthread_db(3) in a variable. musl publishes nothing, so there only the program's block is found.
 
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
 
-/// The farthest the program's block is taken to lie below the thread pointer.
+/// The largest plausible distance of the program's block below the thread pointer, in bytes.
 const MAX_DISTANCE: u64 = 1 << 24;
-/// More modules with thread-local variables than any program has.
+/// An upper bound of module numbers.
 const MOST_MODULES: u64 = 1 << 20;
-/// The program's place in the vector.
+/// The program's index in the vector.
 const PROGRAM: u64 = 1;
-/// Bytes of an entry: the block's address, and what to free.
+/// The size of an entry in bytes: the block's address, and the pointer to free.
 const ENTRY: u64 = 16;
-/// What stands for a block in a vector until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
+/// The entry of a block that is not allocated until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
 const UNALLOCATED: u64 = u64::MAX;
 
-/// More arrays of them than there can be: each has place for dozens.
+/// An upper bound of chained slot arrays: each has room for dozens of modules.
 const MOST_LISTS: usize = 1 << 10;
 
 const UNUSED: &str = "this thread has not used it yet";
 const NOT_FOUND: &str = "the thread's local storage can't be found";
 
-/// The address of `offset` in `module`'s block of the thread whose thread pointer (`fs` base) is given.
+/// The address of `offset` in `module`'s TLS block of the thread with the thread pointer (`fs` base) `thread`.
 pub(super) fn address(
     module: &LoadedModule,
     thread: u64,
@@ -38,7 +38,7 @@ pub(super) fn address(
     let block_of = |number: u64| word(vector.checked_add(number * ENTRY)).ok_or(NOT_FOUND);
     let block = if modules.iter().next().is_some_and(|it| it.id == module.id) {
         let block = block_of(PROGRAM)?;
-        // It lies right below the thread pointer (variant II of the layout); whatever else that word may be.
+        // The program's block ends at the thread pointer (variant II of the layout), which also detects a vector that isn't one.
         let distance = thread.wrapping_sub(block);
         if distance > MAX_DISTANCE || offset >= distance {
             return Err(NOT_FOUND);
@@ -46,8 +46,8 @@ pub(super) fn address(
         block
     } else {
         let number = number_of(module, modules, memory).ok_or(NOT_FOUND)?;
-        // A thread looks after its vector when it uses a variable. Before, the place of a module that was loaded since is behind
-        // the vector's end, or empty, or has the block of a module that was unloaded since. The length is in front of the vector.
+        // A thread updates its vector only when it uses a variable. Until then, the entry of a module that was loaded later is beyond the
+        // vector's end, empty, or has the block of a module that has been unloaded. The vector's length is the entry before it.
         let length = word(vector.checked_sub(ENTRY)).ok_or(NOT_FOUND)?;
         let generation = word(Some(vector)).ok_or(NOT_FOUND)?;
         let loaded = generation_of(module, number, modules, memory);
@@ -62,7 +62,7 @@ pub(super) fn address(
     block.checked_add(offset).map(Address).ok_or(NOT_FOUND)
 }
 
-/// A module's place in the vectors (`l_tls_modid`).
+/// A module's index in the vectors (`l_tls_modid`).
 fn number_of(module: &LoadedModule, modules: &Modules, memory: &dyn Memory) -> Option<u64> {
     let field = modules.iter().find_map(|module| module.tls_fields())?;
     let number = memory.read_u64(module.link_map?.offset(field.number.into()));
@@ -70,10 +70,10 @@ fn number_of(module: &LoadedModule, modules: &Modules, memory: &dyn Memory) -> O
     (1..=MOST_MODULES).contains(&number).then_some(number)
 }
 
-/// When a module was given its number, in the count that vectors have in their first word; `None`: unknown.
+/// The generation in which a module was given its number, comparable with a vector's first word; `None`: unknown.
 ///
-/// The dynamic linker keeps these in arrays that are chained (`dtv_slotinfo_list`: length, next, and for each number the
-/// generation and the `link_map`).
+/// The dynamic linker keeps the generations in chained arrays (`dtv_slotinfo_list`: length, next, and for each number the generation and
+/// the `link_map`).
 fn generation_of(
     module: &LoadedModule,
     number: u64,
