@@ -1,7 +1,7 @@
-//! What a signal is about, in a sentence: for a fault, what was tried on which address, and why that can't be.
+//! Explains a signal in a sentence: for a fault, the kind of access, the address, and why the access failed.
 //!
-//! Pure: what the kernel said, the thread's registers, the faulting instruction and the process's mappings come as
-//! arguments. The kernel doesn't say what was tried; the instruction does.
+//! Pure functions of the kernel's `siginfo_t`, the thread's registers, the faulting instruction and the process's mappings. The kernel
+//! doesn't report the kind of access, so it is decoded from the instruction.
 
 use crate::exceptions::sanitizer::trapped_check;
 use dapple_arch::instructions::{INSTRUCTION_POINTER, STACK_POINTER, TRAP_BASE};
@@ -14,7 +14,7 @@ use iced_x86::{
 };
 use std::fmt::Write;
 
-/// What may be done there.
+/// The rights of a mapping, as a phrase.
 fn rights(mapping: &Mapping) -> &'static str {
     match (mapping.read, mapping.write, mapping.execute) {
         (false, false, false) => "nothing is permitted",
@@ -28,7 +28,7 @@ fn rights(mapping: &Mapping) -> &'static str {
     }
 }
 
-/// What people call it.
+/// The name of a mapping, for a sentence.
 fn shown(mapping: &Mapping) -> &str {
     match mapping.name.as_str() {
         "" => "anonymous memory",
@@ -38,7 +38,7 @@ fn shown(mapping: &Mapping) -> &str {
     }
 }
 
-/// What was tried.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
@@ -61,27 +61,27 @@ impl Access {
 /// A thread that a signal is about to be delivered to.
 pub(crate) struct Scene<'a> {
     pub(crate) info: SignalInfo,
-    /// The process.
+    /// The process id.
     pub(crate) process: i32,
     /// The thread's registers.
     pub(crate) register: &'a dyn Fn(Register) -> Option<u64>,
-    /// The code at its instruction pointer, as far as there is any.
+    /// The code at the instruction pointer, as much as can be read.
     pub(crate) code: &'a [u8],
-    /// The process's memory, in order; empty where it isn't known.
+    /// The process's mappings, in order; empty if unknown.
     pub(crate) mappings: &'a [Mapping],
-    /// What the C library, or the stack, says of an abort.
+    /// Why the program aborts, from the C library or the stack.
     pub(crate) abort_message: Option<String>,
     /// The name of the process that sent it.
     pub(crate) sender: Option<String>,
-    /// What the debug information says that the trap instruction is for.
+    /// The reason of the trap instruction, from the debug information.
     pub(crate) trap_message: Option<String>,
 }
 
-/// The `si_code` of a signal that the kernel sends for a reason of its own.
+/// The `si_code` of signals that the kernel sends without a more specific code.
 const SI_KERNEL: i32 = 0x80;
-/// Nothing is mapped below: a small number that is taken for a pointer (`vm.mmap_min_addr`).
+/// Nothing is mapped below this address, so an access there is through a null pointer (`vm.mmap_min_addr`).
 const NULL_PAGES: u64 = 0x1_0000;
-/// How far from the stack pointer an access belongs to the stack.
+/// How far from the stack pointer an access is taken for one to the stack, in bytes.
 const STACK_NEAR: u64 = 0x2_0000;
 
 /// A sentence for the user that starts with the signal's name.
@@ -93,7 +93,7 @@ pub(crate) fn describe(scene: &Scene<'_>) -> String {
     }
 }
 
-/// The address a fault is about; `None` where none is known.
+/// The address that a fault is about; `None` if unknown.
 pub(crate) fn fault_address(scene: &Scene<'_>) -> Option<u64> {
     let SignalInfo {
         number,
@@ -133,7 +133,7 @@ fn reason(scene: &Scene<'_>) -> Option<String> {
     }
 }
 
-/// Of a signal that a program sent.
+/// The reason of a signal that a program sent.
 fn sent(scene: &Scene<'_>) -> String {
     const SI_TIMER: i32 = -2;
     const SI_MESGQ: i32 = -3;
@@ -172,7 +172,7 @@ fn instruction(scene: &Scene<'_>) -> Option<Instruction> {
     (!instruction.is_invalid()).then_some(instruction)
 }
 
-/// The memory an instruction touches: address, size, what it does there.
+/// The memory operands of an instruction: address, size, access.
 fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
     let mut factory = InstructionInfoFactory::new();
     let info = factory.info(instruction);
@@ -182,7 +182,7 @@ fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Acce
         let access = match memory.access() {
             OpAccess::Read | OpAccess::CondRead => Access::Read,
             OpAccess::Write | OpAccess::CondWrite => Access::Write,
-            // To add to memory is to read it first, but what isn't permitted is the writing.
+            // A read-modify-write reads first, but it is the write that is refused.
             OpAccess::ReadWrite | OpAccess::ReadCondWrite => Access::Write,
             _ => return None,
         };
@@ -204,13 +204,13 @@ fn access(scene: &Scene<'_>, address: u64) -> Access {
     let Some(instruction) = instruction(scene) else {
         return Access::Unknown;
     };
-    // The address is where the missing page begins, for what lies across two.
+    // For an access across two pages, the reported address is the start of the missing page.
     let touched = operands(scene, &instruction);
     let near =
         |(start, size, _): &&(u64, u64, Access)| address.wrapping_sub(*start) < (*size).max(1);
     match touched.iter().find(near) {
         Some((_, _, access)) => *access,
-        // String instructions move on, gathers have many addresses: what they do is the same everywhere.
+        // String instructions advance, and gathers have many addresses; their access is the same at all of them.
         None => match touched.as_slice() {
             [(_, _, only)] => *only,
             _ => Access::Unknown,
@@ -253,7 +253,7 @@ fn segmentation(scene: &Scene<'_>) -> String {
         (SEGV_MAPERR, _) => {
             let mut text = format!("{to} address {address:#x}, where nothing is mapped");
             if let Some((distance, m)) = just_before(scene, address) {
-                // Writing to a string does not fail.
+                // Writing to a `String` can't fail.
                 let _ = write!(text, ", {distance} bytes behind {}", shown(m));
             }
             text
@@ -270,7 +270,7 @@ fn just_before<'a>(scene: &'a Scene<'_>, address: u64) -> Option<(u64, &'a Mappi
     (distance < SHORTLY && before.name != "[vsyscall]").then_some((distance, before))
 }
 
-/// The stack that an access below it was meant for: the thread's own, whose pages end above the address.
+/// The stack that an access below it has overflown: the thread's own, which begins above the address.
 fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
     let sp = (scene.register)(STACK_POINTER)?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
@@ -278,7 +278,7 @@ fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Op
         return None;
     }
     let above = scene.mappings.iter().find(|m| m.start > address)?;
-    // A thread's descriptor is at the upper end of its stack.
+    // The thread's descriptor is at the upper end of its stack.
     let thread = (scene.register)(Register::FS).unwrap_or(0);
     let is_stack = above.name == "[stack]" || (above.start..above.end).contains(&thread);
     (is_stack && above.read && above.write).then_some(above)
@@ -286,7 +286,7 @@ fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Op
 
 fn size_text(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
-    /// What a stack may lack to its limit.
+    /// The kernel may map this much less than the limit.
     const GAP: u64 = 1 << 16;
     match bytes.saturating_add(GAP) {
         MIB.. => format!("{} MiB", bytes.div_ceil(MIB)),
@@ -294,13 +294,13 @@ fn size_text(bytes: u64) -> String {
     }
 }
 
-/// Whether an address is one that the processor can have.
+/// Whether an address is canonical.
 fn is_canonical(address: u64) -> bool {
     let high = address.cast_signed() >> 47;
     high == 0 || high == -1
 }
 
-/// Instructions that want their memory aligned by its size.
+/// Whether an instruction requires its memory operand to be aligned to its size.
 fn wants_alignment(instruction: &Instruction) -> bool {
     use Mnemonic::*;
     matches!(
@@ -325,7 +325,8 @@ fn wants_alignment(instruction: &Instruction) -> bool {
         && is_legacy_sse(instruction))
 }
 
-/// An instruction of the old encoding with a 16-byte operand in memory: all but the `u` ones want it aligned (Intel SDM 1, §10.4.1.1).
+/// Whether an instruction has the legacy encoding and a 16-byte operand in memory: except for unaligned moves, these require alignment
+/// (Intel SDM 1, §10.4.1.1).
 fn is_legacy_sse(instruction: &Instruction) -> bool {
     let uses_xmm = (0..instruction.op_count()).any(|index| {
         instruction.op_kind(index) == OpKind::Register && instruction.op_register(index).is_xmm()
@@ -335,7 +336,7 @@ fn is_legacy_sse(instruction: &Instruction) -> bool {
         && instruction.encoding() == iced_x86::EncodingKind::Legacy
 }
 
-/// The operand that made the processor refuse an instruction without saying which.
+/// The operand for which the processor refused an instruction, found by its address.
 fn odd_operand(scene: &Scene<'_>) -> Option<(Instruction, u64, Access)> {
     let instruction = instruction(scene)?;
     let mut touched = operands(scene, &instruction);
@@ -346,7 +347,7 @@ fn odd_operand(scene: &Scene<'_>) -> Option<(Instruction, u64, Access)> {
     Some((instruction, address, access))
 }
 
-/// A general-protection fault: the kernel knows no address.
+/// The reason of a general-protection fault, for which the kernel reports no address.
 fn protection(scene: &Scene<'_>) -> String {
     let odd = odd_operand(scene);
     if let Some((instruction, address, access)) = odd {
@@ -414,7 +415,8 @@ fn arithmetic(scene: &Scene<'_>) -> String {
     text.to_owned()
 }
 
-/// The processor tells division by zero and a quotient that doesn't fit by the same exception; the divisor tells them apart.
+/// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow; the divisor's value
+/// tells which.
 fn division(scene: &Scene<'_>) -> &'static str {
     const BY_ZERO: &str = "integer division by zero";
     let divisor = instruction(scene).filter(|i| i.op0_kind() == OpKind::Register);
@@ -454,7 +456,7 @@ fn illegal(scene: &Scene<'_>) -> String {
     }
 }
 
-/// What clang says by its trap instruction, `ud1 eax, [eax + number]`.
+/// The failed check that clang encodes in its trap instruction, `ud1 eax, [eax + number]`.
 fn check_of_trap(instruction: Instruction) -> Option<String> {
     let is_trap = instruction.code() == Code::Ud1_r32_rm32
         && instruction.op1_kind() == OpKind::Memory
@@ -463,11 +465,11 @@ fn check_of_trap(instruction: Instruction) -> Option<String> {
     is_trap.then(|| trapped_check(number))?
 }
 
-/// The facts of `siginfo_t`, for who wants to know exactly.
+/// The fields of `siginfo_t`, for users who want the details.
 pub(crate) fn facts(info: SignalInfo) -> String {
     let code = code_name(info.number, info.code);
     let mut text = format!("si_signo {}, si_code {code}", info.number);
-    // Writing to a string does not fail.
+    // Writing to a `String` can't fail.
     let _ = match info.number {
         libc::SIGSYS if info.code > 0 => write!(text, ", si_syscall {}", info.system_call),
         number if info.code > 0 && signals::is_fault(number) => {

@@ -1,4 +1,4 @@
-//! Faults as the kernel tells them, and what becomes of that.
+//! Tests of the sentences for faults.
 
 use super::*;
 
@@ -149,7 +149,7 @@ fn a_stack_that_overflows_is_called_so_on_the_main_thread_and_others() {
         thread.text(),
         "SIGSEGV: stack overflow: write to address 0x600ff8, below the stack of 508 KiB"
     );
-    // Another's guard page is not this thread's stack.
+    // A guard page of another thread's stack.
     let other = case(libc::SIGSEGV, 2, 0x60_0ff8, WRITE).with(Register::RAX, 0x60_0ff8);
     assert_eq!(
         other.text(),

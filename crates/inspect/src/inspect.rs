@@ -1,5 +1,6 @@
-//! What can be asked of threads that stand still, be it in a live process or in what one has left: stacks, variables, expressions,
-//! memory, code.
+//! Inspecting stopped threads, of a live process or in a core dump: stacks, variables, expressions, memory, code.
+//!
+//! [`Inspect`] requires the primitives (memory, modules, registers) and provides everything else. It never resumes a thread.
 
 pub mod declarations;
 pub mod kept;
@@ -28,22 +29,22 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many mappings are tried for where memory can be read again.
+/// How many mappings are tried to find where memory is readable again.
 const MOST_TRIES: usize = 64;
-/// How many frames of a stack are told.
+/// How many frames an exception's stack trace has.
 const MOST_FRAMES: usize = 200;
 
-/// The stacks that somebody has looked at, and what they are followed by.
+/// The stacks requested in this stop, with what unwinding them needs.
 pub struct Stacks<'a> {
-    /// The stacks that were asked for, as far as they were followed.
+    /// The requested stacks, as far as they were unwound.
     pub followed: &'a mut FxHashMap<ThreadId, StackCache>,
-    /// What is loaded.
+    /// The loaded modules.
     pub modules: &'a Modules,
-    /// The memory, as it is without breakpoints.
+    /// The memory, without breakpoint instructions.
     pub memory: &'a dyn Memory,
 }
 
-/// Values with what is shown of them.
+/// Values with their rendered texts.
 pub(crate) type Shown = Vec<(NamedValue, Rendered)>;
 
 fn render(reader: &Reader<'_>, values: Vec<NamedValue>) -> Shown {
@@ -54,40 +55,40 @@ fn render(reader: &Reader<'_>, values: Vec<NamedValue>) -> Shown {
     shown.collect()
 }
 
-/// Threads that stand still.
+/// Stopped threads that can be inspected.
 pub trait Inspect {
-    /// The memory, as it is without breakpoints.
+    /// The memory, without breakpoint instructions.
     fn memory(&self) -> &dyn Memory;
-    /// What is loaded.
+    /// The loaded modules.
     fn modules(&self) -> &Modules;
-    /// What is kept of values from one look to the next.
+    /// What is cached about values between requests.
     fn known(&self) -> &Known;
     /// The stacks.
     fn stacks(&mut self) -> Stacks<'_>;
-    /// A stack that nobody has looked at; `None`: the thread is gone.
+    /// An empty cache for a stack; `None`: the thread is gone.
     fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache>;
     /// The number of the stop that frames belong to.
     fn stop_number(&self) -> u64;
-    /// The thread that expressions without a frame are about.
+    /// The thread for expressions without a frame.
     fn current(&self) -> ThreadId;
     /// All threads.
     fn threads(&self) -> Vec<ThreadInfo>;
-    /// The memory's parts, in order.
+    /// The memory mappings, in order of their addresses.
     fn mappings(&self) -> Vec<Mapping>;
-    /// Gives the registers that frames don't keep.
+    /// Gives the registers that frames don't store.
     fn live(&self) -> &dyn Live;
-    /// What a thread has stopped for, if that is an exception or a signal.
+    /// The exception or signal that a thread has stopped for.
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>>;
-    /// What a function has returned that a thread was stepped out of.
+    /// The result of the function that a thread was stepped out of.
     fn returned_value(&self) -> Option<&(ThreadId, NamedValue)>;
-    /// Some threads stand still.
+    /// Fails unless some thread is stopped.
     fn require_some_stopped(&self) -> Result<(), Error>;
-    /// This one does.
+    /// Fails unless this thread is stopped.
     fn require_held(&self, thread: ThreadId) -> Result<(), Error>;
 
-    // What is made of that.
+    // Provided methods.
 
-    /// Reads values' memory.
+    /// A reader of values.
     fn reader(&self) -> Reader<'_> {
         self.known().presentation().begin();
         Reader {
@@ -98,7 +99,7 @@ pub trait Inspect {
         }
     }
 
-    /// The reader for a thread: with what it has stopped for.
+    /// The reader for a thread: with the exception that it has stopped for.
     fn reader_for(&self, thread: ThreadId) -> Reader<'_> {
         Reader {
             thrown: self
@@ -108,12 +109,12 @@ pub trait Inspect {
         }
     }
 
-    /// What is told of each module.
+    /// What events report of each module.
     fn module_infos(&self) -> Vec<ModuleInfo> {
         self.modules().iter().map(|m| m.info()).collect()
     }
 
-    /// Those of a page, and how many there are in all.
+    /// The details of a page of modules, and how many modules there are in all.
     fn module_details(&self, range: Range<usize>) -> (Vec<ModuleDetails>, usize) {
         let modules = self.modules().iter().skip(range.start);
         let page = modules.take(range.end.saturating_sub(range.start));
@@ -121,13 +122,13 @@ pub trait Inspect {
         (details, self.modules().iter().count())
     }
 
-    /// By id.
+    /// The modules with their ids.
     fn loaded_modules(&self) -> Vec<(u64, Arc<dapple_symbols::Module>)> {
         let modules = self.modules().iter();
         modules.map(|m| (m.id, Arc::clone(&m.module))).collect()
     }
 
-    /// Has a thread's stack among the followed ones.
+    /// Adds a thread's stack to the requested ones.
     fn follow(&mut self, thread: ThreadId) -> Result<(), Error> {
         self.require_held(thread)?;
         if !self.stacks().followed.contains_key(&thread) {
@@ -138,7 +139,7 @@ pub trait Inspect {
         Ok(())
     }
 
-    /// Unwinds a thread as far as wanted; keeps what was found until it runs again.
+    /// A window of a thread's frames; what was unwound is kept until the thread resumes.
     fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
         self.follow(thread)?;
         let stacks = self.stacks();
@@ -147,7 +148,7 @@ pub trait Inspect {
         Ok(stack.window(stacks.modules, stacks.memory, window))
     }
 
-    /// The frame with this id, which has to be of this stop.
+    /// The frame with this id.
     fn frame(&mut self, id: FrameId) -> Result<Frame, Error> {
         self.require_some_stopped()?;
         if id.stop != self.stop_number() {
@@ -161,7 +162,7 @@ pub trait Inspect {
             .ok_or(Error::StaleFrame)
     }
 
-    /// A frame, or else the innermost one of the thread that stopped.
+    /// The frame with this id, or else the innermost one of the current thread.
     fn frame_or_current(&mut self, frame: Option<FrameId>) -> Result<Frame, Error> {
         self.require_some_stopped()?;
         let innermost = FrameId {
@@ -172,7 +173,7 @@ pub trait Inspect {
         self.frame(frame.unwrap_or(innermost))
     }
 
-    /// Memory or registers were changed: the stacks that somebody has looked at are followed anew, as far as they are asked for.
+    /// Discards what was unwound, after memory or registers were changed.
     fn renew_stacks(&mut self) {
         for thread in std::mem::take(self.stacks().followed).into_keys() {
             if let Some(stack) = self.new_stack(thread) {
@@ -181,7 +182,7 @@ pub trait Inspect {
         }
     }
 
-    /// A value with its frame's registers as they are now.
+    /// A value whose frame has been replaced by the frame as it is now, with changed registers.
     fn renewed(&mut self, value: &Value) -> Value {
         let mut value = value.clone();
         if let Contents::Pieces(_, frame) = &mut value.contents {
@@ -200,13 +201,13 @@ pub trait Inspect {
         value
     }
 
-    /// The values with their lines.
+    /// Renders values.
     fn render(&self, values: Vec<NamedValue>) -> Shown {
         let pages = Pages::of_request(self.memory());
         render(&self.reader().over(&pages), values)
     }
 
-    /// The values with their lines in a format, for those that have none of their own.
+    /// Renders values in a format, which values with a format of their own keep.
     fn shown_as(&self, values: Vec<NamedValue>, format: Format) -> Result<Shown, Error> {
         self.require_some_stopped()?;
         let formatted = values.into_iter().map(|mut named| {
@@ -226,7 +227,7 @@ pub trait Inspect {
         Ok(render(&reader, reader.variables(&frame)))
     }
 
-    /// The parameters alone, in a format.
+    /// A frame's parameters alone, in a format.
     fn parameters(&mut self, id: FrameId, format: Format) -> Result<Shown, Error> {
         let frame = self.frame(id)?;
         let mut parameters = self.reader().variables(&frame);
@@ -234,13 +235,13 @@ pub trait Inspect {
         self.shown_as(parameters, format)
     }
 
-    /// The static variables that a frame's function can name.
+    /// The static variables in the scope of a frame's function.
     fn statics(&mut self, id: FrameId) -> Result<Shown, Error> {
         let frame = self.frame(id)?;
         Ok(self.render(self.reader().statics(&frame)))
     }
 
-    /// A frame's registers; for the innermost one also those that frames don't keep.
+    /// A frame's registers; for the innermost frame also those that frames don't store.
     fn frame_registers(&mut self, id: FrameId) -> Result<Vec<ShownRegister>, Error> {
         let frame = self.frame(id)?;
         let general = &frame.physical.registers;
@@ -260,7 +261,7 @@ pub trait Inspect {
         Ok(shown::groups(general, Some(&rest)))
     }
 
-    /// What is below a value. `expression` is how people write the value.
+    /// A value's children. `expression` is the value's own, from which the children's are made.
     fn children(
         &mut self,
         value: &Value,
@@ -275,14 +276,14 @@ pub trait Inspect {
         Ok(render(&reader, children))
     }
 
-    /// What a line can be completed to.
+    /// The completions of a line.
     fn completions(&mut self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
         let frame = self.frame_or_current(frame)?;
         let reader = self.reader_for(frame.id.thread);
         Ok(eval::complete(line, &frame, &reader))
     }
 
-    /// An expression's value, as far as it can be had without running the program.
+    /// An expression's value, if it can be computed without running the program.
     fn evaluate(
         &mut self,
         text: &str,
@@ -296,14 +297,14 @@ pub trait Inspect {
         Ok((value, rendered))
     }
 
-    /// What a name stands for that is no variable: a type with its parts, or a function with its parameters. `None`: neither.
+    /// A description of a name that is no variable: a type with its members, or a function with its parameters. `None`: it is neither.
     fn described(&mut self, name: &str, frame: Option<FrameId>) -> Result<Option<String>, Error> {
         let frame = self.frame_or_current(frame)?;
         let reader = self.reader_for(frame.id.thread);
         Ok(eval::described(name, &frame, &reader))
     }
 
-    /// As [`Inspect::evaluate`] of what may be an assignment, which is refused.
+    /// As [`Inspect::evaluate`], but refuses assignments.
     fn execute_post_mortem(
         &mut self,
         text: &str,
@@ -316,7 +317,7 @@ pub trait Inspect {
         }
     }
 
-    /// As [`Inspect::evaluate`]; what would have to be called is named.
+    /// As [`Inspect::evaluate`]; the error for a call says which function it would call.
     fn evaluate_post_mortem(
         &mut self,
         text: &str,
@@ -338,7 +339,7 @@ pub trait Inspect {
         Ok((value, rendered))
     }
 
-    /// What a function has returned that the frame's thread was stepped out of; for the innermost frame only.
+    /// The result of the function that the frame's thread was stepped out of; only for the innermost frame.
     fn returned(&mut self, id: FrameId) -> Result<Option<(NamedValue, Rendered)>, Error> {
         self.frame(id)?;
         let Some((thread, value)) = self.returned_value() else {
@@ -351,7 +352,7 @@ pub trait Inspect {
         Ok(Some((value.clone(), rendered)))
     }
 
-    /// What a thread has stopped for, with its stack.
+    /// The exception that a thread has stopped for, with its stack trace.
     fn exception(&mut self, thread: ThreadId) -> Result<Option<Exception>, Error> {
         self.require_held(thread)?;
         let Some(exception) = self.exception_of(thread) else {
@@ -360,7 +361,7 @@ pub trait Inspect {
         let mut exception = Exception::clone(exception);
         let stack = self.stack(thread, 0..MOST_FRAMES)?;
         exception.stack_trace = Some(stack_trace(&stack));
-        // Its types are most likely where the user's code is.
+        // The exception's types are most likely known where the user's code is.
         let users = stack.frames.iter().find(|frame| frame.is_users());
         if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
             exception.expression = self.exception_expression(frame, 0);
@@ -371,7 +372,7 @@ pub trait Inspect {
         Ok(Some(exception))
     }
 
-    /// An expression for what a frame's thread has stopped for, where that has a value.
+    /// The expression for the exception of a frame's thread, or for its `cause`-th cause; `None` if it can't be evaluated.
     fn exception_expression(&mut self, frame: FrameId, cause: usize) -> Option<String> {
         let expression = match cause {
             0 => "$exception".to_owned(),
@@ -381,7 +382,7 @@ pub trait Inspect {
         Some(expression)
     }
 
-    /// Reads memory as far as it can be read from `address` on.
+    /// Reads memory from `address` on, up to the first byte that can't be read.
     fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
         let length = length.min(MOST_MEMORY);
         let mut bytes = vec![0; length];
@@ -394,7 +395,7 @@ pub trait Inspect {
         MemoryRead { bytes, unreadable }
     }
 
-    /// How many of the `length` bytes from an unreadable one on can't be read until one can.
+    /// How many of the `length` bytes from `from` on can't be read; the first one can't.
     fn unreadable(&self, from: u64, length: u64) -> u64 {
         let mappings = self.mappings();
         let behind = mappings.iter().filter(|mapping| mapping.start > from);
@@ -414,7 +415,7 @@ pub trait Inspect {
         disassembly::disassemble_range(range, self.modules(), self.memory())
     }
 
-    /// The function around an address, or what else is known to belong together there.
+    /// The borders of the function or other known piece of code around an address.
     fn code_around(&self, address: Address) -> Option<Range<Address>> {
         disassembly::code_around(address, self.modules())
     }

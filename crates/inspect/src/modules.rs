@@ -11,46 +11,46 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The name of the kernel's module.
+/// The path given to the kernel's vDSO.
 pub const VDSO: &str = "[vdso]";
 
-/// The names of the functions that jump: setjmp(3), and what `_FORTIFY_SOURCE` makes of them.
+/// Functions that jump to a `jmp_buf` of setjmp(3), the variant for `_FORTIFY_SOURCE` included.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
 /// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
 #[derive(Debug)]
 pub struct LoadedModule {
-    /// Never reused in a session, from 1.
+    /// Counts from 1; never reused in a session.
     pub id: u64,
-    /// Its facts.
+    /// The object file.
     pub module: Arc<Module>,
-    /// What to add to a file address (wrapping).
+    /// What to add to a file address to get the process address (wrapping).
     pub bias: u64,
-    /// The dynamic linker's `link_map` for it, where known.
+    /// The dynamic linker's `link_map` of the module, if known.
     pub link_map: Option<Address>,
-    /// As [`LoadedModule::landing_hook`], once it was asked for.
+    /// Caches [`LoadedModule::landing_hook`].
     hook: OnceLock<Option<Address>>,
-    /// As [`LoadedModule::jump_hooks`].
+    /// Caches [`LoadedModule::jump_hooks`].
     jumps: OnceLock<Vec<Address>>,
-    /// As [`LoadedModule::tls_fields`].
+    /// Caches [`LoadedModule::tls_fields`].
     tls_fields: OnceLock<Option<TlsFields>>,
-    /// How many of its problems were looked at.
+    /// How many of its warnings have been reported.
     warnings: AtomicUsize,
-    /// The user has written into its code.
+    /// Whether the user has written into its code.
     changed: AtomicBool,
 }
 
-/// Offsets of fields of the dynamic linker, in bytes.
+/// Offsets of fields in the dynamic linker's structures, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TlsFields {
-    /// In a `link_map`, the module's number among those with thread-local variables.
+    /// In `link_map`: the module's number among those with thread-local variables.
     pub number: u32,
-    /// In `_rtld_global`, the list of them by number.
+    /// In `_rtld_global`: the list of these modules by number.
     pub slots: Option<u32>,
 }
 
 impl LoadedModule {
-    /// A module with a place in the debuggee.
+    /// A module loaded at a bias.
     pub fn new(id: u64, module: Arc<Module>, bias: u64, link_map: Option<Address>) -> LoadedModule {
         LoadedModule {
             id,
@@ -65,14 +65,14 @@ impl LoadedModule {
         }
     }
 
-    /// Whether `count` of its problems were looked at; from now on they are.
+    /// Whether `count` of its warnings had been reported already; records that they are reported now.
     pub fn warnings_seen(&self, count: usize) -> bool {
         self.warnings.swap(count, Ordering::Relaxed) == count
     }
 
-    /// Where this module is told by a language's runtime at which address a frame takes a thrown exception:
-    /// `_Unwind_SetIP(context, address)` (Itanium C++ ABI, exception handling, 1.6.3). C++ and Rust throw by the same unwinder:
-    /// a library of its own, or part of a program that is linked statically.
+    /// The function in this module through which a language runtime sets the landing pad of a thrown exception: `_Unwind_SetIP(context,
+    /// address)` (Itanium C++ ABI, exception handling, 1.6.3). C++ and Rust use the same unwinder: a library of its own, or part of a
+    /// statically linked program.
     pub fn landing_hook(&self) -> Option<Address> {
         *self.hook.get_or_init(|| {
             let name = self.module.path().file_name()?.to_string_lossy();
@@ -87,7 +87,7 @@ impl LoadedModule {
         })
     }
 
-    /// The functions of the C library that take a thread to where it was when a `jmp_buf` was filled, where this module has them.
+    /// The C library's `longjmp` functions in this module.
     pub fn jump_hooks(&self) -> &[Address] {
         self.jumps.get_or_init(|| {
             let name = self.module.path().file_name().unwrap_or_default();
@@ -108,15 +108,15 @@ impl LoadedModule {
         })
     }
 
-    /// Where the dynamic linker keeps what it knows of thread-local variables, where this module is the C library that says so
-    /// (glibc's `nptl_db`).
+    /// The offsets that the dynamic linker's structures have for thread-local variables, if this module is the C library that publishes
+    /// them (glibc's `nptl_db`).
     pub(crate) fn tls_fields(&self) -> Option<TlsFields> {
         *self.tls_fields.get_or_init(|| {
             let name = self.module.path().file_name()?.to_string_lossy();
             if !name.starts_with("libc.") && !name.starts_with("libpthread.") {
                 return None;
             }
-            // Three words: a field's bits, how many there are, and its offset.
+            // Three words: the field's size in bits, how many there are, and its offset.
             let field = |name: &str| {
                 let symbol = self.module.symbol_named(&format!("_thread_db_{name}"))?;
                 let words = self.module.bytes_at(symbol.address, 12);
@@ -131,7 +131,7 @@ impl LoadedModule {
         })
     }
 
-    /// The dynamic linker's own variables (`_rtld_global` of glibc's), where this module is it.
+    /// The dynamic linker's own variables (glibc's `_rtld_global`), if this module is the dynamic linker.
     pub(crate) fn dynamic_linkers_state(&self) -> Option<Address> {
         let name = self.module.path().file_name()?.to_string_lossy();
         let is_linker = name.starts_with("ld-linux") || name.starts_with("ld-2.");
@@ -139,12 +139,12 @@ impl LoadedModule {
         Some(self.to_process(symbol.address))
     }
 
-    /// Whether it is a library with the debug information that its distribution keeps: its code isn't the user's.
+    /// Whether it is a library with separate debug information, as distributions provide it: its code isn't the user's.
     pub fn is_distributions(&self) -> bool {
         self.module.kind() == ModuleKind::SharedObject && self.module.has_detached_debug_info()
     }
 
-    /// Whether it is the kernel's, which is in no file (vdso(7)).
+    /// Whether it is the kernel's vDSO, which has no file (vdso(7)).
     pub fn is_vdso(&self) -> bool {
         self.module.path() == Path::new(VDSO)
     }
@@ -168,14 +168,14 @@ impl LoadedModule {
             .any(|s| file.wrapping_sub(s.address.0) < s.size)
     }
 
-    /// Whether code of its may be at `address`.
+    /// Whether one of its executable segments covers `address`.
     pub fn has_code_at(&self, address: Address) -> bool {
         let file = self.to_file(address).0;
         let mut segments = self.module.segments().iter();
         segments.any(|s| s.executable && file.wrapping_sub(s.address.0) < s.size)
     }
 
-    /// Whether any of a range may be code of its.
+    /// Whether one of its executable segments overlaps `range`.
     pub fn has_code_in(&self, range: Range<Address>) -> bool {
         let mut segments = self.module.segments().iter();
         segments.any(|s| {
@@ -185,12 +185,12 @@ impl LoadedModule {
         })
     }
 
-    /// Its code in memory is no longer that of its file.
+    /// Records that its code in memory now differs from its file.
     pub fn code_was_changed(&self) {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Up to `length` bytes of its code as its file has it; none where there are none, or memory has other code by now.
+    /// Up to `length` bytes of its code from its file; empty if there are none, or if the code in memory has been changed.
     pub fn code_in_file(&self, address: FileAddress, length: usize) -> &[u8] {
         match self.changed.load(Ordering::Relaxed) {
             true => &[],
@@ -207,7 +207,7 @@ impl LoadedModule {
         (self.to_process(low), self.to_process(FileAddress(high)))
     }
 
-    /// What a list tells of it. The units of a distribution's debug information aren't read for it: most are compressed.
+    /// What a list of modules shows of it. A distribution's debug information isn't read for this: most of it is compressed.
     pub fn details(&self) -> ModuleDetails {
         let module = &self.module;
         let has_units = module.debug_info() == DebugInfo::Dwarf;
@@ -236,7 +236,7 @@ impl LoadedModule {
         }
     }
 
-    /// What is told of it.
+    /// What events report of it.
     pub fn info(&self) -> ModuleInfo {
         ModuleInfo {
             id: self.id,
@@ -247,22 +247,22 @@ impl LoadedModule {
     }
 }
 
-/// What a list of modules tells of one, besides what an event does.
+/// What a list of modules shows of a module, in addition to what events report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleDetails {
-    /// What an event tells.
+    /// What events report.
     pub info: ModuleInfo,
-    /// The build id in hexadecimal digits; `None`: it has none.
+    /// The build ID in hexadecimal digits; `None`: it has none.
     pub build_id: Option<String>,
-    /// The language of its main unit: the one of `main`, or else the first.
+    /// The language of its main compilation unit: the unit of `main`, or else the first.
     pub language: Option<Language>,
-    /// The compiler of that unit, with its switches where it records them.
+    /// The compiler of that unit, with its switches if they were recorded.
     pub compiler: Option<String>,
-    /// How many bytes its sections of debug information have in their files.
+    /// The size of its debug information sections in their files, in bytes.
     pub debug_info_size: u64,
-    /// The file that has its debug information; `None`: there is none.
+    /// The file with its debug information; `None`: there is none.
     pub debug_file: Option<PathBuf>,
-    /// Whether it has an index.
+    /// The state of its index.
     pub index: IndexState,
 }
 
@@ -273,7 +273,7 @@ pub struct Modules {
     version: u64,
 }
 
-/// Where [`Modules::version`] comes from.
+/// The next value of [`Modules::version`].
 static VERSIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Modules {
@@ -282,7 +282,7 @@ impl Modules {
         self.loaded.iter().find(|m| m.contains(address))
     }
 
-    /// All of them, the program first.
+    /// All modules, the program first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
         self.loaded.iter()
     }
@@ -293,7 +293,7 @@ impl Modules {
         self.changed();
     }
 
-    /// Puts `module` in the place of the one with its id.
+    /// Replaces the module that has the id of `module`.
     pub fn replace(&mut self, module: Arc<LoadedModule>) {
         if let Some(old) = self.loaded.iter_mut().find(|m| m.id == module.id) {
             *old = module;
@@ -301,13 +301,12 @@ impl Modules {
         self.changed();
     }
 
-    /// Keeps the modules for which `keep` says so.
     pub fn retain(&mut self, keep: impl FnMut(&Arc<LoadedModule>) -> bool) {
         self.loaded.retain(keep);
         self.changed();
     }
 
-    /// Another number for each set of modules there ever was; 0: none.
+    /// A different number for each set of modules in this process; 0: no modules.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -317,7 +316,7 @@ impl Modules {
     }
 }
 
-/// What is told of a module.
+/// What events report of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// As [`LoadedModule::id`].

@@ -1,4 +1,4 @@
-//! The debuggee's memory as a walk through lists, trees and stacks reads it: by pages, each read once.
+//! A page cache of the debuggee's memory, for walks through lists, trees and stacks: each page is read once.
 
 use crate::Address;
 use dapple_arch::Memory;
@@ -6,33 +6,33 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
 const PAGE: u64 = 4096;
-/// Pages kept at a time, 64 MiB.
+/// How many pages a walk keeps at a time: 64 MiB.
 const KEPT: usize = 1 << 14;
-/// Pages kept for one request.
+/// How many pages a request keeps at a time.
 const FEW: usize = 64;
-/// Pages read for one walk, half a GiB: some tenths of a second.
+/// How many pages one walk may read: half a GiB, which takes some tenths of a second.
 const MOST: u32 = 1 << 17;
 
 type Page = Box<[u8; PAGE as usize]>;
 
 thread_local! {
-    /// Pages of requests that are over: another request follows at once, and reads over what they hold.
+    /// Buffers of finished requests, for the next request to reuse.
     static SPARE: RefCell<Vec<Page>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A page to read into, with anything in it.
+/// A page buffer with arbitrary contents.
 fn spare() -> Page {
     let spare = SPARE.with_borrow_mut(Vec::pop);
     spare.unwrap_or_else(|| Box::new([0; PAGE as usize]))
 }
 
-/// Memory of a debuggee that doesn't run, for one walk or request.
+/// The memory of a stopped debuggee, cached for one walk or request.
 pub(crate) struct Pages<'a> {
     memory: &'a dyn Memory,
-    /// `None`: not all of it can be read.
+    /// By page number. `None`: some of the page can't be read.
     pages: RefCell<FxHashMap<u64, Option<Page>>>,
     left: Cell<u32>,
-    /// How many are kept at a time.
+    /// How many pages are kept at a time.
     kept: usize,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Pages<'a> {
         Pages::with(memory, MOST, KEPT)
     }
 
-    /// For all that one request looks at, without a limit: its values lie close together, and each is read in parts.
+    /// A cache for one request, without a limit of pages read: a request's values lie close together, and each is read in parts.
     pub(crate) fn of_request(memory: &'a dyn Memory) -> Pages<'a> {
         Pages::with(memory, u32::MAX, FEW)
     }
@@ -55,7 +55,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Whether as much has been read as a walk may, and nothing more can be.
+    /// Whether the limit of pages is reached, so that nothing more can be read.
     pub(crate) fn are_used_up(&self) -> bool {
         self.left.get() == 0
     }
@@ -122,7 +122,7 @@ impl Memory for Pages<'_> {
 mod tests {
     use super::*;
 
-    /// One page and a half.
+    /// Memory of one and a half pages.
     struct Literal(Cell<usize>);
 
     impl Memory for Literal {
@@ -148,7 +148,7 @@ mod tests {
             assert_eq!(bytes[0], at as u8);
         }
         assert_eq!(memory.0.get(), 1);
-        // Across the edge, into a page that ends early.
+        // Across a page border, into a page that is only half readable.
         pages
             .read(Address(PAGE * 2 - 4), &mut bytes)
             .expect("it is there");

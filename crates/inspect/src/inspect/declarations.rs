@@ -5,7 +5,7 @@ use crate::frame::FrameId;
 use crate::{Address, Error};
 use dapple_symbols::functions::SourcePosition;
 
-/// Where the variable is declared that is at a place of a list.
+/// The declaration of the variable at an index of a list.
 pub fn declaration(
     threads: &mut dyn Inspect,
     frame: FrameId,
@@ -28,7 +28,7 @@ pub fn declaration(
     Ok(declaration.filter(|at| at.line != 0))
 }
 
-/// Where the function begins that has the code at an address, or else the line of that.
+/// The declaration of the function that contains an address, or else the line of the address.
 pub fn code_position(threads: &dyn Inspect, address: Address) -> Option<SourcePosition> {
     let loaded = threads.modules().at(address)?;
     let file = loaded.to_file(address);

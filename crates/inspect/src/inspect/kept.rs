@@ -1,12 +1,12 @@
-//! Values that are looked at after the program has run on.
+//! Values that are inspected after the program has resumed.
 //!
-//! A value is a place in memory and a type, and both outlive a stop; what may end is what was at the place. So a kept value notes where
-//! it was found: in which call's frame, in which module's image, on the heap; and what its line was. Before its children are read in a
-//! later stop, that is held against what is there now, and where it has ended, the reason is the answer. What stands for something else, a pointer
-//! or an owner, and what is in registers is kept as the bytes that it had: its children are those of the line that was shown.
+//! A value is a location and a type, and both outlive a stop; the object there may not. So a kept value records what it lies in (a call's
+//! frame, a module's image, the heap) and its rendered text. Before its children are read in a later stop, that is compared with the
+//! present state, and if the object is gone, the answer is the reason. A value that leads elsewhere, such as a pointer or an owner, and a
+//! value in registers is kept as bytes, so that its children are those of the text that was shown.
 //!
-//! A later call of the same function from the same place, with its frame at the same address, is not told from the call that had the value. Its
-//! line is, where it is another.
+//! A later call of the same function from the same place with its frame at the same address can't be distinguished from the original
+//! call. In that case, only a changed text shows the difference.
 
 use super::{Inspect, Shown, render};
 use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame, callers};
@@ -18,16 +18,16 @@ use dapple_arch::Memory;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How far above a thread's stack pointer its stack is taken to reach at most.
+/// The largest plausible extent of a stack above the stack pointer, in bytes.
 const LARGEST_STACK: u64 = 64 << 20;
-/// How many frames are looked through for the one that an address is in.
+/// The most frames to search for the one that contains an address.
 const MOST_FRAMES: usize = 100_000;
-/// As that, while the thread's breakpoint has it for a moment only.
+/// The same limit for a thread that is stopped at a logpoint and continues at once.
 const FEW_FRAMES: usize = 64;
-/// Below the stack pointer, what a function that calls none may use without moving it.
+/// The red zone: bytes below the stack pointer that a leaf function may use.
 const RED_ZONE: u64 = 128;
 
-/// A value, kept beyond the stop that it was found in.
+/// A value that is kept beyond its stop.
 #[derive(Debug, Clone)]
 pub struct KeptValue(Arc<Kept>);
 
@@ -41,41 +41,41 @@ impl Eq for KeptValue {}
 
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// As it was found.
+    /// The value as it was found.
     named: NamedValue,
-    /// What its children are read from in later stops.
+    /// The value whose children are read in later stops.
     lasting: Value,
-    /// Where it was found.
+    /// The frame that it was found in.
     frame: FrameId,
-    /// Where its memory is, and that of what it leads to.
+    /// The addresses of its memory, and of the memory that it leads to.
     places: Vec<Address>,
     homes: Vec<Home>,
     rendered: Rendered,
-    /// Its line has what pointers point to, and what was freed.
+    /// Whether `rendered` was made with pointees and with marks of freed memory.
     is_full: bool,
-    /// What it is of was freed already.
+    /// Whether its memory was already freed then.
     freed: bool,
-    /// The stop; `None`: it was found while the program ran.
+    /// The number of the stop; `None`: it was logged while the program ran.
     stop: Option<u64>,
 }
 
-/// What a value's memory belongs to and ends with.
+/// What a value's memory belongs to, and ceases to exist with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// A function's call.
+    /// The frame of a function's call.
     Call(Call),
-    /// A module's image.
+    /// The image of the module with this id.
     Module(u64),
 }
 
-/// A call, by its frame.
+/// A call of a function, identified by its frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     thread: ThreadId,
     cfa: Address,
-    /// The module of the function, and where the function begins in that.
+    /// The id of the function's module, and the function's entry in it.
     function: Option<(u64, u64)>,
-    /// Its name.
+    /// The function's name.
     name: Option<String>,
     return_address: Option<u64>,
 }
@@ -99,29 +99,29 @@ impl Call {
     }
 }
 
-/// What is found when a kept value is looked into.
+/// The children of a kept value.
 #[derive(Debug)]
 pub struct Opened {
-    /// Its children, and those of them kept that have children themselves.
+    /// The children; those that have children themselves are kept as well.
     pub children: Vec<(NamedValue, Rendered, Option<KeptValue>)>,
-    /// The frame that they were found in, while its stop lasts.
+    /// The frame that they were found in, during its stop only.
     pub frame: Option<FrameId>,
-    /// What its line is now, where that isn't what it was.
+    /// The value's text now, if it has changed.
     pub now: Option<String>,
 }
 
 impl KeptValue {
-    /// As it was found.
+    /// The value as it was found.
     pub fn named(&self) -> &NamedValue {
         &self.0.named
     }
 
-    /// How it was shown.
+    /// Its text then.
     pub fn rendered(&self) -> &Rendered {
         &self.0.rendered
     }
 
-    /// About how many bytes it takes.
+    /// Its approximate memory use in bytes.
     pub fn size(&self) -> usize {
         let bytes = |value: &Value| match &value.contents {
             Contents::Bytes(bytes) => bytes.len(),
@@ -134,7 +134,7 @@ impl KeptValue {
             + kept.rendered.text.len()
     }
 
-    /// Keeps a value that a thread's breakpoint has written; `None`: it has no children.
+    /// Keeps a value that a logpoint has written; `None`: it has no children.
     pub fn logged(
         named: NamedValue,
         rendered: Rendered,
@@ -175,19 +175,19 @@ fn has_children(rendered: &Rendered) -> bool {
     rendered.named > 0 || rendered.indexed > 0
 }
 
-/// Whether an address is where a thread's stack may be, by the innermost frame.
+/// Whether an address can be on the stack of the thread with this innermost frame.
 fn is_on_stack(address: Address, innermost: &PhysicalFrame) -> bool {
     let pointer = innermost.registers.sp().unwrap_or_default().0;
     let lowest = pointer.saturating_sub(RED_ZONE);
     (lowest..pointer.saturating_add(LARGEST_STACK)).contains(&address.0)
 }
 
-/// Whether an address is in a frame or further in.
+/// Whether an address is in a frame or in one further in.
 fn has(frame: &PhysicalFrame, address: Address) -> bool {
     frame.cfa.is_some_and(|cfa| cfa > address)
 }
 
-/// What a value's children are read from once the program has run on.
+/// The value to read children from after the program has resumed: its bytes, unless it is an object in memory.
 fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
     let stands_for_another = || reader.leads_elsewhere(value);
     let is_kept = match &value.contents {
@@ -205,7 +205,7 @@ fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
     }
 }
 
-/// What the memory of a value belongs to.
+/// What the memory at these addresses belongs to.
 fn homes(
     places: &[Address],
     modules: &Modules,
@@ -220,7 +220,7 @@ fn homes(
     homes
 }
 
-/// Where the memory of a value is, and that of what it leads to, as far as there is any.
+/// The readable addresses of a value's memory, and of the memory that it leads to.
 fn places(value: &Value, rendered: &Rendered, memory: &dyn Memory) -> Vec<Address> {
     let own = value.contents.address();
     let other = rendered.memory.filter(|to| Some(*to) != own);
@@ -229,17 +229,17 @@ fn places(value: &Value, rendered: &Rendered, memory: &dyn Memory) -> Vec<Addres
         .collect()
 }
 
-/// What a later stop finds of a call.
+/// The state of an earlier call in a later stop.
 enum Found {
     Alive,
     Ended,
-    /// The stack can't be followed that far.
+    /// The stack can't be unwound that far.
     Unknown,
 }
 
-/// Keeping values, and looking into those that were kept.
+/// Keeping values, and reading the children of kept values.
 pub trait Keeping: Inspect {
-    /// Keeps a value that a frame's expression has; `None`: it has no children.
+    /// Keeps the value of an expression in a frame; `None`: it has no children.
     fn keep(
         &mut self,
         named: NamedValue,
@@ -250,7 +250,7 @@ pub trait Keeping: Inspect {
         Ok(self.keep_in(named, rendered, frame.id))
     }
 
-    /// As [`Keeping::keep`], of a value that belongs to this frame.
+    /// As [`Keeping::keep`], for a value of the frame with this id.
     fn keep_in(
         &mut self,
         named: NamedValue,
@@ -286,7 +286,7 @@ pub trait Keeping: Inspect {
         })))
     }
 
-    /// Children of a kept value, in the stop that it was found in or a later one.
+    /// The children of a kept value, in its own stop or a later one.
     fn open_kept(
         &mut self,
         kept: &KeptValue,
@@ -333,9 +333,9 @@ pub trait Keeping: Inspect {
 
 impl<T: Inspect + ?Sized> Keeping for T {}
 
-/// Finding again what was kept.
+/// Finding kept objects again.
 trait Finding: Inspect {
-    /// The call that an address is in the frame of.
+    /// The call whose frame contains an address.
     fn call_with(&mut self, thread: ThreadId, address: Address) -> Option<Call> {
         self.follow(thread).ok()?;
         for level in 0..MOST_FRAMES {
@@ -356,13 +356,13 @@ trait Finding: Inspect {
         stack.physical_at(level, stacks.modules, stacks.memory)
     }
 
-    /// Whether some of these were freed.
+    /// Whether any of the places is in freed memory.
     fn is_any_freed(&self, places: &[Address]) -> bool {
         let reader = self.reader();
         places.iter().any(|address| reader.is_freed(address.0))
     }
 
-    /// As [`Inspect::children`]; registers of a frame stay those that were kept.
+    /// As [`Inspect::children`], but with the register values that were kept.
     fn children_as_they_are(&self, value: &Value, range: Range<u64>) -> Shown {
         let pages = Pages::of_request(self.memory());
         let reader = self.reader().over(&pages);
@@ -370,7 +370,7 @@ trait Finding: Inspect {
         render(&reader, children)
     }
 
-    /// What a value's line is now, where that is another.
+    /// The value's text now, if it has changed.
     fn line_now(&self, kept: &Kept) -> Option<String> {
         let full = self.reader();
         let reader = Reader {
@@ -382,10 +382,10 @@ trait Finding: Inspect {
         (now != kept.rendered.text).then_some(now)
     }
 
-    /// Whether what a value was of is still there.
+    /// Checks that a value's object still exists.
     ///
     /// # Errors
-    /// Why it isn't.
+    /// Why it doesn't.
     fn require_there(&mut self, kept: &Kept) -> Result<(), Error> {
         for home in &kept.homes {
             match home {
@@ -436,7 +436,7 @@ trait Finding: Inspect {
     fn find_call(&mut self, call: &Call) -> Found {
         for level in 0..MOST_FRAMES {
             let Some(frame) = self.physical_frame(call.thread, level) else {
-                // The outermost frame may have none.
+                // The outermost frame may have no CFA, so the end of the stack means that the call has ended.
                 return Found::Ended;
             };
             match frame.cfa {

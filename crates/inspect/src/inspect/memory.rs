@@ -1,13 +1,13 @@
-//! Reading memory for people.
+//! The result of reading memory for the user.
 
-/// What was read of memory.
+/// Memory that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryRead {
-    /// What could be read, without a gap.
+    /// The bytes from the start on that could be read, without a gap.
     pub bytes: Vec<u8>,
-    /// How many bytes behind those can't be read, until memory begins again or as far as was asked for.
+    /// How many of the following bytes can't be read, up to the next readable one or to the end of the request.
     pub unreadable: u64,
 }
 
-/// The most memory that is read at once, in bytes.
+/// The most memory that one request reads, in bytes.
 pub const MOST_MEMORY: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! What a signal is about that a thread is about to get, or that has ended it.
+//! Explains the signal that a thread is about to receive, or that has terminated the process.
 
 use super::Inspect;
 use crate::exceptions::cpp::Space;
@@ -12,23 +12,23 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::signals;
 
-/// How many frames are looked at for who aborts.
+/// How many frames are searched for the reason of an abort.
 const ABORT_FRAMES: usize = 24;
-/// The longest message of the C library's that is read.
+/// The longest message of the C library that is read, in bytes.
 const LONGEST_MESSAGE: usize = 2048;
 
 /// What is known of a signal.
 pub struct Explained {
-    /// The address that was accessed, of faults.
+    /// For faults, the address that was accessed.
     pub fault: Option<Address>,
     /// A sentence for the user.
     pub description: String,
-    /// What was thrown that the program aborts for.
+    /// The exception or panic that the program aborts for.
     abort: Option<Exception>,
 }
 
 impl Explained {
-    /// It as what a thread has stopped for.
+    /// The signal as the exception that a thread has stopped for.
     pub fn exception(&self, info: SignalInfo, mode: BreakMode) -> Exception {
         let abort = self.abort.clone().unwrap_or_default();
         Exception {
@@ -42,7 +42,7 @@ impl Explained {
     }
 }
 
-/// What a signal is about. `sender` is the name of the process that has sent it.
+/// Explains a signal. `sender` is the name of the process that sent it.
 pub fn explain(
     threads: &dyn Inspect,
     process: ThreadId,
@@ -85,7 +85,7 @@ pub fn explain(
     }
 }
 
-/// What the debug information says that an instruction traps for.
+/// The reason of a trap instruction, from the name of the artificial inlined function that the compiler has put around it.
 fn trap_message_at(threads: &dyn Inspect, at: Address) -> Option<String> {
     let module = threads.modules().at(at)?;
     let inlined = module.module.inlined_at(module.to_file(at));
@@ -93,8 +93,8 @@ fn trap_message_at(threads: &dyn Inspect, at: Address) -> Option<String> {
     messages.find_map(|call| sanitizer::trap_message(&call.name))
 }
 
-/// What is known of why the program aborts: the message that the C library has for who finds the body (`__abort_msg`: failed
-/// assertions, corrupted heaps, overwritten buffers), what was thrown, or who has called `abort`.
+/// Why the program aborts: the message that the C library keeps for core dumps (`__abort_msg`: failed assertions, corrupted heaps,
+/// overwritten buffers), what was thrown, or the function that has called `abort`.
 fn abort_message(
     threads: &dyn Inspect,
     registers: Option<&UserRegisters>,
@@ -116,7 +116,7 @@ fn abort_message(
 }
 
 fn c_library_message(threads: &dyn Inspect) -> Option<String> {
-    // `struct abort_msg_s { unsigned int size; char msg[]; } *__abort_msg`: glibc, stdlib.h of its own.
+    // `struct abort_msg_s { unsigned int size; char msg[]; } *__abort_msg`: glibc's internal stdlib.h.
     let mut found = threads.modules().iter().filter_map(|module| {
         let symbol = module.module.symbol_named("__abort_msg")?;
         let message = threads.memory().read_u64(module.to_process(symbol.address));
@@ -133,7 +133,7 @@ fn c_library_message(threads: &dyn Inspect) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Who has called `abort`, where it is somebody with a reason of his own.
+/// The reason that the caller of `abort` stands for, if it is a known runtime function.
 fn aborting_frame(frames: &[PhysicalFrame]) -> Option<String> {
     const REASONS: [(&str, &str); 5] = [
         ("__cxa_pure_virtual", "a pure virtual function was called"),

@@ -7,6 +7,6 @@ use crate::ThreadId;
 pub struct ThreadInfo {
     /// Its id.
     pub id: ThreadId,
-    /// Its name (`/proc/PID/task/TID/comm`); empty where that isn't known, as of most threads of a core file.
+    /// Its name (`/proc/PID/task/TID/comm`); empty if unknown, as for most threads of a core dump.
     pub name: String,
 }
