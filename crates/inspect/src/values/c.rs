@@ -1,4 +1,4 @@
-//! C's texts: what a `char` pointer or array holds.
+//! Texts of C and C++: what a `char` pointer or array contains.
 
 use super::Reader;
 use super::quoting::quote;
@@ -8,13 +8,13 @@ use crate::Address;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
 
-/// Whether a type is one of C's and C++'s characters, for text.
+/// Whether a type is a character type of C or C++ that texts are made of.
 fn is_char(target: &Resolved) -> bool {
     target.type_.language != Language::Rust
         && target.type_.size == Some(1)
         && match target.type_.kind {
             TypeKind::Base(Encoding::SignedChar | Encoding::UnsignedChar) => {
-                // Plain `char`: the others are numbers more often than text.
+                // Plain `char` only: `signed char` and `unsigned char` are more often numbers.
                 &*target.type_.name == "char"
             }
             TypeKind::Base(Encoding::Utf) => true,
@@ -22,7 +22,7 @@ fn is_char(target: &Resolved) -> bool {
         }
 }
 
-/// The text at `address`, quoted, when `target` is a character. Reads up to the limit or the end of memory.
+/// The text at `address`, quoted, if `target` is a character type. Reads up to the limit or the end of readable memory.
 pub(crate) fn text_at(
     reader: &Reader<'_>,
     target: &Resolved,
@@ -45,7 +45,7 @@ pub(crate) fn text_at(
     let end = bytes.iter().position(|byte| *byte == 0);
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
     let length = || {
-        // Only a text that is cut is looked at any further.
+        // Only a text that is cut is read further for its length.
         let all = read_text(reader, address, COUNTED, 1);
         Some(all.iter().position(|byte| *byte == 0)? as u64)
     };
@@ -56,12 +56,12 @@ pub(crate) fn text_at(
     Some(format!("{}{mark}", quote(shown)))
 }
 
-/// How far the end of a text is looked for whose length is nowhere, in bytes.
+/// How far the zero of a text is searched to tell its length, in bytes.
 const COUNTED: usize = 1 << 16;
-/// What is read at first of a text that may be much longer.
+/// How much of a text is read at first, in bytes; most are short.
 const FIRST: usize = 1 << 10;
 
-/// As many of `most` bytes as memory has at `address`, and not many behind a zero of `unit` bytes.
+/// Up to `most` bytes at `address`, as much as is readable. Reads in growing pieces and stops after one with a zero of `unit` bytes.
 fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec<u8> {
     let mut length = FIRST.min(most);
     loop {
@@ -78,7 +78,7 @@ fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec
     }
 }
 
-/// The text that some bytes start with, quoted, when `target` is a character.
+/// The text that `bytes` start with, quoted, if `target` is a character type.
 pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<String> {
     if !is_char(target) {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<S
     Some(format!("{}{mark}", quote(&bytes[..end.min(limit.text)])))
 }
 
-/// The size of a wide character; `None` when the type isn't one.
+/// The size of a wide character in bytes; `None`: the type isn't one.
 fn wide_unit(target: &Resolved) -> Option<u64> {
     let is_wide = target.type_.language != Language::Rust
         && (matches!(target.type_.kind, TypeKind::Base(Encoding::Utf))
@@ -116,7 +116,7 @@ fn wide_text_at(reader: &Reader<'_>, unit: u64, address: u64, limit: Limit) -> O
     Some(format!("{}{mark}", quote(text.as_bytes())))
 }
 
-/// UTF-16 or UTF-32, little-endian.
+/// Decodes UTF-16 (`unit` 2) or UTF-32, little-endian.
 pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
     if unit == 2 {
         let units = bytes
@@ -134,7 +134,7 @@ pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
         .collect()
 }
 
-/// The text of a character array up to its first zero, quoted; `None` when it isn't one.
+/// The text of a character array up to its first zero, quoted; `None` if it isn't one.
 pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit) -> Option<String> {
     let element = reader.resolve(&sequence.element)?;
     let unit = match wide_unit(&element) {
@@ -161,13 +161,13 @@ pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit)
     Some(format!("{text}{mark}"))
 }
 
-/// As many of `length` bytes as memory has at `address`.
+/// Up to `length` bytes at `address`, as much as is readable.
 pub(crate) fn read_available(reader: &Reader<'_>, address: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let Err(at) = reader.memory.read(Address(address), &mut bytes) else {
         return bytes;
     };
-    // What the failed read says, or else the rest of the page.
+    // Try as much as the failed read says is readable, or else the rest of the page.
     const PAGE: u64 = 4096;
     for readable in [at.0.wrapping_sub(address), PAGE - address % PAGE] {
         if readable == 0 || readable >= length as u64 {

@@ -1,4 +1,4 @@
-//! The children of a value, by position, and the expressions that give them again.
+//! The children of a value, by position, with expressions that evaluate to them.
 
 use super::entries::{Entries, Entry};
 use super::render::ALIASES;
@@ -9,18 +9,18 @@ use crate::natvis::{Elements, Parts, Presented};
 use dapple_symbols::functions::Language;
 use std::ops::Range;
 
-/// The most children one call makes.
+/// The most children that one request makes.
 const MAX_CHILDREN: u64 = 10_000;
 
-/// More named children than a container's value has.
+/// An upper bound of the named children that a container has.
 const FEW: u64 = 8;
 
-/// The name of the child that shows a library's type as it is laid out.
+/// The name of the child that shows a library's type with its actual fields.
 pub const RAW: &str = "[raw]";
 
 impl Reader<'_> {
-    /// Children by position: named first (0..named), then indexed (named..named+indexed). Clamped to what exists.
-    /// `expression` is the parent's, from which the children's are made.
+    /// Children by position: named ones first (0..named), then indexed ones (named..named+indexed). `range` is clamped to those that
+    /// exist. `expression` is the parent's, from which the children's are made.
     pub fn children(
         &self,
         value: &Value,
@@ -29,7 +29,7 @@ impl Reader<'_> {
     ) -> Vec<NamedValue> {
         self.known.presentation().begin_value();
         let end = range.end.min(range.start.saturating_add(MAX_CHILDREN));
-        // What has entries has few named children, or none.
+        // Positions of entries are offset by the number of named children, which is small.
         let most = Limit {
             entries: ALL.entries.saturating_add(FEW as usize),
             ..ALL
@@ -54,7 +54,7 @@ impl Reader<'_> {
         (range.start..end).filter_map(child).collect()
     }
 
-    /// What the user's own presentation has for children.
+    /// The children of a value with a natvis presentation.
     fn presented_children(
         &self,
         value: &Value,
@@ -97,7 +97,7 @@ impl Reader<'_> {
         (range.start..end).filter_map(at).collect()
     }
 
-    /// An element of a value that the user's own presentation shows, where its view's limit has it.
+    /// An element of a value with a natvis presentation, if the view's limit includes it.
     pub(crate) fn element_of(&self, presented: &Presented, index: u64) -> Option<Value> {
         let parts = self.parts(presented);
         let (group, index) = parts.group_of(index)?;
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An element that lies apart, with its label; or why there is none.
+    /// The label and value of an element that isn't contiguous with others, or the reason in its place.
     fn entry(
         &self,
         entries: &Entries,
@@ -128,8 +128,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a reference's children are taken from: both languages see through it, and so do expressions. Last, what an
-    /// owner on the way has besides.
+    /// Follows references and other aliases to the value whose children are shown; both languages and expressions do so, too. Returns it
+    /// with its view, and the additional children of the last owner on the way.
     pub(super) fn seen_through(
         &self,
         value: &Value,
@@ -151,7 +151,7 @@ impl Reader<'_> {
         (value, view, extras)
     }
 
-    /// What a value has besides what its view shows.
+    /// Children that a value has in addition to those of its view.
     pub(super) fn extras(&self, value: &Value, view: &View) -> Vec<NamedValue> {
         let is_other = matches!(
             view,
@@ -192,7 +192,7 @@ impl Reader<'_> {
                 vec![raw(value)]
             }
             View::Record(record) => fields(value, record, expression, "."),
-            // Its children are made of its parts.
+            // Made by `presented_children`.
             View::Presented(_) => Vec::new(),
             View::Pointer { address: 0, .. } | View::Pointer { target: None, .. } => Vec::new(),
             View::Pointer {
@@ -262,7 +262,7 @@ impl Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Whether a container may have a key more than once, so that it names no entry.
+    /// Whether a container's keys may repeat, so that a key doesn't identify an entry.
     fn repeats_keys(&self, container: &Value) -> bool {
         let type_ = self.resolve(container).map(|resolved| resolved.type_);
         type_.is_none_or(|type_| names::base_name(&type_.name).contains("multi"))
@@ -290,7 +290,7 @@ fn field_child(
     }
 }
 
-/// A base of an object, or `[Derived]`, the whole that it is a base of, as a cast.
+/// The expression for a base of an object, or for `[Derived]`, the object that contains this base: a cast.
 fn part_of_object(expression: &str, field: &Field, access: &str) -> Option<String> {
     let is_class = |name: &str| {
         let name = name.replace(ANONYMOUS_NAMESPACE, "unnamed");
@@ -331,18 +331,18 @@ fn raw(value: &Value) -> NamedValue {
     }
 }
 
-/// Whether a key's text can stand in an expression: a number, or a text that is all there.
+/// Whether a key's text is a literal: a number, or a text that isn't cut.
 fn is_literal(key: &str) -> bool {
     let is_text = key.len() > 1 && key.starts_with('"') && key.ends_with('"');
     is_text && !key.contains('…') || key.parse::<i128>().is_ok()
 }
 
-/// Whether an expression can name a field so.
+/// Whether an expression can name a field by this name.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// An expression in brackets where what is put behind it would bind tighter than itself.
+/// An expression, in parentheses if a postfix operator would bind tighter than its own operators.
 fn operand(expression: &str) -> String {
     let is_plain = |c: char| {
         c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '[' | ']' | '(' | ')' | '$' | '#')

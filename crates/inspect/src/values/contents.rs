@@ -5,12 +5,12 @@ use crate::Address;
 use crate::frame::{HeldFrame, PhysicalFrame};
 use dapple_symbols::location::{Piece, Place, Unavailable};
 
-/// The most bytes one value is read for; larger ones are read in parts.
+/// The most bytes that are read for one value; larger ones are read in parts.
 const MAX_BYTES: usize = 1 << 20;
 
 impl Contents {
-    /// What [`dapple_symbols::Module::locate`] found of a value of `size` bytes, where that is known. A single place in memory that
-    /// has all of it is just that.
+    /// The contents of a value of `size` bytes (if known) at the pieces that [`dapple_symbols::Module::locate`] has found. A single piece
+    /// in memory that has all of it becomes [`Contents::Memory`].
     pub fn of_pieces(pieces: Vec<Piece>, size: Option<u64>, frame: &HeldFrame) -> Contents {
         let has_all = |piece: &Piece| match (piece.bits, size) {
             (Some(bits), Some(size)) => bits >= size.saturating_mul(8),
@@ -27,7 +27,7 @@ impl Contents {
                     Place::Unavailable(reason) => Some(reason),
                     _ => None,
                 });
-                // Nothing there at all: one reason says it.
+                // If no piece is available, the first reason stands for all.
                 match reasons.collect::<Option<Vec<_>>>() {
                     Some(reasons) => Contents::Unavailable(reasons[0].clone()),
                     None => Contents::Pieces(pieces.into(), frame.clone()),
@@ -36,7 +36,7 @@ impl Contents {
         }
     }
 
-    /// As [`Contents::of_pieces`], of what is the same in all frames.
+    /// As [`Contents::of_pieces`], for a location that doesn't depend on a frame.
     pub(super) fn of_static(pieces: Vec<Piece>) -> Contents {
         let only = match <[Piece; 1]>::try_from(pieces) {
             Ok([only]) => only.place,
@@ -52,7 +52,7 @@ impl Contents {
         }
     }
 
-    /// Where it is, when it is all in memory.
+    /// The address, if all of it is in memory.
     pub fn address(&self) -> Option<Address> {
         match self {
             Contents::Memory(address) => Some(*address),
@@ -60,7 +60,7 @@ impl Contents {
         }
     }
 
-    /// The part of `size` bytes at `offset`.
+    /// The `size` bytes at `offset`.
     pub(crate) fn part(&self, offset: u64, size: u64) -> Contents {
         match self {
             Contents::Memory(address) => Contents::Memory(Address(address.0.wrapping_add(offset))),
@@ -138,7 +138,7 @@ fn part_of_pieces(pieces: &[Piece], offset: u64, size: u64) -> Result<Vec<Piece>
 }
 
 impl Reader<'_> {
-    /// The first `size` bytes.
+    /// The first `size` bytes of `contents`.
     pub fn bytes(&self, contents: &Contents, size: u64) -> Result<Vec<u8>, Unavailable> {
         let length = usize::try_from(size).unwrap_or(usize::MAX);
         if length > MAX_BYTES {
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The bytes that hold the piece, and how many bits to skip in them.
+    /// The bytes that contain a piece, and how many bits to skip in them.
     fn piece_bytes(
         &self,
         place: &Place,
@@ -229,7 +229,7 @@ impl Reader<'_> {
                 Ok((bytes, *bit_offset))
             }
             Place::Bytes(bytes) => {
-                // Constants are as wide as the compiler cared to write them.
+                // Compilers write constants in as few bytes as they need.
                 let mut bytes = bytes.clone();
                 bytes.resize(bits.div_ceil(8) as usize, 0);
                 Ok((bytes, 0))
@@ -304,7 +304,7 @@ mod tests {
             unsaved: None,
         });
         let of = |bits, size| Contents::of_pieces(vec![piece(bits)], size, &frame);
-        // The pointer of a slice whose length is gone.
+        // A slice's pointer, whose length is optimized out.
         let slice = of(Some(64), Some(16));
         assert_eq!(slice.address(), None);
         assert_eq!(slice.part(0, 8).address(), Some(Address(0x100)));

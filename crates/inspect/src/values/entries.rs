@@ -1,52 +1,52 @@
-//! Elements that lie apart, in lists, trees and tables: only a page of them is made, however many there are.
+//! Elements of lists, trees and tables, which aren't contiguous: only one page of them is made, however many there are.
 //!
-//! What walks a container gives each element to a [`Page`] in its turn, which makes values of those on the page alone and
-//! says when it is full. So what is behind the page is never looked at, and what is before it costs a step each.
+//! A walk through a container offers each element to a [`Page`], which makes values of those on the page only and says when it is full.
+//! So elements after the page are never visited, and those before it cost one step each.
 
 use super::Value;
 use super::view::Limit;
 use dapple_symbols::location::Unavailable;
 
-/// A page of the elements of a library's container that lie apart, and how many there are in all.
+/// A page of a library container's elements, and how many there are in all.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries {
     entries: Vec<Entry>,
-    /// The position of the first of them.
+    /// The position of the page's first element.
     first: u64,
-    /// Whether they have keys.
+    /// Whether the elements have keys.
     pub has_keys: bool,
-    /// Whether their order is the user's.
+    /// Whether it is a list, in which the order matters.
     pub is_list: bool,
-    /// How many there are in all.
+    /// The number of elements in the container.
     pub length: u64,
-    /// Whether there are more, which nobody has counted.
+    /// Whether there are more than `length`, which weren't counted.
     pub is_longer: bool,
-    /// What is shown in place of a list of them.
+    /// A text to show instead of the elements.
     pub text: Option<String>,
-    /// Why those behind the last one can't be had, where they can't.
+    /// Why the elements after the page's last one can't be read, if so.
     pub broken: Option<Unavailable>,
 }
 
-/// An element; a map's has a key.
+/// An element; it has a key if it is a map's.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub key: Option<Value>,
     pub value: Value,
 }
 
-/// The elements asked for, being collected by a walk over all.
+/// The requested elements, collected by a walk through the container.
 #[derive(Debug)]
 pub(crate) struct Page {
     entries: Vec<Entry>,
     has_keys: bool,
-    /// The position of the next element.
+    /// The position of the next element that the walk offers.
     at: u64,
     first: u64,
     end: u64,
 }
 
 impl Page {
-    /// An empty page of as much as is asked for, of a map or a container without keys.
+    /// An empty page for the limit's range, of a container with or without keys.
     pub(crate) fn new(limit: Limit, has_keys: bool) -> Page {
         Page {
             entries: Vec::new(),
@@ -62,7 +62,7 @@ impl Page {
         self.at
     }
 
-    /// Whether no other element is wanted, of `length` in all.
+    /// Whether no further element of a container with `length` elements is wanted.
     pub(crate) fn is_full(&self, length: u64) -> bool {
         self.at >= self.end.min(length) || self.first >= length || self.first >= self.end
     }
@@ -82,7 +82,7 @@ impl Page {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Passes over the next element, or takes it if it is on the page. `None`: it can't be had.
+    /// Counts the next element, and takes it if it is on the page. `None`: its value can't be read.
     pub(crate) fn next(&mut self, entry: impl FnOnce() -> Option<Entry>) -> Option<()> {
         if (self.first..self.end).contains(&self.at) {
             self.entries.push(entry()?);
@@ -91,7 +91,7 @@ impl Page {
         Some(())
     }
 
-    /// What was collected, of `length` elements.
+    /// The collected elements, of a container with `length`.
     pub(crate) fn of(self, length: u64) -> Entries {
         Entries {
             has_keys: self.has_keys,
@@ -105,7 +105,7 @@ impl Page {
         }
     }
 
-    /// What was collected before a walk failed, and why it has. `None`: nothing makes sense, not even the first element.
+    /// The elements collected before the walk failed, with the reason. `None`: not even the first element could be read.
     pub(crate) fn until(self, length: u64, why: &str) -> Option<Entries> {
         (self.at > 0).then(|| Entries {
             broken: Some(Unavailable::Unsupported(why.to_owned())),
@@ -115,17 +115,17 @@ impl Page {
 }
 
 impl Entries {
-    /// The first elements of the page, one after another.
+    /// The elements on the page.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
     }
 
-    /// How many of the container's elements end with the page.
+    /// The position after the page's last element.
     pub(crate) fn end(&self) -> u64 {
         self.first.saturating_add(self.entries.len() as u64)
     }
 
-    /// The element at a position of the page.
+    /// The element at a position in the container, if it is on the page.
     pub(crate) fn at(&self, position: u64) -> Option<&Entry> {
         let index = position.checked_sub(self.first)?;
         self.entries.get(usize::try_from(index).ok()?)
@@ -133,7 +133,7 @@ impl Entries {
 }
 
 impl Limit {
-    /// As much of a container's elements as are asked for.
+    /// The limit for the entries at positions `first..end`, within this one.
     pub(crate) fn page(self, first: u64, end: u64) -> Limit {
         let count = end.saturating_sub(first);
         Limit {

@@ -1,8 +1,8 @@
-//! The x87's numbers of 80 bits as text: the fewest digits that give the number back.
+//! The text of the x87's 80-bit floating-point numbers: the fewest digits that identify the number.
 //!
-//! Steele and White's way (“How to Print Floating-Point Numbers Accurately”, 1990), on numbers as long as it takes.
+//! Steele and White's algorithm (“How to Print Floating-Point Numbers Accurately”, 1990) with big integers.
 
-/// A whole number of any size, its least significant word first.
+/// A non-negative integer of any size, least significant word first.
 #[derive(Clone, PartialEq, Eq)]
 struct Whole(Vec<u32>);
 
@@ -58,7 +58,7 @@ impl Whole {
         Whole(sum.collect()).trimmed()
     }
 
-    /// Takes away what isn't larger.
+    /// Subtracts a number that isn't larger.
     fn minus(&mut self, other: &Whole) {
         let mut borrow = 0i64;
         for (at, word) in self.0.iter_mut().enumerate() {
@@ -80,7 +80,7 @@ impl Whole {
     }
 }
 
-/// The text of sign, 15 bits of exponent and 64 of mantissa with its leading one (Intel SDM vol. 1, 4.2.2).
+/// The text of an 80-bit number: sign, 15 bits of exponent, 64 bits of mantissa with an explicit leading one (Intel SDM vol. 1, 4.2.2).
 pub(super) fn text(bits: u128) -> String {
     let mantissa = bits as u64;
     let exponent = (bits >> 64) as u16 & 0x7fff;
@@ -94,14 +94,14 @@ pub(super) fn text(bits: u128) -> String {
     if mantissa == 0 {
         return format!("{sign}0.0");
     }
-    // Numbers that are too small for a leading one have the exponent of the smallest that have it.
+    // Denormals have the exponent of the smallest normal numbers.
     let (digits, point) = digits(mantissa, i32::from(exponent.max(1)) - 16383 - 63);
     let digits: String = digits
         .iter()
         .map(|digit| char::from(b'0' + digit))
         .collect();
     let number = match point {
-        // As Rust writes numbers of 64 bits.
+        // As Rust formats `f64`.
         -3..=0 => format!("0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
         1..=16 => {
             let point = point as usize;
@@ -119,10 +119,10 @@ pub(super) fn text(bits: u128) -> String {
     format!("{sign}{number}")
 }
 
-/// The fewest digits of `mantissa` times two to the `power`, and where the point is among them.
+/// The fewest digits of `mantissa` times two to the `power`, and the position of the decimal point.
 fn digits(mantissa: u64, power: i32) -> (Vec<u8>, i32) {
-    // The number is `rest` parts of `unit`; half the way to the next number is `above`, to the one before `below`.
-    // They are nearer below a power of two.
+    // The number is `rest` / `unit`. Half the distance to the next larger number is `above`, to the next smaller one `below`.
+    // The smaller one is nearer where the mantissa is a power of two.
     let is_edge = mantissa == 1 << 63;
     let extra = 1 + u32::from(is_edge);
     let up = power.max(0) as u32;
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn numbers_have_as_many_digits_as_tell_them_apart() {
-        // As gcc stores them: `0.1L`, `(long double)0.1`, `3.125L`, `-1`, LDBL_MAX, LDBL_MIN, the smallest of all, 1e16 and 1e17.
+        // As gcc stores `0.1L`, `(long double)0.1`, `3.125L`, `-1`, LDBL_MAX, LDBL_MIN, the smallest denormal, 1e16 and 1e17.
         for (bits, expected) in [
             (0x3ffb_cccc_cccc_cccc_cccd, "0.1"),
             (0x3ffb_cccc_cccc_cccc_d000, "0.10000000000000000555"),

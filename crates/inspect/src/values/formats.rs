@@ -1,4 +1,4 @@
-//! Values in another form than their types have: numbers in hexadecimal, octal, binary, as characters; bytes as texts.
+//! Output formats of values: numbers in hexadecimal, octal, binary, as characters; bytes as texts.
 
 use super::quoting::quote;
 use super::render::ALIASES;
@@ -7,15 +7,15 @@ use super::{Contents, Number, Reader, Value, c, number_of};
 use crate::Address;
 use dapple_symbols::types::{Encoding, TypeKind};
 
-/// How numbers are shown, in a value and all that is in it.
+/// The format of numbers in a value and in its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
-    /// As their types have it.
+    /// As their types require.
     #[default]
     Natural,
-    /// `0x2a`; negative ones by their bits.
+    /// `0x2a`; negative numbers in two's complement.
     Hexadecimal,
-    /// `42`, also of characters and constants with names.
+    /// `42`, also for characters and enumerators.
     Decimal,
     /// `0o52`, in C and C++ `052`.
     Octal,
@@ -23,35 +23,35 @@ pub enum Format {
     Binary,
     /// `'*'`.
     Character,
-    /// `42`; negative ones by their bits.
+    /// `42`; negative numbers in two's complement.
     Unsigned,
     /// `0x401136 <main+4>`.
     Address,
-    /// `"text"`, of what bytes point to, or are: up to the first zero, or as many as there are.
+    /// `"text"`, of a pointer's target or of an array: up to the first zero, or all of the array.
     Text,
-    /// `1500.0`, without an exponent; integers of a float's size by their bits.
+    /// `1500.0`, without an exponent; integers of a float's size are reinterpreted.
     Fixed,
     /// `1.5e3`.
     Scientific,
     /// `0x2A`.
     UpperHexadecimal,
-    /// `0x0000002a`, with all digits of its type.
+    /// `0x0000002a`, with all digits of the type.
     PaddedHexadecimal,
-    /// `true`: whether it is not zero.
+    /// `true`: not zero.
     Boolean,
     /// `U+0041`.
     CodePoint,
-    /// `45 4c 46 00`, in the order of memory.
+    /// `45 4c 46 00`, in memory order.
     Bytes,
     /// `45 4c 46 00  ELF.`
     BytesAndText,
 }
 
-/// All that may be asked for, as a message lists it.
+/// All formats, as an error message lists them.
 pub(crate) const FORMATS: &str = "`x` or `h`, `d`, `u`, `o`, `b` or `t`, `c`, `s` (text), `p` (address), `f`, `e`, `B` (true or false), `X`, `z` (all digits), `U` (code point), `y` (bytes), `Y` (bytes and text), `!` (raw), `full` (nothing is left out), or a number of elements: `10`, `[n]`";
 
 impl Format {
-    /// By its letter behind a comma; `None`: it is none.
+    /// The format for the letter after a comma; `None`: unknown.
     pub fn named(letter: &str) -> Option<Format> {
         Some(match letter {
             "x" | "h" => Format::Hexadecimal,
@@ -74,7 +74,7 @@ impl Format {
         })
     }
 
-    /// What it is called behind a comma, and what it shows.
+    /// The letter and the meaning of a format, for messages.
     pub(crate) fn described(self) -> &'static str {
         match self {
             Format::Natural => "no format",
@@ -97,12 +97,12 @@ impl Format {
         }
     }
 
-    /// Whether it shows bytes in a row, instead of one number at a time.
+    /// Whether it shows all bytes in a row instead of one number at a time.
     fn is_of_bytes(self) -> bool {
         matches!(self, Format::Bytes | Format::BytesAndText)
     }
 
-    /// Bytes in the order of memory, with what of them is ASCII behind it for [`Format::BytesAndText`].
+    /// Bytes in memory order; for [`Format::BytesAndText`] followed by their ASCII characters.
     fn of_bytes(self, bytes: &[u8]) -> String {
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let digits = digits.join(" ");
@@ -120,7 +120,7 @@ impl Format {
         let (value, size) = match number {
             Number::Integer { value, size, .. } => (value, size),
             Number::Char(code) => (code.into(), 4),
-            // Longer ones are more than can be told in another form.
+            // Other formats aren't supported for `long double`.
             Number::Float {
                 value,
                 size: size @ (4 | 8),
@@ -178,7 +178,7 @@ impl Format {
 }
 
 impl Reader<'_> {
-    /// A number's text in the value's format; `None`: it is no number, or its own text will do.
+    /// A number's text in the value's format; `None`: it is no number, or its natural text fits the format.
     pub(super) fn formatted(&self, value: &Value) -> Option<String> {
         if value.format == Format::Natural {
             return None;
@@ -208,19 +208,19 @@ impl Reader<'_> {
         shown(number_of(&type_, &bytes)?)
     }
 
-    /// Whether a value's format makes another text of it than its own.
+    /// Whether the value's format changes its text.
     pub(crate) fn is_formatted(&self, value: &Value) -> bool {
         self.formatted(value).is_some() || matches!(self.as_bytes(value, LONG), Some(View::Leaf(_)))
     }
 
-    /// What is at an address where there is code: `<main+4>`.
+    /// The function at an address and the distance from its beginning: `<main+4>`.
     pub(super) fn code_place(&self, address: u64) -> Option<String> {
         let module = self.modules.at(Address(address))?;
         let is_code = module.has_code_at(Address(address));
         is_code.then(|| self.place_at(address)).flatten()
     }
 
-    /// What is at an address of the program: `<main+4>`, `<counter>`.
+    /// The symbol at an address and the distance from its beginning: `<main+4>`, `<counter>`.
     fn place_at(&self, address: u64) -> Option<String> {
         let address = Address(address);
         let module = self.modules.at(address)?;
@@ -234,7 +234,8 @@ impl Reader<'_> {
         )
     }
 
-    /// As a text, where that is asked for and bytes are pointed to or in a row; `None`: its own form will do.
+    /// The view of a pointer to bytes or of a sequence of bytes as a text, if its format is [`Format::Text`]; `None`: use its natural
+    /// form.
     pub(super) fn as_text(&self, value: &Value, limit: Limit) -> Option<View> {
         if value.format != Format::Text {
             return None;
@@ -284,8 +285,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Bytes in a row, where they are asked for and the value is a number, an address, or such one after another; `None`: it
-    /// has parts of its own to show.
+    /// The bytes of a scalar or of a sequence of scalars, if its format shows bytes; `None`: it has children to show instead.
     pub(super) fn as_bytes(&self, value: &Value, limit: Limit) -> Option<View> {
         if !value.format.is_of_bytes() {
             return None;
@@ -323,7 +323,7 @@ impl Reader<'_> {
         Some(View::Leaf(value.format.of_bytes(&bytes)))
     }
 
-    /// Whether it is a number, a character, a constant with a name, or an address.
+    /// Whether it is a number, a character, an enumerator, or an address.
     fn is_scalar(&self, value: &Value) -> bool {
         let type_ = self.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| {
@@ -351,7 +351,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Several values of one type that lie one after another, from the first on.
+    /// The view of `length` contiguous values of one type, of which this is the first.
     pub(super) fn repeated(&self, value: &Value, length: u64) -> View {
         let mut element = value.clone();
         element.repeated = None;

@@ -1,7 +1,6 @@
-//! Where walks through containers of nodes have ended, so that the next page doesn't begin at the first node.
+//! Where walks through node-based containers have ended, so that the next page doesn't start at the first node.
 //!
-//! Valid as long as memory is as it was: whoever has let a thread run or has written has changed the stamp
-//! ([`Live::memory_stamp`](crate::live::Live)).
+//! Valid while memory is unchanged: a resumed thread or a write changes the stamp ([`Live::memory_stamp`](crate::live::Live)).
 
 use super::Reader;
 use std::collections::VecDeque;
@@ -9,28 +8,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many are kept.
 const MOST: usize = 16;
-/// A walk up to here is as quick as keeping where it ended.
+/// A walk to an element before this position is as fast as looking up where one has ended.
 const NEAR: u64 = 500;
 
-/// What tells a walk from others: which links it follows, and from where.
+/// Identifies a walk: which links it follows, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
-    /// A tree's root, what that has for its parent, and which words its links are.
+    /// Through a tree: its root, the root's parent, and the indices of the words with links.
     Tree(u64, Option<u64>, [usize; 3]),
-    /// A list's first node, what is behind the last one, and which word its link is.
+    /// Along a list: its first node, the end mark, and the index of the word with the link.
     Chain(u64, u64, usize),
 }
 
-/// Where a walk was, before an element.
+/// The state of a walk before an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    /// A tree's: nodes whose left side has been seen, with their right links; the next node, and its parent.
+    /// In a tree: the nodes whose left subtree is done, with their right links; the next node, and its parent.
     Tree {
         path: Vec<(u64, u64)>,
         next: u64,
         parent: Option<u64>,
     },
-    /// A list's: the next node, the one behind it, and the mark by which a round is noticed, with where that is moved next.
+    /// In a list: the node, its predecessor, the node remembered for detecting a cycle, and when that is moved next.
     Chain {
         node: u64,
         behind: Option<u64>,
@@ -39,7 +38,7 @@ pub(crate) enum State {
     },
 }
 
-/// Where walks have ended.
+/// The ends of earlier walks.
 #[derive(Debug, Default)]
 pub(crate) struct Halts {
     kept: Mutex<Kept>,
@@ -53,7 +52,7 @@ struct Kept {
 }
 
 impl Halts {
-    /// What is kept of memory with this stamp.
+    /// What is kept for memory with this stamp.
     fn kept(&self, stamp: u64) -> MutexGuard<'_, Kept> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.stamp != Some(stamp) {
@@ -65,7 +64,7 @@ impl Halts {
 }
 
 impl Reader<'_> {
-    /// The last element up to `position` that a walk is known to have come to, and where it was then.
+    /// The latest element up to `position` that an earlier walk has reached, with the walk's state there.
     pub(super) fn halt_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
         let stamp = self.live?.memory_stamp().filter(|_| position >= NEAR)?;
         let kept = self.known.halts().kept(stamp);
@@ -77,7 +76,7 @@ impl Reader<'_> {
         Some((*at, state.clone()))
     }
 
-    /// Keeps where a walk is before the element at `position`.
+    /// Keeps the state of a walk before the element at `position`.
     pub(super) fn keep_halt(&self, walk: Walk, position: u64, state: impl FnOnce() -> State) {
         let stamp = self.live.filter(|_| position >= NEAR);
         let Some(stamp) = stamp.and_then(|live| live.memory_stamp()) else {

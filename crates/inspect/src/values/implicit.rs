@@ -1,5 +1,5 @@
-//! Pointers to what has no address any more: a variable that the compiler has taken to registers, a text it has taken apart.
-//! There is no number to show for them, but what they point to can be had.
+//! DWARF's implicit pointers: to a variable that the compiler keeps in registers, or to a text that it has taken apart. They have no
+//! address to show, but what they point to can be shown.
 
 use super::view::{Limit, View};
 use super::{Contents, Reader, Value, c};
@@ -8,7 +8,7 @@ use dapple_symbols::location::Place;
 use dapple_symbols::types::TypeId;
 
 impl Reader<'_> {
-    /// How such a pointer is shown: as what it points to. `None` for all other pointers.
+    /// The view of an implicit pointer: that of its target. `None` for all other values.
     pub(super) fn implicit_pointer_view(
         &self,
         value: &Value,

@@ -1,10 +1,10 @@
-//! What is kept from one look at values to the next.
+//! What is cached about values between requests.
 
 use crate::heap::Heap;
 use crate::natvis::Presentation;
 use crate::values::halts::Halts;
 
-/// What a session knows of its values: how the user wants them shown, what was found of the heap, where walks through containers ended.
+/// What a session keeps: the user's presentations of types, the state of the heap, and where walks through containers ended.
 #[derive(Debug, Default)]
 pub struct Known {
     presentation: Presentation,
@@ -13,12 +13,12 @@ pub struct Known {
 }
 
 impl Known {
-    /// How the user wants their types shown.
+    /// The user's natvis presentations.
     pub fn presentation(&self) -> &Presentation {
         &self.presentation
     }
 
-    /// What is known of the process's heap.
+    /// The state of the process's heap.
     pub(crate) fn heap(&self) -> &Heap {
         &self.heap
     }

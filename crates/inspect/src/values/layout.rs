@@ -1,4 +1,4 @@
-//! Sizes and alignments of types, and where in a value its members are.
+//! Sizes and alignments of types, and the locations of members in a value.
 
 use super::view::MAX_NESTING;
 use super::{Bits, Contents, Reader, Value, contents, cpp, rust};
@@ -8,10 +8,10 @@ use dapple_symbols::types::{Member, PointerKind, Type, TypeKind};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Members looked at in one search.
+/// The most members that one search visits.
 const MAX_VISITS: usize = 2000;
 
-/// What the place is computed from of what no frame has: virtual bases, statics.
+/// The context for locations that need no frame: of virtual bases and statics.
 pub(super) struct Elsewhere<'a> {
     memory: &'a dyn Memory,
     bias: u64,
@@ -27,7 +27,7 @@ impl<'a> Elsewhere<'a> {
         }
     }
 
-    /// Whether a thread was asked for, which there is none of.
+    /// Whether an expression asked for a thread-local variable, which this context can't provide.
     pub(super) fn wants_thread(&self) -> bool {
         self.wants_thread.get()
     }
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether it is an array whose type doesn't say how long it is.
+    /// Whether it is an array without a length in its type.
     pub(super) fn has_unknown_length(&self, value: &Value) -> bool {
         self.resolve(value)
             .is_some_and(|resolved| match &resolved.type_.kind {
@@ -93,7 +93,7 @@ impl Reader<'_> {
             })
     }
 
-    /// The alignment of a type, in bytes: what its parts ask for. What the source asks for besides isn't known.
+    /// The alignment of a type in bytes, computed from its parts. `alignas` isn't taken into account.
     pub(crate) fn align_of(&self, value: &Value) -> u64 {
         self.align_within(value, MAX_NESTING)
     }
@@ -108,11 +108,11 @@ impl Reader<'_> {
             TypeKind::Aggregate(aggregate) => {
                 let members = aggregate.members.iter().take(64);
                 let size = resolved.type_.size.unwrap_or(0);
-                // No part asks for more than what its own size is a multiple of.
+                // A type's size is a multiple of its alignment.
                 let most = members.map(|member| of(member.type_id)).max().unwrap_or(1);
                 if size.is_multiple_of(most) { most } else { 1 }
             }
-            // A function pointer in parts, and 16-byte numbers.
+            // Member function pointers are two words.
             TypeKind::MemberPointer { .. } => 8,
             _ => match resolved.type_.size {
                 Some(size @ (1 | 2 | 4 | 8 | 16)) => size,
@@ -122,14 +122,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A base class without any data.
+    /// Whether a member is a base class without data.
     pub(super) fn is_empty_base(&self, member: &Member, value: &Value, depth: usize) -> bool {
         let base = value.sibling(Some(member.type_id), Contents::Memory(crate::Address(0)));
         match self.resolve(&base).map(|resolved| resolved.type_) {
             Some(type_) => match &type_.kind {
                 TypeKind::Aggregate(aggregate) => {
                     depth < 4
-                        // What is only declared may have anything.
+                        // A class that is only declared may have data.
                         && !aggregate.declaration
                         && aggregate.members.len() <= 16
                         && type_.size.is_none_or(|size| size <= 1)
@@ -172,7 +172,7 @@ impl Reader<'_> {
         field
     }
 
-    /// The object knows where its virtual base is.
+    /// The contents of a virtual base, whose offset is found through the object.
     fn virtual_base(&self, value: &Value, member: &Member) -> Contents {
         let unavailable = |reason| Contents::Unavailable(reason);
         let (Some(expression), Some(address)) = (&member.expression, value.contents.address())
@@ -209,7 +209,7 @@ impl Reader<'_> {
         Contents::Bytes(number.to_le_bytes()[..size].into())
     }
 
-    /// The nearest member called `name`, in the value or in its members: libraries wrap what they hold.
+    /// The nearest member called `name`, in the value or nested in its members, because libraries wrap their data.
     pub(crate) fn find(&self, value: &Value, name: &str) -> Option<Value> {
         self.search(value, 8, &|member, _| member == Some(name))
     }
@@ -233,7 +233,7 @@ impl Reader<'_> {
         self.search(value, 0, &|member, _| member == Some(name))
     }
 
-    /// Searches a value itself and its members to a depth, nearer ones first.
+    /// Searches a value and its members breadth-first, down to a depth.
     pub(crate) fn search(
         &self,
         value: &Value,
@@ -267,7 +267,7 @@ impl Reader<'_> {
                         return Some(field);
                     }
                     if matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
-                        // What is in an anonymous member is a member itself.
+                        // Members of an anonymous member count as the outer one's own.
                         if member.name.is_none() && !member.base {
                             level.push((field, resolved.type_));
                         } else {

@@ -1,26 +1,26 @@
-//! Values that an expression makes and the program doesn't hold: the text that `trim()` leaves, the `Option` of a `checked_add`.
+//! Values that an expression makes and that the program doesn't have: the text that `trim()` returns, the `Option` of a `checked_add`.
 
 use super::quoting::{Controls, quote_with};
 use super::view::{Field, Limit, Record, Style, View};
 use super::{Contents, Value};
 
-/// What was made.
+/// A value made by an expression.
 #[derive(Debug, Clone)]
 pub enum Made {
-    /// A text of Rust's.
+    /// A Rust string.
     Text {
-        /// What it says, in UTF-8.
+        /// Its UTF-8 bytes.
         text: Box<[u8]>,
-        /// Where it is, where it is a part of one in the program's memory.
+        /// Its address, if it is a part of a string in the program's memory.
         address: Option<u64>,
-        /// Whether it is a `String`, not a `&str`.
+        /// Whether it is a `String` instead of a `&str`.
         is_owned: bool,
     },
-    /// An `Option` of Rust's.
+    /// A Rust `Option`.
     Option {
-        /// What is in it; `None`: nothing.
+        /// What `Some` contains; `None`: it is `None`.
         held: Option<Box<Value>>,
-        /// The type of what is in it, or would be.
+        /// The name of the type parameter.
         of: String,
     },
 }
@@ -58,7 +58,7 @@ impl Made {
         }
     }
 
-    /// The type's name, as people write it.
+    /// The type's name, as source code has it.
     pub(crate) fn type_name(&self) -> String {
         match self {
             Made::Text { is_owned: true, .. } => "String".to_owned(),
@@ -69,7 +69,7 @@ impl Made {
 }
 
 impl Contents {
-    /// Whether the program's memory and registers may change without the value changing.
+    /// Whether it is independent of the program's memory and registers.
     pub fn is_computed(&self) -> bool {
         match self {
             Contents::Bytes(_) | Contents::Number(_) => true,

@@ -1,8 +1,8 @@
-//! Values: a lazy tree over (location, type), and how it is shown.
+//! Values: a lazy tree of (location, type), and how it is shown.
 //!
-//! Responsible for what a value looks like: its line of text and its children. Not responsible for finding variables'
-//! places ([`dapple_symbols::location`]) or frames. Both the text and the children come from one intermediate, the
-//! `view::View`, so that they never disagree; languages and their standard libraries add views, not special cases.
+//! Responsible for a value's text and its children. Not responsible for finding variables' locations ([`dapple_symbols::location`]) or
+//! frames. Text and children are both made from one intermediate form, `view::View`, so that they never disagree. Languages and their
+//! standard libraries add views instead of special cases.
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
@@ -60,7 +60,7 @@ pub(crate) use quoting::quote;
 pub use scalars::Number;
 pub use scalars::number_of;
 
-/// A value: its type and where it is. Cloneable, reads nothing until asked.
+/// A value: its type and its location. Nothing is read until requested.
 #[derive(Debug, Clone)]
 pub struct Value {
     /// The module its type belongs to.
@@ -73,39 +73,39 @@ pub struct Value {
     pub contents: Contents,
     /// How many dimensions of its array type have been indexed already.
     pub dimension: u8,
-    /// The lengths of the dimensions of a variable-length array, which its type doesn't have.
+    /// The lengths of the dimensions of a variable-length array, which its type lacks.
     pub lengths: Option<Arc<[Option<u64>]>>,
-    /// Shown as the compiler lays it out, not as its library means it.
+    /// Show the actual fields of a library's type.
     pub raw: bool,
-    /// Its text has all that is in it, as its language would write it.
+    /// Make its text complete, in the syntax of its language.
     pub whole: bool,
-    /// How numbers in it are shown.
+    /// The format of numbers in it.
     pub format: Format,
-    /// As many of its type as that, one after another.
+    /// It stands for that many contiguous values of its type.
     pub repeated: Option<u64>,
-    /// Of a struct of Rust's that ends in elements or a text: how many of those there are, by the pointer that leads to it.
+    /// For a Rust struct with an unsized tail: the tail's length, from the fat pointer to the struct.
     pub(crate) tail: Option<u64>,
-    /// Of a bit-field: the bits it is made of, which `contents` are a copy of.
+    /// For a bit-field: its bits, of which `contents` is a copy.
     pub bits: Option<Arc<Bits>>,
-    /// A base class of an object that is shown itself.
+    /// It is a base class subobject of an object that is shown itself.
     pub base: bool,
-    /// How the user's own presentation wants it shown.
+    /// How a natvis presentation requires it to be shown.
     pub(crate) wanted: Option<Arc<Wanted>>,
 }
 
 /// The bits of a bit-field.
 #[derive(Debug, Clone)]
 pub struct Bits {
-    /// The whole bytes that they are in.
+    /// The bytes that contain them.
     pub storage: Contents,
-    /// How many bits come before them, from the least significant bit of the first byte.
+    /// How many bits precede them, from the least significant bit of the first byte.
     pub skip: u64,
-    /// How many they are.
+    /// The number of bits.
     pub count: u64,
 }
 
 impl Value {
-    /// A value of a type at a place.
+    /// A value of a type at a location.
     pub fn new(
         module: Arc<LoadedModule>,
         type_id: Option<TypeId>,
@@ -130,12 +130,12 @@ impl Value {
         }
     }
 
-    /// Whether there is a reason in its place.
+    /// Whether there is a reason instead of a value.
     pub fn is_unavailable(&self) -> bool {
         matches!(self.contents, Contents::Unavailable(_))
     }
 
-    /// Another value of the same module and language.
+    /// Another value of the same module, language and format.
     pub(crate) fn sibling(&self, type_id: Option<TypeId>, contents: Contents) -> Value {
         Value {
             format: self.format,
@@ -144,7 +144,7 @@ impl Value {
     }
 }
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Debug, Clone)]
 pub enum Contents {
     /// In memory.
@@ -153,11 +153,11 @@ pub enum Contents {
     Pieces(Arc<[Piece]>, HeldFrame),
     /// Computed: its bytes.
     Bytes(Arc<[u8]>),
-    /// Computed by an expression, of a type that the module may lack.
+    /// Computed by an expression; the module may lack its type.
     Number(Number),
-    /// Made by an expression, of a type that the module may lack.
+    /// Made by an expression; the module may lack its type.
     Made(Arc<Made>),
-    /// Not to be had.
+    /// Unavailable, for this reason.
     Unavailable(Unavailable),
 }
 
@@ -168,54 +168,55 @@ pub struct NamedValue {
     pub name: String,
     /// The value.
     pub value: Value,
-    /// An expression that gives it again in the same frame, where there's one.
+    /// An expression that evaluates to it in the same frame, if there is one.
     pub expression: Option<String>,
-    /// What kind of variable it is, for variables.
+    /// The kind of variable, if it is one.
     pub kind: Option<VariableKind>,
 }
 
-/// A value made readable.
+/// A value's text and the numbers of its children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The value in one line: `42`, `"text"`, `Point { x: 1, y: 2 }`, `len = 3 [1, 2, 3]`, or the reason why there's none in angle brackets.
+    /// The value in one line: `42`, `"text"`, `Point { x: 1, y: 2 }`, `len = 3 [1, 2, 3]`, or the reason why it is unavailable in angle
+    /// brackets.
     pub text: String,
-    /// The type as people write it; empty when unknown.
+    /// The type's name, as source code has it; empty if unknown.
     pub type_name: String,
     /// How many named children it has (fields, a pointee).
     pub named: u64,
     /// How many indexed children it has (elements).
     pub indexed: u64,
-    /// The address to look at in a memory view: the pointee's of a pointer-like value, else its own.
+    /// The address for a memory view: the pointee's if it is like a pointer, else its own.
     pub memory: Option<Address>,
-    /// The code that it leads to: of a function, or a pointer to one.
+    /// The address of the function that it is or points to.
     pub code: Option<Address>,
 }
 
-/// What reading values needs.
+/// Reads values.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The debuggee's memory.
     pub memory: &'a dyn Memory,
     /// Its modules.
     pub modules: &'a Modules,
-    /// What is kept from one look to the next.
+    /// What is cached between requests.
     pub known: &'a Known,
-    /// What the thread that is looked at has stopped for, if that was thrown or is a fault: `$exception`.
+    /// The exception or fault that the inspected thread has stopped for: `$exception`.
     pub thrown: Option<&'a Thrown>,
-    /// Gives the registers that frames don't keep.
+    /// Gives the registers that frames don't store.
     pub live: Option<&'a dyn Live>,
-    /// How many values are told by the text of another, from outside.
+    /// How many values contain this one's text in their own.
     pub nesting: u8,
-    /// Without the user's own presentation.
+    /// Ignore natvis presentations.
     pub is_plain: bool,
-    /// A plain pointer shows what it points to.
+    /// Show the target of a plain pointer.
     pub has_pointees: bool,
-    /// What leads to freed memory says so.
+    /// Mark values in freed memory, and pointers to it.
     pub looks_at_heap: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from these; no exception is known.
+    /// A reader that knows no exception.
     pub fn new(memory: &'a dyn Memory, modules: &'a Modules, known: &'a Known) -> Reader<'a> {
         Reader {
             memory,
@@ -230,7 +231,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As this one, from another memory.
+    /// A copy that reads another memory, such as a cache.
     pub(crate) fn over<'b>(&self, memory: &'b dyn Memory) -> Reader<'b>
     where
         'a: 'b,
@@ -238,7 +239,7 @@ impl<'a> Reader<'a> {
         Reader { memory, ..*self }
     }
 
-    /// As this one, without the user's own presentation.
+    /// A copy that ignores natvis presentations.
     pub(crate) fn plain(&self) -> Reader<'a> {
         Reader {
             is_plain: true,
@@ -246,7 +247,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As this one, for what is told by another value's text.
+    /// A copy for a value whose text is part of another value's.
     pub(crate) fn deeper(&self) -> Reader<'a> {
         Reader {
             nesting: self.nesting.saturating_add(1),
@@ -256,9 +257,8 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it.
-    /// What the compiler has made for itself, as a `for` loop's `__for_begin`, and what the linker dropped is left out; expressions
-    /// find it by its name.
+    /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it. Leaves
+    /// out artificial variables, such as `__for_begin` of a `for` loop, and those dropped by the linker; expressions can still name them.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -274,7 +274,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Statics of the frame's unit, without those that the linker dropped.
+    /// Statics of the frame's compilation unit, without those that the linker dropped.
     pub fn statics(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -289,7 +289,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// A variable's value in a frame. `loaded` is the variable's module, which for statics may be another than the frame's.
+    /// A variable's value in a frame. `loaded` is the variable's module, which for statics may not be the frame's.
     pub fn variable(
         &self,
         variable: &Variable,
@@ -321,7 +321,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Why there's no value, for people.
+    /// The text for a value that is unavailable.
     pub fn reason(&self, reason: &Unavailable) -> String {
         match reason {
             Unavailable::OptimizedOut => "<optimized out>".to_owned(),

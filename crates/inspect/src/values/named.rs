@@ -1,4 +1,4 @@
-//! Types by their names, where that's all that a value says of what is in it.
+//! Looks up types by name, for values that give only the name of a type.
 
 use super::Reader;
 use crate::modules::LoadedModule;
@@ -9,8 +9,7 @@ use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
 impl Reader<'_> {
-    /// The type of a full name; definitions before declarations. The debug information of what the system brings is large,
-    /// and isn't looked at.
+    /// The type with a full name, definitions before declarations. Skips distributions' debug information, because it is large.
     pub(crate) fn type_anywhere(
         &self,
         name: &str,
@@ -19,7 +18,7 @@ impl Reader<'_> {
         self.type_among(self.modules.iter(), name, language)
     }
 
-    /// As [`Reader::type_anywhere`], in a module before all others.
+    /// As [`Reader::type_anywhere`], but searches `module` first.
     pub(crate) fn type_named(
         &self,
         name: &str,

@@ -1,10 +1,10 @@
-//! Type names as people write them: what the standard libraries add for themselves is left out.
+//! Type names as source code has them, without what the standard libraries add.
 
 use dapple_symbols::functions::Language;
 
 mod library;
 
-/// Longer names are left alone, in bytes.
+/// Longer names aren't shortened, in bytes.
 const MAX_NAME: usize = 4000;
 
 /// The name of a type, shortened for its language.
@@ -14,7 +14,7 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
         return name.to_owned();
     }
     match language {
-        // What has neither arguments nor a path is as short as it gets: `Node *`, `&str`.
+        // Names without arguments and paths can't be shortened: `Node *`, `&str`.
         Language::Rust if !name.contains(['<', ':', '{', '(', '=']) => name.to_owned(),
         Language::Cpp if !name.contains(['<', ':', '[']) => plain_integers(&single_const(name)),
         Language::Rust => shorten_rust(name),
@@ -23,7 +23,7 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
     }
 }
 
-/// Whether a name is a typedef for an 8-bit number.
+/// Whether a name is a typedef of an 8-bit number.
 pub(crate) fn is_small_integer(name: &str) -> bool {
     let name = name.rsplit("::").next().unwrap_or(name);
     let name = name.trim_start_matches('_');
@@ -41,7 +41,7 @@ pub(crate) fn is_small_integer(name: &str) -> bool {
     )
 }
 
-/// The name without generic arguments and without the path in front: `tour::Point<i32>` → `Point`.
+/// The name without generic arguments and without its path: `tour::Point<i32>` → `Point`.
 pub(crate) fn base_name(name: &str) -> &str {
     let path = match name.find('<') {
         Some(0) | None => name,
@@ -87,13 +87,13 @@ pub(crate) fn path_name(name: &str) -> &str {
     }
 }
 
-/// The first of a name's generic arguments: `alloc::rc::Rc<[u8], alloc::alloc::Global>` → `[u8]`.
+/// The first generic argument: `alloc::rc::Rc<[u8], alloc::alloc::Global>` → `[u8]`.
 pub(crate) fn first_argument(name: &str) -> Option<&str> {
     let rest = &name[name.find('<')? + 1..];
     Some(rest[..end_of_argument(rest)?].trim())
 }
 
-/// What a Rust pointer's name says that it points to: `&mut [T]`, `*const str`, `alloc::boxed::Box<T>`.
+/// The target in the name of a Rust pointer: `&mut [T]`, `*const str`, `alloc::boxed::Box<T>`.
 pub(crate) fn pointee(name: &str) -> Option<&str> {
     ["&mut ", "&", "*const ", "*mut "]
         .iter()
@@ -101,14 +101,14 @@ pub(crate) fn pointee(name: &str) -> Option<&str> {
         .or_else(|| first_argument(name))
 }
 
-/// Whether a Rust path belongs to the libraries that come with the language.
+/// Whether a Rust path belongs to the standard library.
 pub(crate) fn is_rust_std(name: &str) -> bool {
     ["core::", "alloc::", "std::"]
         .iter()
         .any(|root| name.starts_with(root))
 }
 
-/// Whether a C++ name is one that a library uses inside: `std::__shared_ptr<…>::element_type`, `…::_Rep_type`.
+/// Whether a C++ name is internal to a library: `std::__shared_ptr<…>::element_type`, `…::_Rep_type`.
 pub(crate) fn is_internal(name: &str) -> bool {
     let is_typedef = name.ends_with("::element_type")
         || name.ends_with("::type")
@@ -122,12 +122,12 @@ pub(crate) fn is_internal(name: &str) -> bool {
             .rsplit("::")
             .next()
             .is_some_and(|last| last.starts_with('_'));
-    // Clang leaves out which class some are of.
+    // Clang leaves out the class of these.
     let is_bare = matches!(name, "iterator" | "const_iterator" | "reference");
     is_bare || (name.starts_with("std::") && is_typedef)
 }
 
-/// Splits into identifiers-with-paths and everything else, and maps the paths.
+/// Applies `map` to each path in a name, and keeps the rest.
 fn map_paths(name: &str, mut map: impl FnMut(&str) -> String) -> String {
     let mut text = String::with_capacity(name.len());
     let mut path = String::new();
@@ -148,7 +148,7 @@ fn map_paths(name: &str, mut map: impl FnMut(&str) -> String) -> String {
     text
 }
 
-/// Removes the arguments of generic lists for which `drop` says so.
+/// Removes the generic arguments for which `drop` returns true.
 fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
     let Some(open) = name.find('<').filter(|_| !name.contains("operator<")) else {
         return name.to_owned();
@@ -203,7 +203,7 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
     }
 }
 
-/// What the compiler calls closures and futures, without the word for what they are stored in.
+/// The compiler's names of closures and futures: those of their environments, and those shown.
 const STORED: [(&str, &str); 4] = [
     ("{closure_env#", "{closure#"),
     ("{async_fn_env#", "{async fn#"),
@@ -241,7 +241,7 @@ fn function_traits(name: String) -> String {
     text.replace('=', " = ")
 }
 
-/// The parameters, the result and the end of `(i32), Output=i32>`.
+/// The parameters, the result, and the length of `(i32), Output=i32>`.
 fn signature(inside: &str) -> Option<(&str, &str, usize)> {
     let parameters = end_of_argument(inside)?;
     let output = inside[parameters..].strip_prefix(", Output=")?;
@@ -254,7 +254,7 @@ fn signature(inside: &str) -> Option<(&str, &str, usize)> {
     ))
 }
 
-/// Where a list's first argument ends.
+/// The length of a list's first argument.
 fn end_of_argument(list: &str) -> Option<usize> {
     let mut depth = 0usize;
     let mut previous = ' ';
@@ -291,7 +291,7 @@ fn shorten_rust(name: &str) -> String {
     function_traits(name)
 }
 
-/// An array of constants is told as a constant array of them.
+/// The debug information has `const` both for a constant array and for its elements.
 fn single_const(name: &str) -> String {
     match name.contains("const const ") {
         true => name.replace("const const ", "const "),
@@ -299,7 +299,7 @@ fn single_const(name: &str) -> String {
     }
 }
 
-/// A tuple of one, which the compiler writes without its comma: `(i32)` → `(i32,)`.
+/// Adds the comma of a tuple with one element, which the compiler leaves out: `(i32)` → `(i32,)`.
 fn single_tuple(name: &str) -> String {
     let inner = name
         .strip_prefix('(')
@@ -352,13 +352,13 @@ fn shorten_cpp(name: &str) -> String {
         ]
         .iter()
         .any(|default| argument.starts_with(default))
-            // A duration in seconds, and a span that knows its length.
+            // The default period of a duration (seconds), and the static extent of a span.
             || ["std::layout_right", "std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
     library::durations(library::iterators(&library::characters(name)))
 }
 
-/// Integers as they are written, which gcc names in full: `long unsigned int` → `unsigned long`.
+/// Integer types as usually written, where gcc has their full names: `long unsigned int` → `unsigned long`.
 fn plain_integers(name: &str) -> String {
     const NAMES: [(&str, &str); 7] = [
         ("long long unsigned int", "unsigned long long"),
@@ -381,7 +381,7 @@ fn plain_integers(name: &str) -> String {
     name
 }
 
-/// Numbers without the suffixes that clang gives them in arguments: `3UL` → `3`.
+/// Removes the suffixes that clang gives numbers in template arguments: `3UL` → `3`.
 fn plain_numbers(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut rest = name;
@@ -402,7 +402,7 @@ fn plain_numbers(name: &str) -> String {
             after
         };
         if rest.len() == after.len() && !is_number {
-            // The rest of an identifier.
+            // The digits are in an identifier: skip the rest of it.
             let end = rest
                 .find(|c: char| !(c.is_alphanumeric() || c == '_'))
                 .unwrap_or(rest.len());
@@ -414,7 +414,7 @@ fn plain_numbers(name: &str) -> String {
     text
 }
 
-/// Arguments spaced alike, whoever wrote them: `Point *`, `int []`, `int(int)`, `const int`.
+/// Unifies the spacing that compilers give template arguments: `Point *`, `int []`, `int(int)`, `const int`.
 fn spaced(name: &str) -> String {
     let Some(open) = name.find('<') else {
         return name.to_owned();
@@ -438,10 +438,10 @@ fn spaced(name: &str) -> String {
     text
 }
 
-/// Whether brackets are about a pointer, as in `int (*)(int)`, and no parameters.
+/// Whether parentheses belong to a pointer declarator, as in `int (*)(int)`, instead of parameters.
 fn is_declarator(rest: &str) -> bool {
     let inner = rest.find(')').map_or("", |end| &rest[1..end]);
-    // What is bound to a function's pointer is among the pointer's own brackets.
+    // The parameters of a function pointer may be inside: `(*(int))`.
     if inner
         .split_once('(')
         .is_some_and(|(sign, _)| sign.ends_with('*'))
@@ -451,14 +451,14 @@ fn is_declarator(rest: &str) -> bool {
     inner.ends_with(['*', '&']) && rest[inner.len() + 2..].starts_with(['(', '[', ' '])
 }
 
-/// An argument's qualifier in front, as it is written: `int const` → `const int`.
+/// Moves an argument's qualifier to the front: `int const` → `const int`.
 fn leading_const(argument: &str) -> String {
     if let Some(rest) = argument.strip_suffix(" const")
         && !rest.contains(['*', '&', '(', '['])
     {
         return format!("const {rest}");
     }
-    // Of what a pointer points to: `int const *`.
+    // The qualifier of a pointer's target: `int const *`.
     match argument.rsplit_once(" const ") {
         Some((rest, pointer))
             if pointer.starts_with(['*', '&'])

@@ -1,8 +1,8 @@
-//! How values go to functions and come back: in which registers, or where in memory.
+//! Calling conventions: the registers or memory in which a value is passed and returned.
 //!
-//! For C and C++ the platform says that (System V ABI for x86-64, §3.2.3; Itanium C++ ABI, §3.1). Rust doesn't say; in practice
-//! one or two scalars go in registers, as does in one what is otherwise made but no larger, and the rest by its address: as rustc
-//! 1.95's `fn_abi_adjust_for_abi` has it. What versions differ in has a reason in place of an answer.
+//! For C and C++ the platform defines this (System V ABI for x86-64, §3.2.3; Itanium C++ ABI, §3.1). Rust doesn't define it. In practice,
+//! one or two scalars go in registers, other values of up to 8 bytes go in one register, and the rest is passed by address, as in rustc
+//! 1.95's `fn_abi_adjust_for_abi`. Where versions differ, the result is a reason.
 
 use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;
@@ -10,43 +10,43 @@ use dapple_symbols::types::{Aggregate, Encoding, Type, TypeId, TypeKind};
 
 /// Larger values are in memory, in bytes.
 const IN_REGISTERS: u64 = 16;
-/// How deep types are looked into.
+/// How deep types may nest.
 const DEEPEST: usize = 32;
-/// How many scalars a small value is looked through for.
+/// An upper bound of the scalars in a small value.
 const MOST_SCALARS: usize = 64;
 
-/// How many members a type is looked through for wide ones.
+/// How many members are visited in the search for wide ones.
 const MOST_VISITS: usize = 10_000;
 
 /// How a value is passed or returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passing {
-    /// No register and no memory is used. `None`: there is no value; else its bytes, which mean nothing.
+    /// Uses neither registers nor memory. `size` is `None` if there is no value, else the number of its (meaningless) bytes.
     Nothing {
-        /// How many they are.
+        /// In bytes.
         size: Option<u64>,
     },
-    /// In registers, or none of it.
+    /// In registers if there are enough for all parts.
     Parts {
-        /// Of the whole, in bytes.
+        /// The size of the value in bytes.
         size: u64,
-        /// Each with a register of its own.
+        /// The parts, each with a register of its own.
         parts: Vec<Part>,
     },
     /// A `long double`: returned in `st0`, passed in memory.
     Extended,
-    /// In memory: passed on the stack, returned where the caller says.
+    /// In memory: passed on the stack, returned at an address that the caller passes.
     Memory,
-    /// In memory of the caller's, whose address is passed.
+    /// In the caller's memory, whose address is passed.
     Address,
 }
 
-/// Why it isn't known how a value is passed or returned.
+/// Why it is unknown how a value is passed or returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsure {
-    /// The debug information doesn't say what it is made of.
+    /// The debug information lacks its layout.
     Unknown,
-    /// Versions of the compiler differ.
+    /// Versions of the Rust compiler differ.
     Rust,
     /// A complex number of long doubles.
     Complex,
@@ -55,7 +55,7 @@ pub(crate) enum Unsure {
 }
 
 impl Unsure {
-    /// Why a result can't be had.
+    /// The reason why a result is unavailable.
     pub(crate) fn of_result(self) -> &'static str {
         match self {
             Unsure::Unknown => "what it returns isn't known well enough",
@@ -65,7 +65,7 @@ impl Unsure {
         }
     }
 
-    /// Why an argument can't be passed.
+    /// The reason why an argument can't be passed.
     pub(crate) fn of_argument(self) -> &'static str {
         match self {
             Unsure::Unknown => "its type isn't known well enough to be passed",
@@ -76,27 +76,27 @@ impl Unsure {
     }
 }
 
-/// Which registers a part is in.
+/// The kind of register for a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// A general register.
+    /// A general-purpose register.
     Integer,
     /// A vector register.
     Sse,
 }
 
-/// What of a value is in one register.
+/// The part of a value in one register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Where in the value, in bytes.
+    /// The offset in the value, in bytes.
     pub offset: u64,
-    /// 1 to 8 bytes, in a vector register to 16.
+    /// The size in bytes: 1 to 8, in a vector register up to 16.
     pub size: u64,
-    /// Which kind of register.
+    /// The kind of register.
     pub class: Class,
 }
 
-/// A part of a value that is not made of others.
+/// A scalar in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Scalar {
     offset: u64,
@@ -104,19 +104,19 @@ struct Scalar {
     class: Class,
 }
 
-/// What a type is made of.
+/// The scalars of a type.
 #[derive(Debug, Default)]
 struct Scalars {
     all: Vec<Scalar>,
     has_arrays: bool,
-    /// A floating-point number that is neither 4 nor 8 bytes.
+    /// Whether there is a floating-point number of neither 4 nor 8 bytes.
     has_wide: bool,
 }
 
 /// How values of a type are passed and returned.
 ///
 /// # Errors
-/// Why that isn't known.
+/// Why it is unknown.
 pub(crate) fn passing(
     module: &LoadedModule,
     type_id: TypeId,
@@ -154,7 +154,7 @@ pub(crate) fn passing(
         TypeKind::Base(Encoding::ComplexFloat) if size > IN_REGISTERS => {
             return Err(Unsure::Complex);
         }
-        // Functions return no arrays, but vectors.
+        // Functions don't return arrays, so this is a vector.
         TypeKind::Array { .. } if !is_rust && size <= IN_REGISTERS => return Ok(whole_vector()),
         TypeKind::Array { .. } if !is_rust => {
             return Err(Unsure::Wide);
@@ -173,7 +173,7 @@ pub(crate) fn passing(
         return Ok(Passing::Memory);
     }
     if !is_known {
-        // What isn't aligned is in memory.
+        // Values with unaligned members are in memory.
         let is_extended = size == 16 && scalars.has_wide && scalars.all.is_empty();
         return match language {
             Language::C | Language::Cpp if is_extended && is_one_extended(module, &type_) => {
@@ -189,7 +189,7 @@ pub(crate) fn passing(
     Ok(by_eightbytes(size, &scalars.all))
 }
 
-/// How values of a type are aligned on the stack, in bytes: 16 where something in them has 16.
+/// The alignment of values of a type on the stack in bytes: 16 if they contain something with that alignment, else 8.
 pub(crate) fn alignment(module: &LoadedModule, type_id: TypeId) -> u64 {
     let has_wide = |id, visits: &mut usize| has_wide(module, id, DEEPEST, visits);
     match has_wide(type_id, &mut 0) {
@@ -217,7 +217,7 @@ fn has_wide(module: &LoadedModule, type_id: TypeId, depth: usize, visits: &mut u
     }
 }
 
-/// Whether a class has a `long double` and nothing else.
+/// Whether a class has a `long double` as its only member.
 fn is_one_extended(module: &LoadedModule, type_: &Type) -> bool {
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
         return false;
@@ -231,7 +231,7 @@ fn is_one_extended(module: &LoadedModule, type_: &Type) -> bool {
     })
 }
 
-/// Each eight bytes are in a register: a vector one if there are only floats in them.
+/// Each eight bytes are in a register: in a vector register if they contain only floats.
 fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
     let mut parts = Vec::new();
     for start in (0..size).step_by(8) {
@@ -254,7 +254,7 @@ fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
     Passing::Parts { size, parts }
 }
 
-/// Rust's one or two scalars are each in a register; what is made otherwise is in one, or in memory.
+/// One or two Rust scalars are each in a register of their own. Other values are in one register, or in memory.
 fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Unsure> {
     let mut all = scalars.all;
     all.sort_by_key(|s| (s.offset, s.size));
@@ -265,7 +265,7 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
     let is_scalars = is_known && !overlap && !scalars.has_arrays && all.len() <= 2;
     if size > IN_REGISTERS {
         return match is_scalars {
-            // One has 16 bytes.
+            // A scalar has 16 bytes, which versions pass differently.
             true => Err(Unsure::Rust),
             false => Ok(Passing::Address),
         };
@@ -299,7 +299,7 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
     }
 }
 
-/// Appends the scalars of a type at an offset. False: something is not aligned, or not known.
+/// Appends the scalars of a type at an offset. `false`: something is unaligned or unknown.
 fn scalars_of(
     module: &LoadedModule,
     type_: &Type,
@@ -325,7 +325,7 @@ fn scalars_of(
         TypeKind::Base(Encoding::Float) if size <= 8 => scalar(Class::Sse, size, 1),
         TypeKind::Base(Encoding::ComplexFloat) if size <= 16 => scalar(Class::Sse, size / 2, 2),
         TypeKind::Base(Encoding::Float | Encoding::ComplexFloat) => {
-            // A `long double`, or a wide vector's.
+            // A `long double`, or a wide vector's element.
             found.has_wide = true;
             false
         }

@@ -1,7 +1,7 @@
-//! What a plain pointer points to, behind its address; and that what it or an owner leads to has been freed.
+//! The target of a plain pointer, shown after its address; and marks for freed memory.
 //!
-//! The pointee is shown only of a pointer that is shown on its own: inside another value's summary there are addresses alone, so that lists and rings
-//! have an end.
+//! Targets are shown only for a pointer that is shown on its own. Inside another value's summary pointers are just addresses, so that
+//! linked lists and cycles end.
 
 use super::render::Told;
 use super::view::{Resolved, SHORT, View};
@@ -10,11 +10,11 @@ use crate::heap::Around;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
-/// In place of what is in memory that the program has given back.
+/// Shown instead of a value in freed memory.
 pub(super) const FREED: &str = "<freed>";
 
 impl Reader<'_> {
-    /// Whether an address is in memory that the program has given back.
+    /// Whether an address is in freed memory.
     pub(crate) fn is_freed(&self, address: u64) -> bool {
         let Some(live) = self.live.filter(|_| self.looks_at_heap && address != 0) else {
             return false;
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.known.heap().is_freed(address, around)
     }
 
-    /// Whether a value stands for something that lies elsewhere: a pointer, a reference, an owner.
+    /// Whether a value leads to another object: a pointer, a reference, an owner.
     pub(crate) fn leads_elsewhere(&self, value: &Value) -> bool {
         matches!(
             self.view(value, SHORT),
@@ -35,28 +35,28 @@ impl Reader<'_> {
         )
     }
 
-    /// All bytes of a value, where its size is known and they can be read.
+    /// All bytes of a value, if its size is known and they are readable.
     pub(crate) fn all_bytes(&self, value: &Value) -> Option<Vec<u8>> {
         self.bytes(&value.contents, self.size_of(value)?).ok()
     }
 
-    /// Whether a value is in such memory.
+    /// Whether a value is in freed memory.
     pub(super) fn is_in_freed(&self, value: &Value) -> bool {
         let address = value.contents.address();
         address.is_some_and(|address| self.is_freed(address.0))
     }
 
-    /// How the target of a plain pointer is shown; `None`: not at all. `note` is what is known of it, as a text.
+    /// How the target of a plain pointer is shown; `None`: not at all. `note` is a text about the target.
     pub(super) fn pointee(&self, target: &Value, note: Option<&str>, depth: usize) -> Option<Told> {
         if !self.has_pointees || depth > 0 {
             return None;
         }
         let Resolved { type_, .. } = self.resolve(target)?;
         let told = match &type_.kind {
-            // Only declared, or a stand-in for that: `c_void`.
+            // An incomplete type, or Rust's stand-in for one: `c_void`.
             TypeKind::Aggregate(aggregate) if aggregate.declaration => return None,
             TypeKind::Enumeration { .. } if &*type_.name == "core::ffi::c_void" => return None,
-            // Its line begins with what is known of it, its dynamic type.
+            // The target's own text begins with its dynamic type, so the note would repeat it.
             TypeKind::Aggregate(_) => Told::Alone,
             TypeKind::Function { .. } => return None,
             _ if note.is_some() => return None,

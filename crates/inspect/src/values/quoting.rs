@@ -1,10 +1,10 @@
-//! Texts and characters in quotes, so that what can be read is shown as it is, and what can't be seen is escaped.
+//! Texts and characters in quotes: readable characters are shown, invisible ones are escaped.
 //!
-//! Escaped are controls, bidirectional controls (they reorder what is around them), unassigned and private characters, spaces that look
-//! like another one, and what joins or marks a character where there is none. Combining marks, joiners and variation selectors behind
-//! their character are shown: Hindi, Thai, vocalised Arabic, decomposed Latin and emoji are made of them.
+//! Escaped are control characters, bidirectional controls (they reorder the text around them), unassigned and private characters, spaces
+//! that look like another one, and joiners and marks that have no character before them. Combining marks, joiners and variation selectors
+//! after their character are shown: Hindi, Thai, vocalised Arabic, decomposed Latin and emoji need them.
 
-/// How controls are written.
+/// How control characters are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Controls {
     /// `\x1b`, as C and C++ do.
@@ -13,12 +13,12 @@ pub(crate) enum Controls {
     Scalars,
 }
 
-/// What a character is to those behind it.
+/// What precedes a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// Nothing that can be marked: the beginning, something escaped.
+    /// Nothing that a mark can belong to: the beginning, or something escaped.
     Nothing,
-    /// A character that marks can be on.
+    /// A character that marks can follow.
     Character(char),
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn quote_with(bytes: &[u8], controls: Controls) -> String {
     text
 }
 
-/// A character in single quotes; of a code that is no character, the code.
+/// A character in single quotes; if the code is no character, the escaped code.
 pub(crate) fn quote_char(code: u32) -> String {
     let mut text = String::from('\'');
     match char::from_u32(code) {
@@ -65,7 +65,7 @@ pub(crate) fn quote_char(code: u32) -> String {
     text
 }
 
-/// Writes a character, escaped if it has to be. Returns what it is to the next one.
+/// Writes a character, escaped if necessary. Returns what it is to the next one.
 fn push(text: &mut String, c: char, before: Before, controls: Controls) -> Before {
     match c {
         '\0' => text.push_str("\\0"),
@@ -94,35 +94,35 @@ fn push(text: &mut String, c: char, before: Before, controls: Controls) -> Befor
     Before::Nothing
 }
 
-/// Whether a character can be read where it is.
+/// Whether a character is readable after `before`.
 fn is_shown(c: char, before: Before) -> bool {
     let Before::Character(base) = before else {
         return is_shown_alone(c);
     };
     match c {
-        // Joiners hide in ASCII; scripts and emoji need them.
+        // Joiners are invisible between ASCII characters; scripts and emoji need them.
         '\u{200c}' | '\u{200d}' => !base.is_ascii(),
-        // The tags of a flag: England's.
+        // The tag characters of a flag, such as England's.
         '\u{e0020}'..='\u{e007f}' => matches!(base, '\u{1f3f4}' | '\u{e0020}'..='\u{e007e}'),
         c => is_shown_alone(c) || is_printable(c),
     }
 }
 
-/// Whether a character that stands alone can be read.
+/// Whether a character is readable on its own.
 fn is_shown_alone(c: char) -> bool {
     match c {
-        // A space that is seen to be another.
+        // The ideographic space is visibly different from other spaces.
         '\u{3000}' => true,
-        // Signs that are written before or around numbers. Their category, format, is that of invisible ones.
+        // Signs before or around numbers. They are visible in spite of their category, format.
         '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' => true,
         '\u{8e2}' | '\u{110bd}' | '\u{110cd}' => true,
         c => c.escape_debug().next() == Some(c),
     }
 }
 
-/// Whether a character is assigned and visible; marks are.
+/// Whether a character is assigned and visible, combining marks included.
 fn is_printable(c: char) -> bool {
-    // Marks are escaped at the beginning of a string only.
+    // `escape_debug` escapes combining marks only at the beginning of a string.
     let mut buffer = [b'a'; 5];
     let length = c.encode_utf8(&mut buffer[1..]).len();
     let text = std::str::from_utf8(&buffer[..=length]).unwrap_or_default();
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!([quote_char(0x22), quote_char(0x27)], ["'\"'", r"'\''"]);
     }
 
-    /// All characters but those that this module shows more of.
+    /// All characters except those that this module shows and Rust escapes.
     #[test]
     fn other_characters_are_escaped_as_rust_does() {
         for c in (0..0x11_0000).filter_map(char::from_u32) {

@@ -1,11 +1,11 @@
-//! Reasons for values that can't be shown, in summaries: beside values that can, a long one would be all that is seen.
+//! Short forms of the reasons for unavailable values, for summaries: a long reason would hide the available values around it.
 
 use std::borrow::Cow;
 
-/// The most characters of a reason in a summary, brackets and all.
+/// The longest reason in a summary, in characters, with the brackets.
 const MOST: usize = 30;
 
-/// A reason as summaries have it: without an address and explanations, and cut behind a word if it is still long.
+/// The short form of a reason: without addresses and explanations, and cut after a word if it is still too long.
 pub(super) fn brief(reason: &str) -> Cow<'_, str> {
     if reason.chars().count() <= MOST {
         return reason.into();
@@ -20,7 +20,7 @@ pub(super) fn brief(reason: &str) -> Cow<'_, str> {
     let ends = [": ", "; ", ", "].map(|end| text.find(end));
     let end = ends.into_iter().flatten().min().unwrap_or(text.len());
     let text = &text[..end];
-    // Two brackets, and an ellipsis where it is cut.
+    // Two brackets, and an ellipsis if it is cut.
     if text.chars().count() <= MOST - 2 {
         return format!("<{text}>").into();
     }

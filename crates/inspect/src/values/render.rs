@@ -1,4 +1,4 @@
-//! The one-line text of a value, and how many children it has.
+//! The one-line text of a value, and the number of its children.
 
 use super::entries::Entries;
 use super::pointees::FREED;
@@ -11,11 +11,11 @@ use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{AliasKind, PointerKind, TypeId, TypeKind};
 
-/// Where a summary is cut, in bytes of text.
+/// The length at which a summary is cut, in bytes.
 const LINE: usize = 120;
-/// How deep a summary goes into fields.
+/// How deep a summary descends into fields.
 const DEPTH: usize = 4;
-/// How many values a summary looks at.
+/// How many values a summary visits.
 const VALUES: usize = 200;
 /// How many references to references are followed.
 pub(super) const ALIASES: usize = 8;
@@ -26,14 +26,14 @@ struct Line {
     values: usize,
 }
 
-/// How the line of what a pointer points to is shown.
+/// How the text of a pointer's target is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
-    /// Behind what is known of the object.
+    /// After the note about the target.
     Besides,
-    /// In place of that.
+    /// Without the note.
     Alone,
-    /// It is in no memory that can be read.
+    /// The target is unreadable.
     Unreadable,
 }
 
@@ -50,7 +50,7 @@ impl Line {
 }
 
 impl Reader<'_> {
-    /// Shows a value. Bounded in time and size whatever the memory holds.
+    /// The text, type and child counts of a value. Bounded in time and size whatever is in memory.
     pub fn render(&self, value: &Value) -> Rendered {
         self.known.presentation().begin_value();
         let view = self.view(value, LONG);
@@ -74,7 +74,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The code that a value leads to: what a function's pointer points to, or where a function is.
+    /// The address of the function that a value is or points to.
     fn code_of(&self, view: &View, value: &Value) -> Option<Address> {
         let address = match view {
             View::Pointer {
@@ -96,7 +96,7 @@ impl Reader<'_> {
         type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }))
     }
 
-    /// A value as the name of what it is the key of: shorter, and without what is said of values that stand alone.
+    /// A key's text as the name of an entry: shorter, and without the parts that only values on their own have.
     pub(crate) fn label(&self, key: &Value) -> String {
         let mut line = Line {
             text: String::new(),
@@ -106,9 +106,9 @@ impl Reader<'_> {
         line.text
     }
 
-    /// The type's name, as people write it.
+    /// The type's name, as source code has it.
     pub(crate) fn type_name(&self, value: &Value) -> String {
-        // A part of a text.
+        // A part of a string.
         if value.repeated.is_some()
             && value.format == Format::Text
             && value.language == Language::Rust
@@ -163,7 +163,7 @@ impl Reader<'_> {
         if value.dimension == 0 {
             return name;
         }
-        // Rows of a C array: the first dimensions are gone.
+        // A row of a C array: drop the first dimensions.
         match name.split_once('[') {
             Some((element, dimensions)) => {
                 let rest: Vec<&str> = dimensions.split('[').skip(value.dimension.into()).collect();
@@ -173,8 +173,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of a type that a library calls by a name of its own inside, which says less than what it is; also behind references
-    /// and the like. `None`: its own name is fine.
+    /// The name of the target of a library's internal typedef, which says more than the typedef's name; also behind references and
+    /// pointers. `None`: the own name is fine.
     fn outer_name(&self, value: &Value, id: TypeId, depth: usize) -> Option<String> {
         let type_ = value.module.module.type_of(id).ok()?;
         if depth > ALIASES {
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    /// How many named and indexed children a value has.
+    /// The numbers of named and indexed children of a value.
     fn count_of(&self, value: &Value, view: &View) -> (u64, u64) {
         let (seen, extras) = match view {
             View::Alias(_) => {
@@ -235,7 +235,7 @@ impl Reader<'_> {
         (own + extras.len() as u64, indexed)
     }
 
-    /// How many named and indexed children a view has.
+    /// The numbers of named and indexed children of a view.
     pub(super) fn count(&self, view: &View) -> (u64, u64) {
         match view {
             View::Leaf(_) | View::Missing(_) | View::Alias(_) => (0, 0),
@@ -260,7 +260,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The fields behind a pointer to a plain aggregate, which are shown as the pointer's own.
+    /// The fields of a pointer's target if it is a plain aggregate; they are shown as the pointer's own children.
     pub(super) fn pointee_record(&self, target: &Value) -> Option<Record> {
         match self.view(target, SHORT) {
             View::Record(record) if self.is_readable_value(target) => Some(record),
@@ -293,7 +293,7 @@ impl Reader<'_> {
                 address: Some(address),
                 ..
             } if self.is_freed(*address) => line.text.push_str(FREED),
-            // The whole reason is said of the value itself.
+            // The value on its own shows the whole reason.
             View::Missing(reason) | View::Broken(reason) if depth > 0 => {
                 line.text.push_str(&reasons::brief(reason));
             }
@@ -321,7 +321,7 @@ impl Reader<'_> {
                     }),
                     Shows::Target | Shows::Counted(_) => target.map(|_| Told::Besides),
                 };
-                // A class of the library says itself what it really is.
+                // The text of a library class already includes its dynamic type.
                 let note = note.as_ref().filter(|_| told != Some(Told::Alone));
                 if let Some(note) = note {
                     line.text.push(' ');
@@ -342,7 +342,7 @@ impl Reader<'_> {
                 }
             }
             View::Alias(target) => {
-                // References count as depth: they can go round.
+                // References count as depth, because they can be cyclic.
                 if depth >= DEPTH + ALIASES || line.values >= VALUES {
                     line.cut();
                     return;
@@ -380,7 +380,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what a pointer points to says more by its line than by its fields: the user has an entry for it, or it is of C++'s
+    /// How a pointer's target is shown if its text says more than its fields: it has a natvis presentation, or is of C++'s standard
     /// library.
     fn line_of(&self, target: &Value) -> Option<Told> {
         let Resolved { type_, .. } = self.resolve(target)?;
@@ -423,7 +423,7 @@ impl Reader<'_> {
             }
             let element = sequence.at(index);
             if element.contents.address().is_some() && !self.is_readable_value(&element) {
-                // The rest would only repeat it.
+                // The remaining elements are unreadable, too.
                 self.write_child(&element, depth, line, SHORT);
                 break;
             }
@@ -449,7 +449,7 @@ impl Reader<'_> {
             line.text.push_str(FREED);
             return;
         }
-        // As Rust's own `{:?}` writes maps, sets and lists.
+        // As Rust's `{:?}` writes maps, sets and lists.
         let (open, close) = match is_rust && entries.is_list {
             true => ('[', ']'),
             false => ('{', '}'),
@@ -521,7 +521,7 @@ impl Reader<'_> {
             (_, false) => ("{", "}"),
         };
         line.text.push_str(open);
-        // What a library only puts around something is no depth.
+        // A library's wrapper doesn't count as depth.
         let inside = match record.raw && depth > 0 {
             true => depth - 1,
             false => depth,
@@ -547,7 +547,7 @@ impl Reader<'_> {
         line.text.push_str(close);
     }
 
-    /// What the user's own presentation has for children, where it has no text.
+    /// The children of a natvis presentation without a text.
     fn write_parts(&self, parts: &Parts, value: &Value, depth: usize, line: &mut Line) {
         if let ([], [group]) = (&parts.fields[..], &parts.groups[..]) {
             return match &group.elements {
@@ -622,7 +622,7 @@ impl View {
 }
 
 impl Record {
-    /// What a cell or lock of Rust's library is there for.
+    /// The contents of a cell or lock of Rust's library.
     pub(crate) fn inside(&self) -> Option<&Value> {
         const CELLS: [&str; 8] = [
             "Cell", "RefCell", "OnceCell", "LazyCell", "Mutex", "RwLock", "OnceLock", "LazyLock",
@@ -641,7 +641,7 @@ impl Record {
         }
     }
 
-    /// How many children it has, the raw form among them.
+    /// The number of children, including the raw form.
     pub(super) fn children(&self) -> u64 {
         (self.fields.len() + self.statics.len()) as u64 + u64::from(self.raw)
     }

@@ -1,4 +1,4 @@
-//! What a function has returned, from the registers right after. Where each part of it is, is said by [`super::passing`].
+//! Function results, from the registers right after the return. [`super::passing`] says where each part is.
 
 use super::passing::{self, Class, Part, Passing};
 use super::{Contents, NamedValue, Value};
@@ -11,13 +11,13 @@ use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// What compilers call a function that they have changed the interface of.
+/// Symbol suffixes of functions whose interface the compiler has changed.
 const CHANGED: [&str; 3] = [".isra.", ".part.", ".specialized."];
 
-/// The registers that results come in.
+/// The registers that may contain a result.
 #[derive(Debug, Clone)]
 pub struct ResultRegisters {
-    /// The general ones.
+    /// The general-purpose registers.
     pub general: Registers,
     /// `xmm0` and `xmm1`.
     pub vectors: Option<[u128; 2]>,
@@ -31,7 +31,7 @@ pub(crate) fn is_changed(module: &LoadedModule, function: &Function) -> bool {
     symbol.is_some_and(|s| CHANGED.iter().any(|mark| s.name.contains(mark)))
 }
 
-/// What a function has returned; `None` where it returns nothing.
+/// The result of a function; `None` if it returns nothing.
 pub fn returned(
     module: &Arc<LoadedModule>,
     function: &Function,
@@ -52,7 +52,7 @@ pub fn returned(
     })
 }
 
-/// What was returned, or why it can't be had, as a value.
+/// The result, or the reason why it is unavailable, as a value.
 pub fn value(
     module: &Arc<LoadedModule>,
     type_id: TypeId,
@@ -64,7 +64,7 @@ pub fn value(
     Value::new(Arc::clone(module), Some(type_id), language, contents)
 }
 
-/// Where a result of a type is; `None` where there is nothing to return.
+/// The contents of a result of a type; `None` if there is none.
 pub fn contents(
     module: &LoadedModule,
     type_id: TypeId,
@@ -94,7 +94,7 @@ pub fn contents(
     })
 }
 
-/// Takes registers of each class in turn.
+/// Hands out the result registers of each class in turn.
 struct Supply<'a> {
     registers: &'a ResultRegisters,
     integers: usize,

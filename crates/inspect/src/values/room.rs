@@ -1,4 +1,4 @@
-//! The room that a text lies in, for putting another there: the bytes of a `String`, a `std::string`, an array of characters.
+//! The storage of a text, for writing another text there: the bytes of a `String`, a `std::string` or a character array.
 
 use super::view::{LONG, View};
 use super::{Bits, Contents, Reader, Value, cpp, names, rust};
@@ -6,28 +6,28 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
 use std::sync::Arc;
 
-/// Where a text lies.
+/// The storage of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
-    /// Where its units are.
+    /// The contents of its code units.
     pub units: Contents,
-    /// How many there is room for, without the zero behind them.
+    /// How many units fit, without a terminating zero.
     pub capacity: u64,
-    /// The bytes of a unit: 1 for UTF-8, 2 for UTF-16, 4 for UTF-32.
+    /// The bytes in a code unit: 1 for UTF-8, 2 for UTF-16, 4 for UTF-32.
     pub unit: u64,
-    /// A zero comes behind it; an array that is full has none.
+    /// Whether the text must have a terminating zero. A full array may lack it.
     pub terminated: bool,
-    /// Where its length is kept, in units.
+    /// Where its length is stored, in units.
     pub length: Option<Value>,
-    /// It has to be valid UTF-8.
+    /// Whether it must be valid UTF-8.
     pub utf8: bool,
 }
 
 impl Reader<'_> {
-    /// The room of a value's text; `None`: it is none that can be changed in place.
+    /// The storage of a value's text; `None`: the text can't be changed in place.
     pub(crate) fn room(&self, value: &Value) -> Option<Room> {
         let type_ = self.resolve(value)?.type_;
-        // What makes no sense now would lead anywhere.
+        // A container in an invalid state may point anywhere.
         let is_text = matches!(self.view(value, LONG), View::Text { .. });
         match (&type_.kind, type_.language) {
             (TypeKind::Aggregate(_), _) if !is_text => None,
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let unit = self.unit_behind(&data)?;
         let address = crate::Address(self.word(&data.contents).ok()?);
         let local = self.find(value, "_M_local_buf")?;
-        // A short text lies in the object itself, a long one has its capacity there.
+        // A short string is in the object itself; a long one has its capacity there.
         let capacity = if local.contents.address() == Some(address) {
             (16 / unit).checked_sub(1)?
         } else {
@@ -96,7 +96,7 @@ impl Reader<'_> {
         Some(room(address, capacity, unit, length))
     }
 
-    /// libc++'s: a bit tells which of two forms a union has.
+    /// The storage of libc++'s string: a bit tells which form of a union it has.
     fn room_of_libcxx(&self, representation: &Value) -> Option<Room> {
         let short = self.field(representation, "__s")?;
         let long = self.field(representation, "__l")?;
@@ -114,13 +114,13 @@ impl Reader<'_> {
             return Some(room(buffer.contents.address()?, capacity, unit, length));
         }
         let address = crate::Address(self.word(&data.contents).ok()?);
-        // Kept by halves, with the zero.
+        // Stored divided by two, including the zero.
         let capacity = number(&self.find(&long, "__cap_")?)?.checked_mul(2)?;
         let length = self.find(&long, "__size_")?;
         Some(room(address, capacity.checked_sub(1)?, unit, length))
     }
 
-    /// A string's whose type is only declared: its parts are where the library's ABI has them.
+    /// The storage of a string whose type is only declared: its members are where the library's ABI has them.
     fn room_of_declared(&self, value: &Value, type_name: &str) -> Option<Room> {
         let (is_libcxx, unit) = cpp::declared_string(type_name)?;
         let own = value.contents.address()?;
@@ -149,7 +149,7 @@ impl Reader<'_> {
         Some(room(crate::Address(third), capacity, unit, length))
     }
 
-    /// The size of what a pointer to code units points to.
+    /// The size of the code units that a pointer points to.
     fn unit_behind(&self, pointer: &Value) -> Option<u64> {
         let TypeKind::Pointer(_, target) = self.resolve(pointer)?.type_.kind else {
             return None;
@@ -159,7 +159,7 @@ impl Reader<'_> {
     }
 }
 
-/// The room of a C++ string.
+/// The storage of a C++ string.
 fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> Room {
     Room {
         units: Contents::Memory(address),
@@ -172,7 +172,7 @@ fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> Roo
 }
 
 impl Room {
-    /// A text as its units, with the zero where there has to be one, and how many units it has. `None`: it isn't valid in this room.
+    /// The units of a text, with a terminating zero where necessary, and their number. `None`: the text is invalid here.
     pub(crate) fn encode(&self, text: &[u8]) -> Option<(Vec<u8>, u64)> {
         let (mut bytes, length) = match self.unit {
             1 => {
@@ -194,7 +194,7 @@ impl Room {
             _ => return None,
         };
         let length = length as u64;
-        // What an array has room for ends with a zero, as far as there is room for that, too.
+        // In an array, the zero is written if it fits.
         if self.terminated || (self.length.is_none() && length < self.capacity) {
             bytes.resize(bytes.len() + self.unit as usize, 0);
         }

@@ -1,4 +1,4 @@
-//! Numbers, characters and truth values: from bytes to a [`Number`], from a number to text.
+//! Numbers, characters and booleans: from bytes to a [`Number`], and from a number to text.
 
 use super::names;
 use super::quoting::quote_char;
@@ -6,10 +6,10 @@ use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
 
-/// A number as expressions compute with it.
+/// A number in an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// An integer. Unsigned 16-byte values above the range are kept wrapped.
+    /// An integer. Unsigned 16-byte values above `i128::MAX` are stored wrapped.
     Integer {
         /// Its value.
         value: i128,
@@ -20,26 +20,26 @@ pub enum Number {
     },
     /// A floating-point number.
     Float {
-        /// Its value, rounded to 64 bits where it had more.
+        /// Its value, rounded to 64 bits.
         value: f64,
         /// Its width in bytes.
         size: u8,
     },
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A Unicode scalar or a code unit.
     Char(u32),
     /// An address.
     Pointer {
-        /// Where it points.
+        /// The address of the target.
         address: u64,
-        /// What it points to; `None`: void.
+        /// The target's type; `None`: void.
         target: Option<TypeId>,
     },
 }
 
 impl Number {
-    /// An integer cut to its width.
+    /// An integer, wrapped to its width.
     pub fn integer(value: i128, size: u8, signed: bool) -> Number {
         let shift = 128 - 8 * u32::from(size.clamp(1, 16));
         let value = if signed {
@@ -54,7 +54,7 @@ impl Number {
         }
     }
 
-    /// Reads a base type's bytes.
+    /// Reads the bytes of a base type.
     pub(crate) fn read(encoding: Encoding, bytes: &[u8]) -> Option<Number> {
         let size = u8::try_from(bytes.len())
             .ok()
@@ -99,7 +99,7 @@ impl Number {
         }
     }
 
-    /// Whether conditions take it for true.
+    /// Whether it is true as a condition.
     pub fn is_true(self) -> bool {
         match self {
             Number::Integer { value, .. } => value != 0,
@@ -110,7 +110,7 @@ impl Number {
         }
     }
 
-    /// As text.
+    /// Its text.
     pub fn text(self) -> String {
         match self {
             Number::Integer {
@@ -127,7 +127,7 @@ impl Number {
         }
     }
 
-    /// The name of its type in `language`; pointers' are made by whoever knows the target.
+    /// The name of its type in `language`. For pointers the caller has to make the name, from the target's.
     pub(crate) fn type_name(self, language: Language) -> &'static str {
         let rust = language == Language::Rust;
         match self {
@@ -166,7 +166,7 @@ impl Number {
     }
 }
 
-/// The text of a base type's bytes, in its language. `alias` is the outermost name the type was given.
+/// The text of a base type's bytes in its language. `alias` is the outermost typedef's name.
 pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -> String {
     if encoding == Encoding::ComplexFloat && bytes.len().is_multiple_of(2) {
         let (real, imaginary) = bytes.split_at(bytes.len() / 2);
@@ -191,7 +191,7 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         };
     }
     let is_character = match encoding {
-        // The types made for small numbers are characters to the compiler only.
+        // `int8_t` and the like are characters to the compiler, but numbers to the user.
         Encoding::SignedChar | Encoding::UnsignedChar => !names::is_small_integer(alias),
         Encoding::Utf => true,
         _ => is_wide_character(alias),
@@ -212,12 +212,12 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
     }
 }
 
-/// Whether C's name of an integer type says that it is a character.
+/// Whether C's name of an integer type is that of a character type.
 pub(super) fn is_wide_character(alias: &str) -> bool {
     matches!(alias, "wchar_t" | "char16_t" | "char32_t")
 }
 
-/// A floating-point number's text: the fewest digits that tell it from others of its size.
+/// The text of a floating-point number: the fewest digits that identify it among those of its size.
 fn float(bytes: &[u8]) -> Option<String> {
     if let (10 | 16, Some(extended)) = (bytes.len(), bytes.get(..10)) {
         let mut wide = [0; 16];
@@ -227,7 +227,6 @@ fn float(bytes: &[u8]) -> Option<String> {
     Number::read(Encoding::Float, bytes).map(Number::text)
 }
 
-/// A complex number's text.
 pub(crate) fn complex(real: &str, imaginary: &str) -> String {
     match imaginary.strip_prefix('-') {
         Some(imaginary) => format!("{real} - {imaginary}i"),
@@ -250,7 +249,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// A C or C++ enumeration's value: its name, its flags, or its number.
+/// The text of a C or C++ enumeration: its enumerator, its flags, or its number.
 pub(crate) fn enumerator<'a>(
     values: impl Iterator<Item = (&'a str, i128)> + Clone,
     value: i128,
@@ -261,7 +260,7 @@ pub(crate) fn enumerator<'a>(
     let is_flag = |known: i128| known > 0 && known & (known - 1) == 0;
     let flags = values.clone().filter(|(_, known)| is_flag(*known));
     let all = flags.clone().fold(0, |all, (_, known)| all | known);
-    // Names for several flags at once are no other kind of value.
+    // Names for combinations of flags don't make it another kind of enumeration.
     let only_flags = values
         .clone()
         .all(|(_, known)| known >= 0 && known & !all == 0);
@@ -285,7 +284,7 @@ pub(crate) fn enumerator<'a>(
     value.to_string()
 }
 
-/// The numeric reading of a type's bytes, where it is a number: base types, enumerations, pointers.
+/// The number in a type's bytes, if it is a base type, enumeration or pointer.
 pub fn number_of(type_: &Type, bytes: &[u8]) -> Option<Number> {
     match &type_.kind {
         TypeKind::Base(encoding) => Number::read(*encoding, bytes),

@@ -1,4 +1,4 @@
-//! Static members of C++ classes: shown below an object, but no part of it.
+//! Static members of C++ classes: shown among an object's children, although they aren't part of it.
 
 use super::layout::Elsewhere;
 use super::view::{MAX_NESTING, Record};
@@ -10,18 +10,18 @@ use dapple_symbols::scopes::{Variable, VariableKind};
 use dapple_symbols::types::{Aggregate, StaticMember, TypeKind};
 use std::sync::Arc;
 
-/// The most that one class is shown with.
+/// The most static members that are shown of one class.
 const MOST: usize = 1000;
 
-/// A static member as a record has it.
+/// A static member in a record.
 #[derive(Debug, Clone)]
 pub(crate) struct Static {
-    /// Its name; of a base that isn't shown, with the base's.
+    /// Its name; qualified if it is from a base that isn't shown itself.
     pub name: String,
     pub member: StaticMember,
 }
 
-/// The static members that a class declares itself.
+/// A class's own static members.
 pub(super) fn own(aggregate: &Aggregate) -> impl Iterator<Item = Static> + '_ {
     aggregate.statics.iter().take(MOST).map(|member| Static {
         name: member.name.to_string(),
@@ -30,7 +30,7 @@ pub(super) fn own(aggregate: &Aggregate) -> impl Iterator<Item = Static> + '_ {
 }
 
 impl Reader<'_> {
-    /// The static members of a base without fields, which is left out itself, and of its bases.
+    /// The static members of a base without fields, which isn't shown itself, and of the base's bases.
     pub(super) fn statics_of_base(&self, base: &Value, nesting: usize, found: &mut Vec<Static>) {
         let Some(type_) = self.resolve(base).map(|resolved| resolved.type_) else {
             return;
@@ -51,7 +51,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The definition of a static member of a class of `module`, and the module that has it.
+    /// The definition of a static member of a class in `module`, and the module that has it.
     fn definition_of_static(
         &self,
         module: &Arc<LoadedModule>,
@@ -70,7 +70,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A static member's value, in a frame where there is one: what each thread has for itself needs it.
+    /// A static member's value. Thread-local ones need a frame.
     pub(crate) fn static_member(
         &self,
         object: &Value,
@@ -104,7 +104,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Children for a record's static members; `prefix` is what names a member of the object in an expression.
+    /// The children for a record's static members. `prefix` is put before a member's name in expressions.
     pub(super) fn static_children(
         &self,
         object: &Value,

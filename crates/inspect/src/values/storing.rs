@@ -1,31 +1,31 @@
-//! Where a value's bytes go when it is given another: the other direction of reading its contents.
+//! Where a value's bytes have to be written to change it: the inverse of reading its contents.
 //!
-//! Nothing is changed here. What is to be is a list of [`Change`]s, made by whoever may write to the debuggee.
+//! Nothing is written here. The result is a list of [`Change`]s for the caller that can write to the debuggee.
 
 use super::contents::extract_bits;
 use super::{Contents, Reader, Value};
 use crate::Address;
 use dapple_symbols::location::{Place, Unavailable};
 
-/// Something to be written.
+/// Something to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Bytes in memory.
     Memory {
-        /// Where.
+        /// The address.
         address: Address,
-        /// What.
+        /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Bits of a register, as the physical frame of a level has it.
+    /// Bits of a register, in the physical frame at a level.
     Register {
-        /// DWARF's number.
+        /// DWARF's register number.
         number: u16,
         /// 0 is the innermost frame.
         level: usize,
-        /// Where the bits begin, from the least significant one.
+        /// The position of the lowest bit.
         skip: u64,
-        /// How many they are.
+        /// The number of bits.
         count: u64,
         /// The bits.
         value: u128,
@@ -33,10 +33,10 @@ pub enum Change {
 }
 
 impl Reader<'_> {
-    /// What has to be written for a value to have these bytes.
+    /// The changes that give a value these bytes.
     ///
     /// # Errors
-    /// Why it can't have others, as the end of a sentence about it.
+    /// Why the value can't be changed, as the end of a sentence about it.
     pub(crate) fn changes(&self, value: &Value, bytes: &[u8]) -> Result<Vec<Change>, String> {
         match &value.bits {
             Some(bits) => self.changes_of(&bits.storage, bits.skip, bits.count, bytes),
@@ -44,7 +44,7 @@ impl Reader<'_> {
         }
     }
 
-    /// As [`Reader::changes`], for `count` bits that come after `skip` others.
+    /// As [`Reader::changes`], for `count` bits after the first `skip`.
     fn changes_of(
         &self,
         contents: &Contents,
@@ -105,7 +105,7 @@ impl Reader<'_> {
         format!("can't be set: {}", reason.trim_matches(['<', '>']))
     }
 
-    /// `count` bits of `bytes`, from the `done`-th on, to be put `skip` bits behind an address.
+    /// The change that writes `count` bits of `bytes`, from bit `done` on, `skip` bits after an address.
     fn in_memory(
         &self,
         address: Address,

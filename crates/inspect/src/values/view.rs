@@ -1,4 +1,4 @@
-//! What a value is to its reader: the one form from which both its text and its children are made.
+//! The intermediate form of a value, from which both its text and its children are made.
 
 use super::entries::Entries;
 use super::statics::{self, Static};
@@ -9,82 +9,82 @@ use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, PointerKind, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// A value as its reader sees it.
+/// A value in the form that is shown.
 #[derive(Debug, Clone)]
 pub(crate) enum View {
-    /// A line of text and nothing below it.
+    /// A text without children.
     Leaf(String),
-    /// An address to follow.
+    /// An address with a target.
     Pointer {
         address: u64,
-        /// What it points to; `None`: void, or nobody knows.
+        /// The target; `None`: void, or unknown.
         target: Option<Value>,
-        /// What is known of the pointee: a text, a function's name.
+        /// A text about the target: a string, a function's name.
         note: Option<String>,
-        /// What a summary shows besides the address.
+        /// What a summary shows after the address.
         shows: Shows,
     },
-    /// Something that stands for its target: a reference, a `Box`.
+    /// A value that stands for its target: a reference, a `Box`.
     Alias(Value),
-    /// Text of a library's type.
+    /// The text of a library's string type.
     Text { text: String, address: Option<u64> },
-    /// Elements.
+    /// Contiguous elements.
     Sequence(Sequence),
-    /// Elements that lie apart.
+    /// Elements that aren't contiguous.
     Entries(Entries),
     /// Fields.
     Record(Record),
-    /// What the user's own presentation says.
+    /// A natvis presentation.
     Presented(Box<Presented>),
-    /// A library's type that holds what it never holds: why it can't be shown.
+    /// A library's type in an invalid state: why it can't be shown.
     Broken(String),
-    /// No value: the reason.
+    /// An unavailable value: the reason.
     Missing(String),
 }
 
-/// How much a pointer's summary shows.
+/// What a pointer's summary shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shows {
-    /// The address, and what is known of the pointee.
+    /// The address, and what is known of the target.
     Address,
-    /// The pointee, too: the pointer is there for it, as an owner or an iterator is.
+    /// The target, too: the value exists for its target's sake, as an owner or an iterator does.
     Target,
-    /// And how many share it.
+    /// As `Target`, with the number of owners that share it.
     Counted(String),
 }
 
-/// Elements one after another.
+/// Contiguous elements.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
-    /// Where the elements are, and the element's type.
+    /// The first element's location, and the element type.
     pub element: Value,
-    /// Bytes from one to the next.
+    /// The distance of elements in bytes.
     pub stride: u64,
-    /// Bytes an element has.
+    /// The size of an element in bytes.
     pub size: u64,
     pub length: u64,
-    /// The position of the first element in a ring of `(first, capacity)` elements.
+    /// For a ring buffer: the position of the first element, and the capacity.
     pub ring: Option<(u64, u64)>,
-    /// Character arrays: their text.
+    /// For a character array: its text.
     pub text: Option<String>,
-    /// A library's type, whose length is worth telling and which has a raw form.
+    /// Whether it is a library's container, which shows its length and has a raw form.
     pub container: bool,
 }
 
-/// Fields, bases among them.
+/// Fields, including bases.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// What stands before the fields: `Point`, `Some`; C and C++ write none.
+    /// The name before the fields: `Point`, `Some`; C and C++ have none.
     pub name: Option<String>,
     pub style: Style,
     pub fields: Vec<Field>,
-    /// A class's static members, which no summary shows.
+    /// A class's static members, which summaries leave out.
     pub statics: Vec<Static>,
-    /// Whether the raw form is offered as a child.
+    /// Whether the raw form is among the children.
     pub raw: bool,
-    /// Whether a field can be named in an expression.
+    /// Whether expressions can name the fields.
     pub reachable: bool,
-    /// The object that this is a base of, which is shown in its place.
+    /// The most-derived object if this is a base of it; the object is shown instead.
     pub whole: Option<Value>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) enum Style {
     Named,
     /// `(1, 2)`.
     Tuple,
-    /// `1..2`, of the fields `start` and `end` where there are both.
+    /// `1..2`, if there are fields `start` and `end`; either may be missing.
     Range,
     /// `1..=2`.
     RangeInclusive,
@@ -106,25 +106,25 @@ pub(crate) enum Style {
 pub(crate) struct Field {
     pub name: String,
     pub value: Value,
-    /// A base class, which expressions don't name.
+    /// A base class, which needs a cast in expressions.
     pub base: bool,
-    /// The compiler's own, left out of summaries.
+    /// Made by the compiler; left out of summaries.
     pub artificial: bool,
 }
 
-/// How much of a value is looked at.
+/// How much of a value to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// Bytes of a text.
+    /// The most bytes of a text.
     pub text: usize,
-    /// The first entry of a container that has to be walked.
+    /// The position of the first entry, in a container that has to be walked.
     pub first: u64,
-    /// How many of its entries from there on.
+    /// The most entries from there on.
     pub entries: usize,
 }
 
 impl Limit {
-    /// What stands behind a text's quotes: nothing, or where it is cut a mark, with the length of all of it where a value stands alone.
+    /// The text after a string's closing quote: empty, or if the string is cut, a mark, with the full length if the value is on its own.
     pub(crate) fn mark(self, is_cut: bool, length: Option<u64>) -> String {
         match (is_cut, length) {
             (false, _) => String::new(),
@@ -134,28 +134,28 @@ impl Limit {
     }
 }
 
-/// Values on their own.
+/// For values on their own.
 pub(crate) const LONG: Limit = Limit {
     text: 256,
     first: 0,
     entries: 32,
 };
-/// Values inside a summary.
+/// For values inside a summary.
 pub(crate) const SHORT: Limit = Limit {
     text: 64,
     first: 0,
     entries: 32,
 };
-/// What is looked at of a container whose children are asked for, where no page of them is.
+/// For the children of a container, where no page is requested.
 pub const ALL: Limit = Limit {
     text: 64,
     first: 0,
     entries: 10_000,
 };
 
-/// Members flattened out of anonymous ones, at most.
+/// The most fields of a record, including those of anonymous members.
 const MAX_FIELDS: usize = 4096;
-/// How deep arrays, anonymous members and empty bases nest in programs that a compiler made.
+/// How deep arrays, anonymous members and empty bases nest in real programs.
 pub(super) const MAX_NESTING: usize = 8;
 
 impl Sequence {
@@ -173,19 +173,19 @@ impl Sequence {
     }
 }
 
-/// A value that can't be had.
+/// Why a value is unavailable.
 pub(crate) type Reason = Unavailable;
 
-/// A value's type seen through typedefs and qualifiers.
+/// A value's type without typedefs and qualifiers.
 pub struct Resolved {
     /// The type.
     pub type_: Arc<Type>,
-    /// The outermost typedef's name, or the type's own.
+    /// The name of the outermost typedef, or the type's own.
     pub alias: Arc<str>,
 }
 
 impl Reader<'_> {
-    /// The type below typedefs; `None` for void and for what the debug information lacks.
+    /// The type without typedefs; `None` for void and unknown types.
     pub fn resolve(&self, value: &Value) -> Option<Resolved> {
         let module = &value.module.module;
         let id = value.type_id?;
@@ -217,7 +217,7 @@ impl Reader<'_> {
         Some(Resolved { type_, alias })
     }
 
-    /// What a reference refers to, which is what its name means; other values as they are.
+    /// The target of a reference; other values unchanged.
     pub fn referred(&self, value: Value) -> Value {
         let kind = self.resolve(&value).map(|resolved| resolved.type_);
         let is_reference = kind.is_some_and(|type_| {
@@ -235,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value's view. Reads no more than a few hundred bytes.
+    /// The value's view. Reads at most some hundred bytes.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
         let otherwise = self.as_text(value, limit);
         if let Some(view) = otherwise.or_else(|| self.as_bytes(value, limit)) {
@@ -257,7 +257,7 @@ impl Reader<'_> {
             return View::Leaf(text);
         }
         match &value.contents {
-            // A value without bytes is the same wherever it is.
+            // A zero-sized value needs no location.
             Contents::Unavailable(Unavailable::OptimizedOut) if self.is_unit(value) => {
                 return View::Leaf("()".to_owned());
             }
@@ -293,7 +293,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether it is a struct or an array of Rust's that takes no room, of which there is one value.
+    /// Whether it is a zero-sized struct or array of Rust, which has only one value.
     fn is_empty(&self, value: &Value) -> bool {
         let type_ = self.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| {
@@ -420,7 +420,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a Rust function's pointer is none: it has no bytes, and what is there is something else.
+    /// Whether a Rust type that looks like a function pointer is a function item, which has no bytes.
     fn is_function_item(&self, value: &Value, type_: &Type, target: Option<TypeId>) -> bool {
         let is_function = || {
             let target = value.sibling(target, Contents::Memory(crate::Address(0)));
@@ -459,14 +459,14 @@ impl Reader<'_> {
         let target_value = value.sibling(target, Contents::Memory(crate::Address(address)));
         let resolved = self.resolve(&target_value);
         let note = match resolved.as_ref().map(|resolved| &resolved.type_.kind) {
-            // A function has nothing below it.
+            // Functions have no children.
             Some(TypeKind::Function { .. }) => {
                 return View::Pointer {
                     address,
                     target: None,
                     note: match self.function_name(address) {
                         Some(name) => Some(format!("<{name}>")),
-                        // Rust's never are null, or lead elsewhere.
+                        // Rust's function pointers are never null or invalid.
                         None if value.language == Language::Rust => {
                             Some("<no function there>".to_owned())
                         }
@@ -492,7 +492,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The function that starts at `address`, or covers it.
+    /// The name of the function that contains `address`.
     pub(crate) fn function_name(&self, address: u64) -> Option<String> {
         let address = crate::Address(address);
         let module = self.modules.at(address)?;
@@ -504,7 +504,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The symbol that starts at `address`, demangled.
+    /// The demangled name of the symbol that contains `address`.
     pub(crate) fn symbol_name(&self, address: u64) -> Option<String> {
         let address = crate::Address(address);
         let module = self.modules.at(address)?;
@@ -542,7 +542,7 @@ impl Reader<'_> {
         };
         let is_unbounded = dimensions.get(depth).is_some_and(Option::is_none);
         if is_unbounded && value.language != Language::Rust {
-            // A text has its end in it.
+            // A text ends with a zero.
             let text = || {
                 let address = value.contents.address()?;
                 let element = self.resolve(&sequence.element)?;
@@ -671,7 +671,7 @@ impl Reader<'_> {
                 continue;
             }
             let name = match &member.name {
-                // Clang's pointer to a table is called as gcc's.
+                // Clang's name of the vtable pointer, changed to gcc's.
                 Some(name) if member.artificial => name.replace("_vptr$", "_vptr."),
                 Some(name) => name.to_string(),
                 None => self

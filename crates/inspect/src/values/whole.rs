@@ -1,7 +1,7 @@
-//! A value with all that is in it, as its language would write it: what is copied, and what `,full` asks for.
+//! The complete text of a value in the syntax of its language, for copying and for the format `,full`.
 //!
-//! Nothing is left out for want of room in a line: texts and containers are whole, up to a bound for all of it, behind which a last line
-//! says what is missing. Pointers are addresses, but for texts and what owns its target.
+//! Texts and containers are complete, up to a bound for the whole text; if it is exceeded, a last line says what is missing. Pointers are
+//! addresses, except for texts and owners.
 
 use super::entries::Entries;
 use super::view::{Limit, Record, Sequence, Shows, Style, View};
@@ -10,21 +10,21 @@ use crate::natvis::{Elements, Parts};
 use crate::pages::Pages;
 use dapple_symbols::functions::Language;
 
-/// The most that is written, in bytes.
+/// The bound of the text, in bytes.
 const MOST: usize = 4 << 20;
-/// What may be behind that: the last element and what closes.
+/// How many bytes may follow after the bound: the last element and closing brackets.
 const ENDS: usize = 4 << 10;
-/// How deep fields, elements and references go.
+/// How deep fields, elements and references are followed.
 const DEEPEST: usize = 64;
 
-/// All of a value.
+/// Limits for a complete text.
 const ALL: Limit = Limit {
     text: MOST,
     first: 0,
     entries: 2_000_000,
 };
 
-/// Library types of Rust that are made of their elements by `from`.
+/// Rust's library types that are made with `from` of their elements.
 const FROM: [&str; 7] = [
     "HashMap",
     "BTreeMap",
@@ -35,11 +35,11 @@ const FROM: [&str; 7] = [
     "LinkedList",
 ];
 
-/// What is being written.
+/// The text that is being written.
 #[derive(Default)]
 struct Whole {
     text: String,
-    /// What there was no room for, outermost last.
+    /// The description of what was left out; the outermost level sets it last.
     left_out: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Whole {
 }
 
 impl Reader<'_> {
-    /// All of a value.
+    /// The complete text of a value.
     pub(super) fn whole(&self, value: &Value) -> String {
         let pages = Pages::new(self.memory);
         let reader = self.over(&pages);
@@ -143,7 +143,7 @@ impl Reader<'_> {
             let is_lost = element.contents.address().is_some() && !self.is_readable_value(&element);
             self.put(&element, depth + 1, whole);
             if is_lost {
-                // The rest would only repeat it.
+                // The remaining elements are unreadable, too.
                 break;
             }
         }
@@ -208,7 +208,7 @@ impl Reader<'_> {
             && let View::Record(of_object) = self.view(object, ALL)
             && of_object.whole.is_none()
         {
-            // C++ has the class before the braces.
+            // C++ has the class's name before the braces.
             whole.text.push_str(name.trim().trim_matches(['<', '>']));
             return self.put_record(&of_object, object, depth + 1, whole);
         }
@@ -237,7 +237,7 @@ impl Reader<'_> {
             }
             match (record.style, is_rust) {
                 (Style::Named, true) => whole.text.push_str(&format!("{}: ", field.name)),
-                // A base has no name there.
+                // A designated initializer can't name a base.
                 (Style::Named, false) if !field.base => {
                     whole.text.push_str(&format!(".{} = ", field.name));
                 }
@@ -265,7 +265,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the user's own presentation has for children, where it has no text.
+    /// The children of a natvis presentation without a text.
     fn put_parts(&self, parts: &Parts, value: &Value, depth: usize, whole: &mut Whole) {
         let elements = |elements: &Elements, whole: &mut Whole| match elements {
             Elements::Together(sequence) => self.put_sequence(sequence, value, depth + 1, whole),
@@ -295,7 +295,7 @@ impl Reader<'_> {
     }
 }
 
-/// `65 'A'` as the character alone.
+/// The character of `65 'A'` alone.
 fn without_code(text: &str) -> &str {
     match text.split_once(' ') {
         Some((code, character))

@@ -1,8 +1,8 @@
-//! What C++'s library calls its types inside, by the names that its users have for them.
+//! Replaces internal names of C++'s standard library by those that users know.
 
 use super::{arguments, end_of_argument};
 
-/// Templates of characters by the names that the standard gives them: `std::basic_string<char>` → `std::string`.
+/// Character templates by their standard names: `std::basic_string<char>` → `std::string`.
 pub(super) fn characters(mut name: String) -> String {
     const TEMPLATES: [&str; 13] = [
         "string",
@@ -31,7 +31,7 @@ pub(super) fn characters(mut name: String) -> String {
     }
     for template in TEMPLATES {
         for (unit, prefix) in UNITS {
-            // Streams have names for two kinds of characters only.
+            // Streams have names for `char` and `wchar_t` only.
             if prefix.starts_with('u') && !template.starts_with("string") {
                 continue;
             }
@@ -44,15 +44,14 @@ pub(super) fn characters(mut name: String) -> String {
     name
 }
 
-/// Iterators by the names that users have for them, where one container alone has such: `std::_List_iterator<int>` →
-/// `std::list<int>::iterator`.
+/// Iterators by the names that users know, where these tell the container: `std::_List_iterator<int>` → `std::list<int>::iterator`.
 pub(super) fn iterators(name: &str) -> String {
-    /// Their containers have the elements of a map or of a set.
+    /// Iterators of maps and sets, which their element type distinguishes.
     const TREE: &str = "std::";
     const TABLE: &str = "std::unordered_";
-    /// Made of another's iterator.
+    /// Made of another iterator.
     const BACKWARDS: &str = "";
-    /// What libraries call them, and the container of the first argument.
+    /// The libraries' names, the container that has the first argument, and the iterator's name in it.
     const OF_ELEMENTS: [(&str, &str, &str); 15] = [
         ("std::__map_iterator<", TREE, "iterator"),
         ("std::__map_const_iterator<", TREE, "const_iterator"),
@@ -89,7 +88,7 @@ pub(super) fn iterators(name: &str) -> String {
     let is_const = |sign: &str| sign.starts_with("const ");
     let arguments = arguments(&name[at..]);
     let mut end = 0;
-    // Behind the last argument's bracket.
+    // Up to the bracket after the last argument.
     while let Some(length) = end_of_argument(&inside[end..]) {
         end += length + 1;
         if inside[..end].ends_with('>') {
@@ -121,7 +120,7 @@ pub(super) fn iterators(name: &str) -> String {
                     };
                     format!("{container}map<{key}, {value}>::{kind}")
                 }
-                // A set's elements are constant whatever its iterator is.
+                // A set's elements are constant, so both its iterators are shown alike.
                 None if *container == TREE => format!("{container}set<{element}>::iterator"),
                 None => format!("{container}set<{element}>::{kind}"),
             }
@@ -146,7 +145,7 @@ pub(super) fn iterators(name: &str) -> String {
     format!("{}{short}{}", &name[..at], iterators(&inside[end..]))
 }
 
-/// What libc++'s iterators of maps go along, by the pair that they are at.
+/// libc++'s map iterators go through nodes: the pair that a node contains.
 fn pair_of(argument: &str) -> String {
     let value = argument
         .starts_with("std::__tree_")
@@ -174,7 +173,7 @@ fn bit_iterators(name: &str) -> String {
     })
 }
 
-/// Durations by the names that the standard gives them: `std::chrono::duration<long, std::ratio<1, 1000>>` → `std::chrono::milliseconds`.
+/// Durations by their standard names: `std::chrono::duration<long, std::ratio<1, 1000>>` → `std::chrono::milliseconds`.
 pub(super) fn durations(mut name: String) -> String {
     const UNITS: [(&str, &str); 7] = [
         (", std::ratio<1, 1000000000>", "nanoseconds"),
