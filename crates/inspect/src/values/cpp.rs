@@ -1,6 +1,6 @@
-//! C++'s standard library as its users think of it: libstdc++'s and libc++'s strings, vectors and owners.
+//! C++'s standard library as its users know it: the strings, containers, owners and other types of libstdc++ and libc++.
 //!
-//! As in Rust's room, fields are found by role and what makes no sense falls back to the plain fields.
+//! Members are found by their role, as for Rust's library. A type with an unexpected layout is shown with its plain fields.
 
 use super::quoting::quote;
 use super::view::{Field, Limit, SHORT, View};
@@ -31,12 +31,12 @@ mod walks;
 
 pub(super) use texts::declared_string;
 
-/// How deep classes are derived from each other.
+/// How deep base classes may nest.
 const MAX_BASES: usize = 16;
-/// The longest sequence or text taken for real, in bytes.
+/// The largest plausible sequence or text, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
 
-/// The view of a standard library's type; `None`: none of those, or one that is made of other parts.
+/// The view of a standard library's type; `None`: another type, or an unexpected layout.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -129,7 +129,7 @@ pub(crate) fn view(
     }
 }
 
-/// Whether a value has fields, which its view may not show.
+/// Whether a value has fields, even if its view doesn't show them.
 pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
     !value.raw
         && reader.resolve(value).is_some_and(|resolved| {
@@ -138,12 +138,12 @@ pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
         })
 }
 
-/// Whether a type is one of C++'s library.
+/// Whether a type belongs to C++'s standard library.
 pub(crate) fn is_library(type_: &Type) -> bool {
     type_.language == Language::Cpp && library_path(&type_.name).is_some()
 }
 
-/// A library's name without its namespaces: `std::__1::vector<int>` → `vector`.
+/// The name of a library's type without its namespaces: `std::__1::vector<int>` → `vector`.
 fn library_path(name: &str) -> Option<&str> {
     let path = names::path_name(name);
     if path.starts_with("__gnu_cxx::") {
@@ -159,7 +159,7 @@ fn library_path(name: &str) -> Option<&str> {
     )
 }
 
-/// What can be shown of a library's type that is only declared.
+/// The view of a library's type that is only declared, if its ABI suffices for that.
 pub(crate) fn declared(
     reader: &Reader<'_>,
     value: &Value,
@@ -175,12 +175,12 @@ pub(crate) fn declared(
         .or_else(|| streams::view(reader, value, type_, limit))
 }
 
-/// The name of the type that a value holds now, where its own type leaves that open: a variant's, an `any`'s.
+/// The name of the type that a value contains now, where its own type leaves that open: for a variant or an `any`.
 pub(crate) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
     calls::held(reader, value, held)
 }
 
-/// The size of a library's type that is only declared, where its ABI tells.
+/// The size of a library's type that is only declared, where its ABI defines it.
 pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
     let is_declared = matches!(&type_.kind, TypeKind::Aggregate(it) if it.declaration);
     is_declared
@@ -188,7 +188,7 @@ pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
         .flatten()
 }
 
-/// Whether it is one of the library's exceptions, which all say what they are.
+/// Whether it is one of the library's exceptions, which have `what()`.
 fn is_exception(path: &str) -> bool {
     let plain = matches!(path, "exception" | "invalid_argument" | "out_of_range");
     plain || path.ends_with("_error") || path.starts_with("bad_")
@@ -199,7 +199,7 @@ fn is_of_bits(reader: &Reader<'_>, vector: &Value) -> bool {
     has("_M_offset") || (has("__begin_") && has("__size_") && !has("__end_"))
 }
 
-/// What is shown of an object whose contents a library never makes.
+/// The view of a library's object in an impossible state.
 fn nonsense(why: &str) -> View {
     View::Broken(format!("<not initialised or corrupt: {why}>"))
 }
@@ -212,7 +212,7 @@ fn word(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<u64> {
     reader.word(&find(reader, value, names)?.contents).ok()
 }
 
-/// An unsigned integer of any size.
+/// The first eight bytes of an unsigned integer of any size.
 fn integer(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     let size = reader.size_of(value)?.min(8);
     let mut word = [0; 8];
@@ -221,12 +221,12 @@ fn integer(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     Some(u64::from_le_bytes(word))
 }
 
-/// The base class of that name, whatever its arguments.
+/// The base class with this base name, whatever its template arguments.
 fn base(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate, name: &str) -> Option<Value> {
     bases(reader, value, aggregate, name).next()
 }
 
-/// All base classes of that name.
+/// All base classes with this base name.
 fn bases(
     reader: &Reader<'_>,
     value: &Value,
@@ -241,7 +241,7 @@ fn bases(
     })
 }
 
-/// The class an object really is, when it has virtual functions and is of another class than `value`'s.
+/// The name of an object's dynamic type, if it has virtual functions and isn't of `value`'s class itself.
 pub(crate) fn dynamic_type(
     reader: &Reader<'_>,
     value: &Value,
@@ -254,7 +254,7 @@ pub(crate) fn dynamic_type(
     let own = reader.resolve(value)?.type_;
     let mut at = Arc::clone(&own);
     let mut found = is_polymorphic(aggregate)?;
-    // The table may be the first base's.
+    // The table of virtual functions may be the first base's.
     for _ in 0..MAX_BASES {
         let TypeKind::Aggregate(inner) = &at.kind else {
             return None;
@@ -281,7 +281,7 @@ pub(crate) fn dynamic_type(
     (class != names::shorten(&own.name, own.language)).then_some(class)
 }
 
-/// An exception whose class is only declared, as the standard library's are: what it says.
+/// The view of an exception whose class is only declared, as the standard library's are: the text of its `what()`.
 pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let at = value.contents.address()?;
     let space = Space {
@@ -298,7 +298,7 @@ pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<V
     })
 }
 
-/// A pointer to a member: where it is in the class, or the function (Itanium C++ ABI §2.3).
+/// The text of a pointer to member: the member at its offset, or the function (Itanium C++ ABI §2.3).
 pub(crate) fn member_pointer(
     bytes: &[u8],
     function: impl Fn(u64) -> Option<String>,
@@ -350,7 +350,7 @@ pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Opti
     ))
 }
 
-/// The virtual function of a class at a place of its table: `Shape::area`. Those of the first base come first there.
+/// The virtual function of a class at an index of its virtual table: `Shape::area`. The first base's functions have the first indices.
 pub(crate) fn virtual_at(reader: &Reader<'_>, class: &Value, slot: u64) -> Option<String> {
     let mut class = class.clone();
     for _ in 0..MAX_BASES {
@@ -370,7 +370,7 @@ pub(crate) fn virtual_at(reader: &Reader<'_>, class: &Value, slot: u64) -> Optio
     None
 }
 
-/// A closure's fields as the variables that it has caught: gcc puts two underscores before their names.
+/// Names a closure's fields after the captured variables: gcc prepends two underscores.
 pub(crate) fn name_captures(fields: &mut [Field]) {
     for field in fields {
         if let Some(name) = field.name.strip_prefix("__") {
@@ -379,7 +379,7 @@ pub(crate) fn name_captures(fields: &mut [Field]) {
     }
 }
 
-/// The whole object that a value is a base of, as a field: `[Derived]`.
+/// The most-derived object that a value is a base of, as a field: `[Derived]`.
 pub(crate) fn most_derived(
     reader: &Reader<'_>,
     value: &Value,
@@ -391,7 +391,7 @@ pub(crate) fn most_derived(
         .filter(|at| at.0 != 0 && !value.base && !value.raw)?;
     let class = dynamic_type(reader, value, aggregate)?;
     let [table] = reader.words(at.0).ok()?;
-    // How far the object begins before this, two words before what the table's pointer points to (Itanium C++ ABI §2.5.2).
+    // The offset to the top of the object, two words before the virtual table's address point (Itanium C++ ABI §2.5.2).
     let [offset] = reader.words(table.checked_sub(16)?).ok()?;
     let whole = Contents::Memory(at.offset(offset as i64));
     let near = NamePattern::new(&format!("::{class}"));
@@ -411,7 +411,7 @@ pub(crate) fn most_derived(
 }
 
 impl Reader<'_> {
-    /// The whole object that a class's part is of, by its table of virtual functions; `None`: it has none, or it can't be read.
+    /// The most-derived object that contains this part, found by its virtual table; `None`: there is no table, or it is unreadable.
     pub(crate) fn whole_object(&self, part: &Value, aggregate: &Aggregate) -> Option<Value> {
         let whole = most_derived(self, part, aggregate).map(|field| field.value);
         whole.or_else(|| self.has_table(part, aggregate, 0).then(|| part.clone()))

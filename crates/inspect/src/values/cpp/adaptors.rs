@@ -1,4 +1,4 @@
-//! Iterators made of others, and those that put elements into a container.
+//! Iterators made of other iterators, and those that insert into a container.
 
 use super::iterators::{self, Step};
 use crate::Address;
@@ -6,10 +6,10 @@ use crate::values::view::{Field, Limit, Record, Shows, Style, View};
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::TypeKind;
 
-/// The view of one of them; `None`: it is none.
+/// The view of such an iterator; `None`: it is another type.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit) -> Option<View> {
     match path {
-        // Where it is, is the element before the one that its iterator is at.
+        // It refers to the element before the one of its inner iterator.
         "reverse_iterator" => {
             let inner = reader.field(value, "current")?;
             iterators::at(reader, &inner, Step::Back, limit)
@@ -44,7 +44,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit)
     }
 }
 
-/// What a plain pointer for an iterator is at.
+/// The view of an iterator that is a plain pointer.
 fn pointing(view: View) -> View {
     match view {
         View::Pointer {
@@ -62,7 +62,7 @@ fn pointing(view: View) -> View {
     }
 }
 
-/// The container that elements are put into.
+/// The view of an iterator that inserts into a container: the container.
 fn container(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let pointer = reader.field(value, "container")?;
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {

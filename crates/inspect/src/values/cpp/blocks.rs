@@ -1,4 +1,4 @@
-//! Containers whose elements lie side by side, in one block or several, and bits.
+//! Containers with contiguous elements, in one block or in several, and containers of bits.
 
 use super::nodes::{Element, MAX_LENGTH, too_long, walked};
 use super::{Limit, MAX_OBJECT, find, integer, nonsense, word};
@@ -10,7 +10,7 @@ use crate::values::{Bits as BitField, Contents, Number, Reader, Value, names};
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 use std::sync::Arc;
 
-/// `deque`: blocks of equal size, from a cursor in the first to one in the last.
+/// `deque`: blocks of equal size, from an iterator into the first to one into the last.
 pub(super) fn deque(
     reader: &Reader<'_>,
     value: &Value,
@@ -59,7 +59,7 @@ pub(super) fn deque(
     Some(blocks.view(reader, &element, limit))
 }
 
-/// libc++'s, whose elements are counted from the beginning of the first block.
+/// libc++'s `deque`, whose elements are counted from the beginning of the first block.
 fn libcxx_deque(
     reader: &Reader<'_>,
     value: &Value,
@@ -81,14 +81,14 @@ fn libcxx_deque(
     Some(blocks.view(reader, element, limit))
 }
 
-/// How many elements of a size libc++ has in one of a deque's blocks.
+/// How many elements of a size are in a block of libc++'s `deque`.
 pub(super) fn libcxx_block(size: u64) -> u64 {
     if size < 256 { 4096 / size.max(1) } else { 16 }
 }
 
-/// Blocks of elements, and a table of their addresses.
+/// Blocks of elements, and a table of the blocks' addresses.
 struct Blocks {
-    /// The table's first word.
+    /// The address of the table.
     map: u64,
     per_block: u64,
     /// The position of the first element in the first block.
@@ -134,10 +134,10 @@ impl Blocks {
     }
 }
 
-/// Bits, from a place on.
+/// A sequence of bits.
 struct Bits {
     start: u64,
-    /// The first bit's place in there.
+    /// How many bits at `start` precede the first one.
     skip: u64,
     length: u64,
 }
@@ -160,7 +160,7 @@ impl Bits {
             };
             let number = Contents::Number(Number::Bool(byte >> (bit % 8) & 1 == 1));
             let mut value = value.sibling(None, number);
-            // Where it is, for who sets it.
+            // The location of the bit, for assignments.
             value.bits = Some(Arc::new(BitField {
                 storage,
                 skip: bit % 8,
@@ -174,7 +174,7 @@ impl Bits {
     }
 }
 
-/// `vector<bool>`: bits behind iterators, or behind a pointer with their number.
+/// `vector<bool>`: bits between two iterators, or a pointer to bits with their number.
 pub(super) fn bits(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     if let Some(start) = word(reader, value, &["__begin_"]) {
         let length = word(reader, value, &["__size_"])?;
@@ -209,14 +209,14 @@ pub(super) fn bits(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<V
     Some(bits.view(reader, value, limit))
 }
 
-/// `bitset`: its text is as the library writes it, the last bit first.
+/// `bitset`: its text has the last bit first, as the library writes it.
 pub(super) fn bitset(
     reader: &Reader<'_>,
     value: &Value,
     type_: &Type,
     limit: Limit,
 ) -> Option<View> {
-    /// The most bits written out.
+    /// The most bits in the text.
     const SHOWN: u64 = 128;
     let length = number_argument(type_, 0)?;
     let start = value.contents.address()?.0;
@@ -267,7 +267,7 @@ pub(super) fn vector(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(contiguous(reader, element, start, size, bytes / size))
 }
 
-/// Elements side by side, if they are there.
+/// Contiguous elements, if they are readable.
 pub(super) fn contiguous(
     reader: &Reader<'_>,
     element: Value,
@@ -293,14 +293,14 @@ pub(super) fn contiguous(
     })
 }
 
-/// An argument of a type that is a number: `array<int, 3UL>` → 3.
+/// A numeric template argument: `array<int, 3UL>` → 3.
 pub(super) fn number_argument(type_: &Type, position: usize) -> Option<u64> {
     let arguments = names::arguments(&type_.name);
     let number = arguments.get(position)?;
     number.trim_end_matches(['U', 'L']).parse().ok()
 }
 
-/// `array`. One of no elements has no array in it.
+/// `array`. An array of no elements has another member.
 pub(super) fn array(
     reader: &Reader<'_>,
     value: &Value,

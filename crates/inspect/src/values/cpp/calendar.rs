@@ -1,4 +1,4 @@
-//! Dates and times of day, as they are written out, and ratios.
+//! Dates, times of day, and ratios.
 
 use super::{find, integer};
 use crate::values::view::View;
@@ -10,7 +10,7 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/// The view of a type of `std::chrono` that counts no time; `None`: it is another.
+/// The view of a calendar type of `std::chrono`; `None`: it is another type.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str) -> Option<View> {
     let part = |names: &[&str]| integer(reader, &find(reader, value, names)?);
     let year = || Some(part(&["_M_y", "__y_"])? as u16 as i16);
@@ -51,7 +51,7 @@ fn month_name(month: u64) -> String {
     }
 }
 
-/// How many days a month has; 0: it is none.
+/// The number of days in a month; 0: no such month.
 fn length(year: i16, month: u64) -> u64 {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
@@ -76,7 +76,7 @@ fn time_of_day(reader: &Reader<'_>, value: &Value) -> Option<String> {
     Some(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}"))
 }
 
-/// `ratio`, which is its type.
+/// `ratio`, whose value is in its type.
 pub(super) fn ratio(type_: &Type) -> Option<View> {
     let arguments = names::arguments(&type_.name);
     let number = |at: usize| arguments.get(at).map(|text| text.trim_end_matches('L'));

@@ -1,4 +1,4 @@
-//! What can be called: functions that hide what they call, what is bound to arguments, and coroutines.
+//! Callables: `function` and other type-erased wrappers, bound functions, and coroutines.
 
 use super::choices::{elements, listed};
 use super::{find, library_path, word};
@@ -8,12 +8,12 @@ use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, TypeKind};
 
-/// A function object that is no larger is kept inside of libstdc++'s `function`, if it can be copied byte by byte.
+/// The largest function object that libstdc++'s `function` stores inline, if the object is trivially copyable, in bytes.
 const INSIDE: u64 = 16;
-/// The functions in a table of libc++'s that is looked through.
+/// How many functions of a virtual table of libc++'s are looked at.
 const TABLE: usize = 9;
 
-/// `function`: what it calls. libstdc++'s keeps a function that knows the type, libc++'s an object with a table.
+/// `function`: its target. libstdc++ stores a function that is specialised for the target's type, libc++ an object with a virtual table.
 pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let empty = || Some(View::Leaf("empty".to_owned()));
     let held = match word(reader, value, &["_M_invoker"]) {
@@ -28,7 +28,7 @@ pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }
 }
 
-/// The function object, whose type is an argument of the class that the calling function is a member of.
+/// The target in libstdc++'s `function`: its type is an argument of the class that has the invoker as a member.
 fn held_by_libstdcxx(reader: &Reader<'_>, value: &Value, invoker: u64) -> Option<Value> {
     let handler = class_of(reader, value, invoker, "_Function_handler")?;
     let type_ = reader.resolve(&handler)?.type_;
@@ -66,7 +66,7 @@ fn held_by_libcxx(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     find(reader, &holder, &["__func_", "__f_"])
 }
 
-/// The class of that base name which the function at an address is a member of.
+/// The class with this base name that has the function at an address as a member.
 fn class_of(reader: &Reader<'_>, value: &Value, function: u64, name: &str) -> Option<Value> {
     let module = reader.modules.at(Address(function))?;
     let class = module
@@ -78,7 +78,7 @@ fn class_of(reader: &Reader<'_>, value: &Value, function: u64, name: &str) -> Op
     (names::base_name(&type_.name) == name).then_some(class)
 }
 
-/// A function object: a pointer to a function, or an object with a type worth telling.
+/// The view of a function object: an address for a pointer to a function, else the object.
 fn callable(reader: &Reader<'_>, held: Value) -> View {
     let is_bare = reader.resolve(&held).is_some_and(|resolved| {
         let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
@@ -95,7 +95,7 @@ fn callable(reader: &Reader<'_>, held: Value) -> View {
     }
 }
 
-/// What a function calls by the name of what calls it: all that is known without its type.
+/// The view of a target without debug information for its type: the name in the symbol of its invoker.
 fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let (callable, target) = match word(reader, value, &["_M_invoker"]) {
         Some(invoker) => {
@@ -118,7 +118,7 @@ fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
         let name = reader.function_name(target)?;
         return Some(View::Leaf(format!("{target:#x} <{name}>")));
     }
-    // Clang's name of a lambda in its debug information: `(lambda at FOLDER/FILE:LINE:COLUMN)`.
+    // Clang's name of a lambda in the debug information: `(lambda at FOLDER/FILE:LINE:COLUMN)`.
     let place = callable.split_once("(lambda at ").and_then(|(_, place)| {
         let (file, _) = place.strip_suffix(')')?.rsplit_once(':')?;
         file.rsplit('/').next()
@@ -129,14 +129,14 @@ fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// What stands before a value whose type the one that holds it doesn't tell: `Point`, `lambda at FILE:LINE`. `None`: it is no object.
+/// The name shown before a type-erased value: `Point`, `lambda at FILE:LINE`. `None`: it is no object of a class.
 fn held_name(reader: &Reader<'_>, held: &Value) -> Option<String> {
     let resolved = reader.resolve(held)?;
     if !matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
         return None;
     }
     if !resolved.type_.name.ends_with("{lambda}") {
-        // What a library has for itself says nothing.
+        // Names of a library's internal types tell nothing.
         let name = Some(reader.type_name(held));
         return name.filter(|name| !names::is_internal(name));
     }
@@ -145,7 +145,7 @@ fn held_name(reader: &Reader<'_>, held: &Value) -> Option<String> {
     Some(format!("lambda at {file}:{}", place.line))
 }
 
-/// The name of the type that a value holds now, where its own type leaves that open.
+/// The name of the type that a value contains now, where its own type leaves that open.
 pub(super) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
     let type_ = reader.resolve(value)?.type_;
     if type_.language != Language::Cpp || value.raw {
@@ -161,7 +161,7 @@ pub(super) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<S
     }
 }
 
-/// What is bound: the function, and its arguments.
+/// Bound functions: the function and its bound arguments.
 pub(super) fn bound(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let function = find(reader, value, &["_M_f", "_M_fd", "_M_fn", "__f_"]);
     let rest = match reader.find(value, "_M_fn") {
@@ -175,7 +175,7 @@ pub(super) fn bound(reader: &Reader<'_>, value: &Value) -> Option<View> {
             elements(reader, &tuple, aggregate)?
         }
     };
-    // libc++ keeps some functions as the first of the arguments.
+    // libc++ stores some functions as the first of the arguments.
     let all = function.into_iter().chain(rest).enumerate();
     let name = |position: usize| match position {
         0 => "function".to_owned(),
@@ -191,15 +191,15 @@ pub(super) fn bound(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(listed(Some(said), all.collect()))
 }
 
-/// A place for an argument: `_1`.
+/// A placeholder for an argument: `_1`.
 pub(super) fn placeholder(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let type_ = reader.resolve(value)?.type_;
     let number = names::arguments(&type_.name).first()?.clone();
     Some(View::Leaf(format!("_{number}")))
 }
 
-/// `coroutine_handle`: the coroutine, by its function, and its promise, which is behind two words at the next place that its
-/// alignment allows. One that has ended has no function to go on with.
+/// `coroutine_handle`: the coroutine's function and its promise, which is after two words, at the next address that its alignment allows.
+/// A coroutine that has finished has no resume function.
 pub(super) fn coroutine(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let address = word(reader, value, &["_M_fr_ptr", "__handle_"])?;
     let mut pointer = View::Pointer {
@@ -223,7 +223,7 @@ pub(super) fn coroutine(reader: &Reader<'_>, value: &Value, aggregate: &Aggregat
         0 => reader.function_name(destroy),
         resume => reader.function_name(resume),
     };
-    // Compilers add to the name what part of the coroutine it is.
+    // Compilers append which part of the coroutine it is.
     let name = function.map(|name| {
         let end = name.find(['(', '.', ' ']).unwrap_or(name.len());
         name[..end].to_owned()

@@ -1,4 +1,4 @@
-//! Types that hold one of several things, or several: optionals, variants, tuples.
+//! Types that contain one of several values, or several values: optionals, variants, tuples.
 
 use super::{base, bases, find, integer, nonsense};
 use crate::values::view::{Field, Record, Style, View};
@@ -40,9 +40,9 @@ pub(super) fn expected(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }
 }
 
-/// The alternative held. It lies where the union of all of them does, each in what is left of the one before.
+/// The current alternative of a `variant`. Each level of the nested union has one alternative and the union of the rest.
 pub(super) fn variant(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
-    // libc++'s has a base for each of its special members.
+    // libc++'s variant has a base class for each of its special member functions.
     let part = |names: [&str; 2]| {
         reader.search(value, 16, &|name, _| {
             name.is_some_and(|name| names.contains(&name))
@@ -83,8 +83,8 @@ fn direct(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<Value> {
     names.iter().find_map(|name| reader.field(value, name))
 }
 
-/// libstdc++'s has each element in a base of its own, the last one deepest; libc++'s has them side by side. An empty
-/// element is such a base itself.
+/// A `tuple`. libstdc++ has each element in a base of its own, the last element in the innermost base; libc++ has the bases side by side.
+/// An empty class is itself such a base.
 pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let elements = elements(reader, value, aggregate)?;
     let fields = elements.into_iter().enumerate();
@@ -92,7 +92,7 @@ pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -
     Some(listed(None, fields.collect()))
 }
 
-/// Values in brackets, behind what stands before them.
+/// Values in parentheses, after an optional name.
 pub(super) fn listed(name: Option<&str>, values: Vec<(String, Value)>) -> View {
     let fields = values.into_iter().map(|(name, value)| Field {
         name,
@@ -147,7 +147,7 @@ pub(super) fn elements(
     Some(elements)
 }
 
-/// What a wrapper of an empty type is derived from.
+/// The empty class that a wrapper is derived from.
 fn held_as_base(reader: &Reader<'_>, wrapper: &Value) -> Option<Value> {
     let type_ = reader.resolve(wrapper)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {

@@ -1,11 +1,11 @@
-//! Which node is no element's: what stands behind the last one of a tree or list, and how to go back from there.
+//! Recognises the end node of a tree or list, which has no element, and steps back from there.
 
 use crate::pages::Pages;
 use crate::values::Reader;
 
-/// A tree with more levels has more nodes than there are addresses.
+/// More levels than a balanced tree can have in 64 bits of address space.
 const MAX_DEPTH: usize = 130;
-/// The longest list that is gone round to tell its end from its elements.
+/// The longest list that is walked to tell its end node from an element.
 const MAX_LIST: u64 = 1 << 16;
 
 /// Which of the first four words of a tree's node is which link.
@@ -13,7 +13,7 @@ pub(super) struct TreeLinks {
     parent: usize,
     left: usize,
     right: usize,
-    /// Whether the header has nothing but the link to the root, in place of a left one.
+    /// Whether the header consists only of the link to the root, in place of a left link.
     is_libcxx: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) const LIBCXX: TreeLinks = TreeLinks {
 };
 
 impl TreeLinks {
-    /// Whether a node is the header, behind the last element.
+    /// Whether a node is the header, which is the position after the last element.
     pub(super) fn is_header(&self, reader: &Reader<'_>, node: u64) -> bool {
         let Ok(words) = reader.words::<4>(node) else {
             return false;
@@ -40,13 +40,13 @@ impl TreeLinks {
             let parent = reader.words::<2>(words[2]);
             return !parent.is_ok_and(|links| links.contains(&node));
         }
-        // The header is red, and its parent's parent; so is the root its parent's, but black.
+        // The header is red, and its parent's parent is itself. That also holds for the root, but the root is black.
         let is_red = words[0] & 0xffff_ffff == 0;
         let grandparent = reader.words::<2>(words[1]).map(|parent| parent[1]);
         is_red && (words[1] == 0 || grandparent == Ok(node))
     }
 
-    /// The node before one; before the first it is the header.
+    /// The predecessor of a node; of the first node, it is the header.
     pub(super) fn before(&self, reader: &Reader<'_>, node: u64) -> Option<u64> {
         let pages = Pages::new(reader.memory);
         let walker = reader.over(&pages);
@@ -56,7 +56,7 @@ impl TreeLinks {
             // Its right link is the last node.
             return Some(words(node)?[self.right]);
         }
-        // libc++'s header has no more than one word.
+        // libc++'s header has only one word.
         let [left] = match is_header {
             true => walker.words::<1>(node).ok()?,
             false => [words(node)?[self.left]],
@@ -89,8 +89,8 @@ impl TreeLinks {
     }
 }
 
-/// Whether what a list's iterator is at is the list itself, behind its last element: that has the number of elements behind its
-/// links, and is passed after so many. An element that holds such a number is no list, since the list is among the others then.
+/// Whether an iterator is at the list's end node. That has the number of elements after its links, so a walk of that many nodes comes
+/// back to it. An element may contain such a number as well; but then the walk meets the real end node, which has the number, too.
 pub(super) fn is_list(reader: &Reader<'_>, at: u64, next: usize, back: usize) -> bool {
     let pages = Pages::new(reader.memory);
     let walker = reader.over(&pages);

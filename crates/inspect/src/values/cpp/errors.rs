@@ -1,4 +1,4 @@
-//! Errors that are numbers of a category, places in the source, types as values, and results of comparisons.
+//! Error codes, source locations, type information, and results of comparisons.
 
 use super::{find, integer};
 use crate::Address;
@@ -8,7 +8,7 @@ use crate::values::view::View;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 
-/// Above all of a program's stacks. What a function that is followed puts there is kept aside.
+/// An address above all of a program's stacks. Emulated functions have their stack here, in a buffer of the debugger's.
 pub(super) const STACK: u64 = 0x7fff_ffff_e000;
 
 fn space<'a>(reader: &Reader<'a>) -> Space<'a> {
@@ -18,7 +18,7 @@ fn space<'a>(reader: &Reader<'a>) -> Space<'a> {
     }
 }
 
-/// What an error category calls itself: the first virtual function behind its destructors, in both libraries.
+/// The name of an error category: the first virtual function after the destructors, in both libraries.
 fn category_name(reader: &Reader<'_>, at: u64) -> Option<String> {
     const NAME: i64 = 2;
     space(reader).text_of_method(Address(at), NAME, STACK)
@@ -30,7 +30,8 @@ pub(super) fn category(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Leaf(category_name(reader, at.0)?))
 }
 
-/// `error_code` and `error_condition`, as they are written out: the category and the number; with the system's text for its own.
+/// `error_code` and `error_condition`, as the library prints them: category and number. For the system's categories with the error's
+/// text.
 pub(super) fn code(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = integer(reader, &find(reader, value, &["_M_value", "__val_"])?)? as u32 as i32;
     let category = super::word(reader, value, &["_M_cat", "__cat_"])?;
@@ -44,7 +45,7 @@ pub(super) fn code(reader: &Reader<'_>, value: &Value) -> Option<View> {
             0 => Some("Success".to_owned()),
             _ => {
                 let text = std::io::Error::from_raw_os_error(number).to_string();
-                // The number is told already.
+                // The number is shown already.
                 let text = text
                     .rsplit_once(" (os error")
                     .map(|(text, _)| text.to_owned());
@@ -76,7 +77,7 @@ pub(super) fn location(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// The type that a `type_info` is about.
+/// The view of a `type_info`: the type's name.
 fn type_named_at(reader: &Reader<'_>, at: u64) -> Option<View> {
     let name = space(reader).type_name(Address(at))?;
     let name = names::shorten(&name, Language::Cpp);
@@ -102,7 +103,7 @@ pub(super) fn ordering(reader: &Reader<'_>, value: &Value, path: &str) -> Option
             0 if path.starts_with("strong") => "equal",
             0 => "equivalent",
             1 => "greater",
-            // libstdc++'s, and libc++'s.
+            // The values of libstdc++ and libc++.
             2 | -127 => "unordered",
             _ => return None,
         }

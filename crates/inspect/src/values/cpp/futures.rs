@@ -1,4 +1,4 @@
-//! Futures, promises and tasks: what they share, and whether it is there.
+//! Futures, promises and tasks: their shared state, and whether it is ready.
 
 use super::{find, integer};
 use crate::Address;
@@ -6,11 +6,11 @@ use crate::values::view::View;
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::{Aggregate, TypeKind};
 
-/// libc++'s bits of a state: a value is there; it may be taken.
+/// libc++'s flags of a state: it has a value; it is ready.
 const CONSTRUCTED: u64 = 1;
 const READY: u64 = 4;
 
-/// `future`, `shared_future`, `promise`, `packaged_task`: the value, or the exception in its place.
+/// `future`, `shared_future`, `promise`, `packaged_task`: the value, or the exception instead.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let leaf = |text: &str| Some(View::Leaf(text.to_owned()));
     let pointer = state_pointer(reader, value)?;
@@ -40,7 +40,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
             }
             let result = reader.find_pointer(&reader.field(&state, "_M_result")?)?;
             let result = reader.word(&result.contents).ok()?;
-            // `_Result<T>`: a table, an exception, and the value at the next place that its alignment allows.
+            // `_Result<T>`: a virtual table, an exception, and the value at the next address that its alignment allows.
             let align = reader.align_of(&of(Some(0))?).max(1);
             let held = of(result.checked_add(16)?.checked_next_multiple_of(align))?;
             let [failure] = reader.words(result.checked_add(8)?).ok()?;
@@ -56,7 +56,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
             }
             let held = match reader.field(&state, "__value_") {
                 Some(held) => held.contents.address().map(|at| at.0),
-                // A state that nothing says the result of.
+                // The debug information has no member for the result.
                 None => None,
             };
             (failure, of(Some(held.unwrap_or(0)))?)
@@ -74,8 +74,8 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
     })
 }
 
-/// The bits of a libc++ state, and its exception. Its class may only be declared: then by its ABI, behind a table and a count an exception,
-/// a mutex and a condition.
+/// The flags of a libc++ state, and its exception. If its class is only declared, they are found by the ABI: a virtual table and a count,
+/// the exception, a mutex and a condition variable, the flags.
 fn libcxx_state(reader: &Reader<'_>, state: &Value, address: u64) -> Option<(u64, u64)> {
     const EXCEPTION: u64 = 16;
     const FLAGS: u64 = 112;
@@ -89,7 +89,7 @@ fn libcxx_state(reader: &Reader<'_>, state: &Value, address: u64) -> Option<(u64
     Some((flags & u64::from(u32::MAX), failure))
 }
 
-/// The member that points to what is shared.
+/// The member that points to the shared state.
 fn state_pointer(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     if let Some(state) = find(reader, value, &["_M_state", "_M_future"]) {
         return reader.find(&state, "_M_ptr");

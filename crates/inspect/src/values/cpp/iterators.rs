@@ -1,6 +1,6 @@
-//! Iterators: the element that they are at.
+//! Iterators: the element that they refer to.
 //!
-//! One behind the last element is told where the container's end can be told from an element: in lists, trees and tables.
+//! A past-the-end iterator is recognised in lists, trees and hash tables, where the end node differs from an element.
 
 use super::blocks::libcxx_block;
 use super::ends::{LIBCXX, LIBSTDCXX, TreeLinks, is_list};
@@ -11,12 +11,12 @@ use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Number, Reader, Value, names};
 use dapple_symbols::types::{PointerKind, TypeKind};
 
-/// Which element is shown.
+/// Which element to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The one that the iterator is at.
+    /// The one that the iterator refers to.
     Here,
-    /// The one before it.
+    /// The one before.
     Back,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit)
     of_library(reader, value, path, Step::Here, limit)
 }
 
-/// The element at an iterator, or before it. An iterator may be a pointer.
+/// The view of the element at an iterator, or before it. The iterator may be a pointer.
 pub(super) fn at(reader: &Reader<'_>, iterator: &Value, step: Step, limit: Limit) -> Option<View> {
     let type_ = reader.resolve(iterator)?.type_;
     match type_.kind {
@@ -41,7 +41,7 @@ fn of_library(
     step: Step,
     limit: Limit,
 ) -> Option<View> {
-    // The members that point to the element itself.
+    // Iterators with a pointer to the element itself.
     match path {
         "__gnu_cxx::__normal_iterator" => {
             return plain(reader, &reader.field(value, "_M_current")?, step, limit);
@@ -100,10 +100,10 @@ fn of_library(
     })
 }
 
-/// How the nodes are linked that an iterator goes along.
+/// The links between the nodes that an iterator moves along.
 enum Links {
     Single,
-    /// Which of the first words points to the next node, and which to the one before.
+    /// Which of the first two words points to the next node, and which to the previous one.
     List {
         next: usize,
         back: usize,
@@ -111,7 +111,7 @@ enum Links {
     Tree(&'static TreeLinks),
 }
 
-/// A pointer to the element, or behind it.
+/// The view of a pointer to the element, or to the element after it.
 fn plain(reader: &Reader<'_>, pointer: &Value, step: Step, limit: Limit) -> Option<View> {
     let View::Pointer {
         address,
@@ -141,7 +141,7 @@ fn plain(reader: &Reader<'_>, pointer: &Value, step: Step, limit: Limit) -> Opti
     })
 }
 
-/// A deque's: before the first element of a block is the last one of the block before.
+/// A deque's iterator. The element before a block's first one is the last one of the previous block.
 fn in_blocks(reader: &Reader<'_>, value: &Value, step: Step, limit: Limit) -> Option<View> {
     let pointer = super::find(reader, value, &["_M_cur", "__ptr_"])?;
     if step == Step::Here {
@@ -180,7 +180,7 @@ fn in_blocks(reader: &Reader<'_>, value: &Value, step: Step, limit: Limit) -> Op
     })
 }
 
-/// A bit, by its word and its place in there.
+/// The view of an iterator of bits: a word's address and the bit's position.
 fn bit(reader: &Reader<'_>, value: &Value, step: Step) -> Option<View> {
     let at = word(reader, value, &["_M_p", "__seg_"])?;
     let offset = integer(
@@ -198,7 +198,7 @@ fn bit(reader: &Reader<'_>, value: &Value, step: Step) -> Option<View> {
     Some(View::Alias(value.sibling(None, bit)))
 }
 
-/// What stands for a bit: its word and a mask.
+/// The view of a reference to a bit: the word's address and a mask.
 fn masked_bit(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let at = word(reader, value, &["_M_p", "__seg_"])?;
     let mask = word(reader, value, &["_M_mask", "__mask_"])?;
@@ -208,7 +208,7 @@ fn masked_bit(reader: &Reader<'_>, value: &Value) -> Option<View> {
         .then(|| View::Alias(value.sibling(None, bit)))
 }
 
-/// What an iterator's type is of: what a node that it names holds, or its own first argument.
+/// The element type of an iterator: that of the node in its template arguments, or its first argument.
 fn element(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
@@ -248,7 +248,7 @@ fn element(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     None
 }
 
-/// The first argument by its name: gcc sometimes tells no more of it.
+/// The type named by the first template argument: gcc sometimes gives only the name.
 fn named(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     let name = names::arguments(&type_.name).first()?.clone();

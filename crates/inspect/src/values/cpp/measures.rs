@@ -5,21 +5,21 @@ use crate::values::view::View;
 use crate::values::{Number, Reader, Value, names, number_of};
 use dapple_symbols::types::Type;
 
-/// A number that a value is or holds.
+/// The number in a value.
 fn number(reader: &Reader<'_>, value: &Value) -> Option<Number> {
     let type_ = reader.resolve(value)?.type_;
     let bytes = reader.bytes(&value.contents, type_.size?.min(16)).ok()?;
     number_of(&type_, &bytes)
 }
 
-/// `chrono::duration`: its count with its unit, which the last of its type's arguments tells.
+/// `chrono::duration`: its count with its unit, from the last template argument.
 pub(super) fn duration(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let count = number(reader, &find(reader, value, &["__r", "__rep_"])?)?;
     let unit = unit(&type_.name)?;
     Some(View::Leaf(format!("{}{unit}", count.text())))
 }
 
-/// The unit of a duration by its type's name, as C++ writes it out ([time.duration.io]).
+/// The unit of a duration by its type's name, as C++ prints it ([time.duration.io]).
 fn unit(name: &str) -> Option<String> {
     let (numerator, denominator) = period(name)?;
     Some(match (numerator, denominator) {
@@ -35,7 +35,7 @@ fn unit(name: &str) -> Option<String> {
     })
 }
 
-/// `duration<long, std::ratio<1, 1000> >` → 1, 1000. Without a period it is a second.
+/// `duration<long, std::ratio<1, 1000> >` → 1, 1000. The default is a second.
 fn period(name: &str) -> Option<(u64, u64)> {
     let duration = &name[name.find("duration<")?..];
     let arguments = names::arguments(duration);
@@ -54,7 +54,7 @@ fn period(name: &str) -> Option<(u64, u64)> {
     Some((digits(parts.first()?)?, denominator))
 }
 
-/// `chrono::time_point`: of the system's clock the date, of others the time since they began.
+/// `chrono::time_point`: a date for the system's clock, for other clocks the time since their epoch.
 pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let since = find(reader, value, &["__d", "__d_"])?;
     let count = number(reader, &find(reader, &since, &["__r", "__rep_"])?)?;
@@ -79,7 +79,7 @@ pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Op
     }
     let ticks = count.checked_mul(numerator)?;
     let seconds = ticks.div_euclid(denominator);
-    // The part of a second, in as many digits as the clock has.
+    // The fraction of a second, in the clock's resolution.
     let digits = denominator.ilog10() as usize;
     let rest = ticks.rem_euclid(denominator);
     let fraction = match denominator == 10i128.pow(digits as u32) && rest > 0 {
@@ -87,7 +87,7 @@ pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Op
         false => String::new(),
     };
     Some(View::Leaf(match date(seconds) {
-        // Days have no time.
+        // A clock that counts days shows no time.
         Some(date) if numerator % 86400 == 0 && denominator == 1 => {
             date.split(' ').next().unwrap_or_default().to_owned()
         }
@@ -96,7 +96,7 @@ pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Op
     }))
 }
 
-/// The part of a second behind its point, without zeros at the end.
+/// The digits after the decimal point, without trailing zeros.
 fn decimals(rest: i128, digits: usize) -> String {
     match rest {
         0 => String::new(),
@@ -104,14 +104,14 @@ fn decimals(rest: i128, digits: usize) -> String {
     }
 }
 
-/// A date of the Gregorian calendar, seconds since 1970-01-01. `None`: years that no clock shows.
+/// The date of seconds since 1970-01-01 in the Gregorian calendar. `None`: implausible years.
 fn date(seconds: i128) -> Option<String> {
     const DAY: i128 = 86400;
     let (day, time) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     if !(-800_000..3_000_000).contains(&day) {
         return None;
     }
-    // Howard Hinnant's days_from_civil, the other way: years that begin in March, in eras of 400.
+    // The inverse of Howard Hinnant's days_from_civil: years begin in March, in eras of 400 years.
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -126,7 +126,7 @@ fn date(seconds: i128) -> Option<String> {
     ))
 }
 
-/// libc++'s `complex`; libstdc++'s holds one of the compiler's.
+/// `complex`: libc++'s has two members, libstdc++'s has one of the compiler's complex type.
 pub(super) fn complex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     if let Some(inner) = reader.field(value, "_M_value") {
         return Some(View::Alias(inner));

@@ -1,9 +1,8 @@
-//! Containers made of nodes, walked no further than asked.
+//! Containers made of nodes: finds their element types and node layouts. Walked no further than requested.
 //!
-//! Node headers are part of each library's ABI. libstdc++: a tree's is colour, parent, left, right; a list's next and
-//! previous; a hash table's and a forward list's next. libc++: a tree's is left, right, parent, colour; a list's previous
-//! and next; a hash table's next and the hash; a forward list's next. The element follows at the next place that its
-//! alignment allows.
+//! Node headers are part of each library's ABI. libstdc++: a tree's is colour, parent, left, right; a list's next and previous; a hash
+//! table's and a forward list's next. libc++: a tree's is left, right, parent, colour; a list's previous and next; a hash table's next
+//! and the hash; a forward list's next. The element follows at the next offset that its alignment allows.
 
 use super::walks::{Chain, End, Tree};
 use super::{Limit, find, nonsense, walks, word};
@@ -13,19 +12,19 @@ use crate::values::view::View;
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::{Aggregate, TypeKind};
 
-/// The most elements a container is believed to have.
+/// The largest plausible number of elements.
 pub(super) const MAX_LENGTH: u64 = 1 << 40;
-/// Elements counted one by one where the container doesn't know.
+/// How many elements are counted by walking, where the container doesn't store their number.
 const MAX_COUNTED: u64 = 1 << 17;
 
-/// The header of a node of libc++'s trees: three links, and the colour in one byte.
+/// The size of a node's header in libc++'s trees: three links, and a byte for the colour.
 pub(super) const LIBCXX_TREE: u64 = 25;
 
-/// What a container holds.
+/// The layout of a container's elements.
 pub(super) struct Element {
     /// The element, or a map's value.
     value: Value,
-    /// Where the value is in the element.
+    /// The offset of the value in the element.
     offset: u64,
     /// A map's key, at the element's beginning.
     key: Option<Value>,
@@ -33,7 +32,7 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// The type: what the allocator, the last argument, allocates, or else what the container is of.
+    /// From the type that the allocator (the last template argument) allocates, or else from the container's other arguments.
     pub(super) fn of(
         reader: &Reader<'_>,
         value: &Value,
@@ -55,7 +54,7 @@ impl Element {
         });
         let (key, value) = match pair {
             Some(pair) => pair,
-            // Without the pair's own description: as it is laid out.
+            // The debug information lacks the pair: compute its layout.
             None => {
                 let arguments = aggregate.type_arguments.get(..2)?;
                 let (key, mut value) = (typed(arguments[0].1), typed(arguments[1].1));
@@ -73,7 +72,7 @@ impl Element {
         })
     }
 
-    /// An element that is all of a type.
+    /// An element that is a single value.
     pub(super) fn alone(reader: &Reader<'_>, value: Value) -> Element {
         Element {
             align: reader.align_of(&value),
@@ -111,13 +110,13 @@ impl Element {
         })
     }
 
-    /// Where it is in a node whose own part has so many bytes.
+    /// The offset of the element in a node whose header has `header` bytes.
     pub(super) fn behind(&self, header: u64) -> u64 {
         header.next_multiple_of(self.align.max(1))
     }
 }
 
-/// What a container's allocator allocates. Gcc tells it of the allocator's base only.
+/// The type that a container's allocator allocates. Gcc gives the template argument only for the allocator's base class.
 fn allocated(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<Value> {
     let mut allocator = aggregate.type_arguments.last()?.1;
     for _ in 0..4 {
@@ -141,7 +140,7 @@ fn is_map(path: &str) -> bool {
     )
 }
 
-/// The entries that a walk has found, or why there are none.
+/// The entries that a walk has found, or the reason why there are none.
 pub(super) fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
     match walk {
         Ok(()) => View::Entries(page.of(length)),
@@ -156,7 +155,7 @@ pub(super) fn too_long(length: u64) -> View {
     nonsense(&format!("its length would be {length}"))
 }
 
-/// `map`, `set` and their siblings: a red-black tree.
+/// `map`, `set` and their variants: red-black trees.
 pub(super) fn tree(
     reader: &Reader<'_>,
     value: &Value,
@@ -193,7 +192,7 @@ pub(super) fn tree(
     Some(walked(page, length, walk))
 }
 
-/// What is linked: `list`, `forward_list`, and the hash tables, which keep their elements in one list.
+/// Linked nodes: `list`, `forward_list`, and the hash tables, which link all their elements in one list.
 pub(super) fn chain(
     reader: &Reader<'_>,
     value: &Value,

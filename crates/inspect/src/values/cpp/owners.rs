@@ -1,4 +1,4 @@
-//! Owners: smart pointers, and what hides the type of what it holds.
+//! Owners: smart pointers, and types that hide the type of their value.
 
 use super::{bases, integer, word};
 use crate::Address;
@@ -9,10 +9,10 @@ use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
-/// The most owners that one object is believed to have.
+/// The largest plausible number of owners of one object.
 const MAX_OWNERS: i64 = i32::MAX as i64;
 
-/// `unique_ptr`: its pointer, which the deleter may come before.
+/// `unique_ptr`: its pointer, which may come after the deleter.
 pub(super) fn unique(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let pointer = match reader.find(value, "__ptr_") {
         Some(pointer) => pointer,
@@ -28,7 +28,7 @@ pub(super) fn unique(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option
             reader.field(&head, "_M_head_impl")?
         }
     };
-    // How long an array is, nobody knows.
+    // The length of an array is unknown.
     let is_array = reader.resolve(value)?.type_.name.contains("[]");
     let shows = if is_array {
         Shows::Address
@@ -41,7 +41,7 @@ pub(super) fn unique(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option
 fn owner(reader: &Reader<'_>, mut pointer: Value, shows: Shows, limit: Limit) -> View {
     pointer.raw = true;
     match reader.view(&pointer, limit) {
-        // A text is all there is to show; what an object really is, it shows itself.
+        // Keep only a text as the note; the object's own view shows its dynamic type.
         View::Pointer {
             address,
             target,
@@ -57,7 +57,7 @@ fn owner(reader: &Reader<'_>, mut pointer: Value, shows: Shows, limit: Limit) ->
     }
 }
 
-/// `shared_ptr` and `weak_ptr`, with how many share the object.
+/// `shared_ptr` and `weak_ptr`, with the numbers of owners.
 pub(super) fn shared(
     reader: &Reader<'_>,
     value: &Value,
@@ -80,7 +80,7 @@ pub(super) fn shared(
     Some(owner(reader, pointer, Shows::Counted(counts), limit))
 }
 
-/// How many own the object, and how many refer to it without.
+/// The number of owners, and the number of weak references.
 fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
     let block = super::find(reader, value, &["_M_pi", "__cntrl_"])?;
     let TypeKind::Pointer(_, target) = reader.resolve(&block)?.type_.kind else {
@@ -97,13 +97,13 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
             _ => number as i64,
         })
     };
-    // All owners together count as one that is weak. libc++ counts from 0 on.
+    // All owners together count as one weak reference. libc++ counts from 0.
     let (owners, weak) = match count("_M_use_count") {
         Some(owners) => (owners, count("_M_weak_count")?),
         None => {
             let (owners, weak) = match count("__shared_owners_") {
                 Some(owners) => (owners, count("__shared_weak_owners_")?),
-                // Only declared: behind the pointer to its table.
+                // If its type is only declared: the counts come after the pointer to its virtual table.
                 None if name.contains("__shared_weak_count") => {
                     let [owners, weak] = reader.words(address.checked_add(8)?).ok()?;
                     (owners as i64, weak as i64)
@@ -118,7 +118,7 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
     is_plausible.then_some((owners, weak))
 }
 
-/// `any`: what it holds, which the name of the function that manages it tells.
+/// `any`: its value, whose type is in the name of its manager function.
 pub(super) fn any(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let manager = word(reader, value, &["_M_manager", "__h_", "__h"])?;
     if manager == 0 {
@@ -165,7 +165,7 @@ pub(super) fn exception(reader: &Reader<'_>, value: &Value) -> Option<View> {
     thrown_at(reader, object, value)
 }
 
-/// An exception by its object, which may be none.
+/// The view of an exception by its object's address, which may be 0.
 pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Option<View> {
     let space = Space {
         memory: reader.memory,
@@ -178,7 +178,7 @@ pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Opti
     let name = name.map(|name| names::shorten(&name, Language::Cpp));
     let target =
         thrown.and_then(|thrown| thrown::value_of(reader, thrown, None, &value.module).ok());
-    // What is only a number has no place of its own.
+    // A scalar isn't shown by its address.
     let is_number = |target: &Value| matches!(target.contents, Contents::Number(_));
     let number = target
         .as_ref()
@@ -197,7 +197,7 @@ pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Opti
     })
 }
 
-/// `reference_wrapper` and `atomic_ref`: what it refers to, as references are shown. A function's stays an address.
+/// `reference_wrapper` and `atomic_ref`: the target, as for references. A function is shown as an address.
 pub(super) fn reference(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let pointer = super::find(reader, value, &["_M_data", "_M_ptr", "__f_", "__ptr_"])?;
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer)?.type_.kind else {
@@ -211,13 +211,13 @@ pub(super) fn reference(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// `atomic`: what is read and written at once.
+/// `atomic`: its value.
 pub(super) fn atomic(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let names = ["_M_i", "_M_base", "_M_p", "_M_fp", "__a_value", "_M_b"];
     if let Some(held) = super::find(reader, value, &names) {
         return Some(View::Alias(held));
     }
-    // A shared pointer's.
+    // An atomic shared pointer.
     let pointer = reader.find(value, "_M_ptr")?;
     Some(owner(reader, pointer, Shows::Target, limit))
 }

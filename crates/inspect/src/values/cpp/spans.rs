@@ -1,4 +1,4 @@
-//! What refers to elements that lie elsewhere, side by side, and what is made of containers of them.
+//! Views of contiguous elements in other objects, and containers made of other containers.
 
 use super::blocks::{contiguous, number_argument};
 use super::nodes::too_long;
@@ -9,10 +9,10 @@ use crate::values::view::{Limit, Sequence, View};
 use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::types::{Type, TypeKind};
 
-/// The most dimensions that a view of elements has.
+/// The most dimensions of a view.
 const MAX_RANK: usize = 16;
 
-/// The address in a pointer, what it points to, and the size of that.
+/// The address in a pointer, its target, and the target's size.
 fn elements(reader: &Reader<'_>, pointer: &Value) -> Option<(u64, Value, u64)> {
     let TypeKind::Pointer(_, element) = reader.resolve(pointer)?.type_.kind else {
         return None;
@@ -34,7 +34,7 @@ fn counted(reader: &Reader<'_>, pointer: &Value, length: u64) -> Option<View> {
     Some(contiguous(reader, element, start, size, length))
 }
 
-/// `span`, whose length is its type's, or its own.
+/// `span`, whose length is in its type or in the object.
 pub(super) fn span(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let first = find(reader, value, &["_M_ptr", "__data_"])?;
     let length = match word(reader, value, &["_M_extent_value", "__size_", "__size"]) {
@@ -51,7 +51,7 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value) -> Option<View> {
     counted(reader, &first, length)
 }
 
-/// `valarray`, which knows its length or its end.
+/// `valarray`, which stores its length or its end.
 pub(super) fn valarray(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let first = find(reader, value, &["_M_data", "__begin_"])?;
     if let Some(length) = word(reader, value, &["_M_size"]) {
@@ -64,7 +64,7 @@ pub(super) fn valarray(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }
 }
 
-/// `mdspan`: rows of the last dimension, where they lie side by side; else all that it covers.
+/// `mdspan`: rows, if it has two dimensions and rows are contiguous; else all its elements.
 pub(super) fn mdspan(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let first = reader.find(value, "__ptr_")?;
     let (start, element, size) = elements(reader, &first)?;
@@ -101,13 +101,13 @@ pub(super) fn mdspan(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option
     }))
 }
 
-/// The lengths of an `mdspan`'s dimensions: those that its type has not are kept in order.
+/// The lengths of an `mdspan`'s dimensions: static ones are in the type, dynamic ones are stored in order.
 fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>> {
     const DYNAMIC: &str = "18446744073709551615";
     let arguments = names::arguments(&type_.name);
     let known = names::arguments(arguments.get(1)?);
     let kept = reader.find(value, "__dyn_vals_");
-    // Where all are the type's, there is nothing in it.
+    // The member is empty if all are static.
     let kept = kept.and_then(|all| reader.find(&all, "__vals_"));
     let kept = kept.map(|kept| reader.view(&kept, super::SHORT));
     let mut kept = kept.and_then(|view| match view {
@@ -129,7 +129,7 @@ fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>>
         .collect()
 }
 
-/// `flat_map`: keys and values in containers of their own, which are in one order.
+/// `flat_map`: keys and values in containers of their own, in the same order.
 pub(super) fn flat_map(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let containers = reader.field(value, "__containers_")?;
     let side = |name: &str| match reader.view(&reader.field(&containers, name)?, limit) {

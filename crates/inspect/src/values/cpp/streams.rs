@@ -1,8 +1,8 @@
-//! Streams: the text that is in them, and their state.
+//! Streams: their text and their state.
 //!
-//! Their classes are templates that the library instantiates, so programs often only declare them. Where their parts are is each
-//! library's ABI, and the same in both but for the buffer's own: a stream for output begins with its table, one for input with a
-//! table and a count, one for both with the two; the buffer follows.
+//! Their classes are templates that the library instantiates, so programs often only declare them. Their layout is part of each library's
+//! ABI, and equal in both except for the buffer's own members: an output stream begins with a virtual table's address, an input stream
+//! with that and a count, a stream for both with the two; the buffer follows.
 
 use super::texts::{self, Text};
 use super::{library_path, nonsense};
@@ -14,16 +14,16 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::Type;
 
-/// The size of a buffer, in bytes.
+/// The size of a string buffer, in bytes.
 const BUFFER: u64 = 104;
 
-/// What is known of a class of streams by its name.
+/// What a class of streams has, by its name.
 struct Kind {
-    /// Where its buffer of text is, where it has one.
+    /// The offset of its string buffer, if it has one.
     buffer: Option<u64>,
-    /// Whether it is the buffer itself.
+    /// Whether it is a string buffer itself.
     is_buffer: bool,
-    /// Whether objects of it are of classes derived from it, as a rule.
+    /// Whether its objects usually belong to derived classes.
     is_base: bool,
 }
 
@@ -44,7 +44,7 @@ fn kind(path: &str) -> Option<Kind> {
     })
 }
 
-/// A stream, or a buffer of text; `None`: it is another class.
+/// The view of a stream or a string buffer; `None`: it is another class.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, type_: &Type, limit: Limit) -> Option<View> {
     let kind = kind(library_path(&type_.name)?)?;
     if !kind.is_base {
@@ -93,7 +93,7 @@ fn shown(
     };
     let view = match text(reader, &stream.part(buffer, BUFFER), name, limit) {
         Ok(view) => view?,
-        // The optimiser needn't have kept all of it.
+        // The text is optimized out.
         Err(reason) => View::Missing(reader.reason(&reason)),
     };
     Some(match view {
@@ -105,7 +105,7 @@ fn shown(
     })
 }
 
-/// The bits of a stream's state, which both libraries have at one place of the base that is shared. A table tells where that is.
+/// The state flags of a stream, at the same offset of the shared base in both libraries. The virtual table has the base's offset.
 fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
     const BITS: [(u32, &str); 3] = [(1, "bad"), (2, "eof"), (4, "fail")];
     let at = stream.address()?;
@@ -125,7 +125,7 @@ fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
     })
 }
 
-/// What a buffer holds: as its `str()` gives it. `None`: its characters are unknown.
+/// The text that the buffer's `str()` would return. `None`: its character type is unknown.
 fn text(
     reader: &Reader<'_>,
     buffer: &Contents,
@@ -141,7 +141,7 @@ fn text(
     };
     let is_libcxx = name.contains("std::__1::");
     let word = |offset: u64| reader.word(&buffer.part(offset, 8));
-    // Where a get area begins and ends, and a put area begins and goes on.
+    // The beginning and end of the get area, the beginning and position of the put area.
     let areas = if is_libcxx { 16 } else { 8 };
     let (get, get_end) = (word(areas)?, word(areas + 16)?);
     let (put, put_at) = (word(areas + 24)?, word(areas + 32)?);

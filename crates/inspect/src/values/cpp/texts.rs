@@ -1,4 +1,4 @@
-//! Strings, their views and paths.
+//! Strings, string views and paths.
 
 use super::{MAX_OBJECT, find, integer, nonsense, word};
 use crate::Address;
@@ -8,17 +8,17 @@ use crate::values::{Contents, Reader, Value, c};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeKind;
 
-/// What a string says of itself.
+/// The parts of a string.
 pub(super) struct Text {
     pub data: Contents,
     /// In code units, as all lengths here.
     pub length: u64,
     pub capacity: u64,
-    /// Bytes of a code unit.
+    /// The size of a code unit in bytes.
     pub unit: u64,
 }
 
-/// `basic_string`. A short text lies in the object itself.
+/// `basic_string`. A short text is in the object itself.
 pub(super) fn string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
     let text = match find(reader, value, &["__rep_"]) {
         Some(representation) => of_libcxx(reader, &representation)?,
@@ -44,7 +44,7 @@ fn of_libstdcxx(reader: &Reader<'_>, value: &Value) -> Option<Text> {
     })
 }
 
-/// libc++'s: a bit tells which of two forms a union has, in either order of their parts.
+/// libc++'s string: a bit tells which form of a union it has. The order of members depends on the ABI version.
 fn of_libcxx(reader: &Reader<'_>, representation: &Value) -> Option<Text> {
     let short = reader.field(representation, "__s")?;
     let long = reader.field(representation, "__l")?;
@@ -62,14 +62,14 @@ fn of_libcxx(reader: &Reader<'_>, representation: &Value) -> Option<Text> {
     Some(Text {
         data: at(reader.word(&data.contents).ok()?),
         length: integer(reader, &reader.find(&long, "__size_")?)?,
-        // Kept by halves.
+        // Stored divided by two.
         capacity: integer(reader, &reader.find(&long, "__cap_")?)?.checked_mul(2)?,
         unit,
     })
 }
 
-/// A string's type that is only declared, as clang leaves it to the library to describe it: its parts are where the
-/// library's ABI has them. `None`: another type, or nothing that could be one.
+/// A string whose type is only declared, because clang leaves its description to the library: its members are where the library's ABI has
+/// them. `None`: another type, or a state that no string has.
 pub(super) fn declared(
     reader: &Reader<'_>,
     value: &Value,
@@ -108,12 +108,12 @@ pub(super) fn declared(
     Some(checked(reader, &text, limit))
 }
 
-/// The size of a string's type that is only declared.
+/// The size of a string whose type is only declared.
 pub(super) fn declared_size(name: &str) -> Option<u64> {
     declared_string(name).map(|(is_libcxx, _)| if is_libcxx { 24 } else { 32 })
 }
 
-/// Whether it is libc++'s, and its unit.
+/// Whether a string's type is libc++'s, and its code unit in bytes.
 pub(in crate::values) fn declared_string(name: &str) -> Option<(bool, u64)> {
     let (is_libcxx, rest) = match name.strip_prefix("std::__1::basic_string<") {
         Some(rest) => (true, rest),
@@ -144,7 +144,7 @@ pub(super) fn string_view(reader: &Reader<'_>, value: &Value, limit: Limit) -> O
     Some(shown(reader, &text, limit))
 }
 
-/// The size of what a pointer points to, when it can be a code unit's.
+/// The size of a pointer's target, if it can be a code unit.
 fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
     let TypeKind::Pointer(_, target) = reader.resolve(pointer)?.type_.kind else {
         return None;
@@ -155,7 +155,7 @@ fn unit_size(reader: &Reader<'_>, pointer: &Value) -> Option<u64> {
         .filter(|size| matches!(size, 1 | 2 | 4))
 }
 
-/// A string's text, if it can be one: not longer than its room, and with a zero behind it.
+/// A string's text, if its state is plausible: not longer than its capacity, and terminated by a zero.
 fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let Text {
         length,
@@ -181,12 +181,12 @@ fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     match reader.bytes(&text.data.part(end, unit), unit) {
         Ok(zero) if zero.iter().any(|byte| *byte != 0) => nonsense("no zero is behind it"),
         Err(Unavailable::Unreadable(at)) => nonsense(&format!("its end at {at:#x} cannot be read")),
-        // The optimiser needn't have kept the zero.
+        // The zero may be optimized out.
         Ok(_) | Err(_) => shown(reader, text, limit),
     }
 }
 
-/// Code units, quoted and cut at the limit, not inside a character.
+/// Code units, quoted and cut at the limit, but not inside a character.
 pub(super) fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let count = text.length.min(limit.text as u64);
     let mut bytes = match reader.bytes(&text.data, count * text.unit) {

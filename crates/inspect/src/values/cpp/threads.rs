@@ -1,4 +1,4 @@
-//! Mutexes, what holds them, threads, and what else they wait for.
+//! Mutexes, locks, threads, and other synchronisation types.
 
 use super::{find, integer};
 use crate::Address;
@@ -6,13 +6,13 @@ use crate::values::view::{Shows, View};
 use crate::values::{Contents, Reader, Value, contents};
 use dapple_symbols::types::TypeKind;
 
-/// The states of a mutex's futex: free, taken, taken with others that wait.
+/// The highest state of a mutex's futex: free, locked, locked with waiters.
 const STATES: u64 = 2;
 
-/// `mutex` and its kin: glibc's and musl's own mutex tells who has it.
+/// `mutex` and its variants: the mutex of glibc and musl stores its owner.
 pub(super) fn mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = |name| integer(reader, &reader.find(value, name)?);
-    // libc++'s with a time limit guard a flag or a count of their own.
+    // libc++'s timed mutexes protect a flag or a count of their own.
     if let Some(is_locked) = reader.field(value, "__locked_") {
         return Some(View::Leaf(match integer(reader, &is_locked)? {
             0 => "unlocked".to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn guard(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Alias(find(reader, value, &["_M_device", "__m_"])?))
 }
 
-/// `unique_lock` and `shared_lock`, which may have let go of the mutex.
+/// `unique_lock` and `shared_lock`, which may not hold their mutex.
 pub(super) fn lock(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let pointer = find(reader, value, &["_M_device", "_M_pm", "__m_"])?;
     let owns = integer(reader, &find(reader, value, &["_M_owns", "__owns_"])?)?;
@@ -81,12 +81,12 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     }
 }
 
-/// `shared_mutex`: glibc's lock knows who writes and how many read, libc++'s own only how many.
+/// `shared_mutex`: glibc's lock stores the writer and the number of readers, libc++'s only the number.
 pub(super) fn shared_mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
-    /// glibc's `PTHREAD_RWLOCK_WRPHASE` and `PTHREAD_RWLOCK_WRLOCKED`, and where the number of readers begins.
+    /// glibc's `PTHREAD_RWLOCK_WRPHASE` and `PTHREAD_RWLOCK_WRLOCKED`, and the position of the number of readers.
     const WRITING: u64 = 3;
     const READERS: u32 = 3;
-    /// libc++'s bit of a writer that has entered.
+    /// libc++'s flag of a writer that has entered.
     const ENTERED: u64 = 1 << 31;
     let by = |readers: u64| format!("shared by {}", counted(readers, "reader", "readers"));
     let number = |name| integer(reader, &reader.find(value, name)?);
@@ -106,7 +106,7 @@ pub(super) fn shared_mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Leaf(text))
 }
 
-/// The state of libc++'s own lock where that is only declared: by its ABI behind a mutex and two conditions.
+/// The state of libc++'s own lock if that is only declared: by its ABI, it comes after a mutex and two condition variables.
 fn declared_state(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     const STATE: u64 = 136;
     let base = reader.field(value, "__base_")?;
@@ -114,7 +114,7 @@ fn declared_state(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     Some(contents::extract_bits(&state, 0, 32) as u64)
 }
 
-/// `condition_variable`: how many wait, which glibc keeps in all but three bits of a word (`__wrefs`).
+/// `condition_variable`: the number of waiters, which glibc stores above the three low bits of a word (`__wrefs`).
 pub(super) fn condition(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let waiters = integer(reader, &reader.find(value, "__wrefs")?)? >> 3;
     Some(View::Leaf(match waiters {
@@ -124,7 +124,7 @@ pub(super) fn condition(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// `once_flag`: glibc's has a bit for each of begun and done, libc++'s is all ones when done.
+/// `once_flag`: glibc has a flag each for begun and done; libc++'s is all ones when done.
 pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let state = match reader.field(value, "_M_once") {
         Some(state) => integer(reader, &state)? & 3,
@@ -141,8 +141,8 @@ pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Option<View> {
     ))
 }
 
-/// `stop_source` and `stop_token`: whether a stop was requested, in the lowest bit of their state; above the next the sources are
-/// counted, without which none can be.
+/// `stop_source` and `stop_token`. The state's lowest bit says whether a stop was requested; the sources are counted from the third bit
+/// on, and without a source no stop is possible.
 pub(super) fn stop(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let pointer = find(reader, value, &["_M_ptr", "__raw_ptr_"])?;
     let address = reader.word(&pointer.contents).ok()?;
@@ -164,7 +164,7 @@ pub(super) fn stop(reader: &Reader<'_>, value: &Value) -> Option<View> {
     ))
 }
 
-/// `counting_semaphore` and `latch`: what is left to count down.
+/// `counting_semaphore` and `latch`: the remaining count.
 pub(super) fn counter(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let counter = find(reader, value, &["_M_counter", "_M_a", "__a_value"])?;
     Some(View::Alias(counter))

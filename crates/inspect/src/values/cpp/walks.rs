@@ -1,22 +1,22 @@
-//! Walks through linked nodes, whatever library made them, as far as the page that is wanted.
+//! Walks through linked nodes of both libraries, as far as the requested page.
 //!
-//! They end in any memory: each node of a tree and of a doubly linked list is asked whether it points back to where the
-//! walk came from, which no node that is met a second time does, and a single list that goes round is noticed.
+//! They end whatever is in memory. In a tree and in a doubly linked list each node has to point back to where the walk came from, which a
+//! node met a second time doesn't. In a singly linked list, cycles are detected.
 
 use crate::pages::Pages;
 use crate::values::entries::{Entry, Page};
 use crate::values::halts::{State, Walk};
 use crate::values::{Reader, view::Reason};
 
-/// A tree with more levels has more nodes than there are addresses.
+/// More levels than a balanced tree can have in 64 bits of address space.
 const MAX_DEPTH: usize = 130;
-/// Nodes of one walk.
+/// The most nodes that one walk visits.
 const MAX_STEPS: u64 = 1 << 24;
 
-/// A red-black tree. Its nodes begin with links, which are told by their positions among the first four words.
+/// A red-black tree. The links are identified by their indices among a node's first four words.
 pub(super) struct Tree {
     pub root: u64,
-    /// What the root has for its parent, if that's known.
+    /// The root's parent, if known.
     pub header: Option<u64>,
     pub parent: usize,
     pub left: usize,
@@ -24,23 +24,23 @@ pub(super) struct Tree {
     pub length: u64,
 }
 
-/// A list, its nodes linked by their first words.
+/// A list; links are among a node's first words.
 pub(super) struct Chain {
     pub first: u64,
-    /// The word that points to the next node.
+    /// The index of the word that points to the next node.
     pub next: usize,
-    /// The word that points back, and where the first node's does.
+    /// The index of the word that points to the previous node, and where the first node's points.
     pub back: Option<(usize, u64)>,
-    /// What is behind the last node: null, or the list itself.
+    /// What follows the last node: null, or the list itself.
     pub end: u64,
     pub length: Option<u64>,
 }
 
 /// How a walk along a list ended.
 pub(super) enum End {
-    /// With the page, or with the list where its length isn't known.
+    /// At the end of the page, or of a list whose length isn't stored.
     Reached,
-    /// There are more than were counted.
+    /// There are more elements than the walk may count.
     TooLong,
 }
 
@@ -60,7 +60,7 @@ fn short(found: u64, length: u64) -> String {
     format!("it ends after {found} of {length} elements")
 }
 
-/// Gives the nodes in order to the page. `Err`: why no further.
+/// Offers the nodes in order to the page. `Err`: why the walk ended early.
 pub(super) fn tree(
     reader: &Reader<'_>,
     tree: &Tree,
@@ -69,7 +69,7 @@ pub(super) fn tree(
 ) -> Result<(), String> {
     let pages = Pages::new(reader.memory);
     let walker = reader.over(&pages);
-    // Nodes whose left side has been seen, with their right links.
+    // Nodes whose left subtree is done, with their right links.
     let mut path: Vec<(u64, u64)> = Vec::new();
     let (mut next, mut parent) = (tree.root, tree.header);
     let walk = Walk::Tree(tree.root, tree.header, [tree.parent, tree.left, tree.right]);
@@ -125,7 +125,7 @@ pub(super) fn tree(
     Ok(())
 }
 
-/// Gives the nodes to the page, and counts them all where nobody else has. `Err`: why no further.
+/// Offers the nodes to the page, and counts them all if their number isn't stored. `Err`: why the walk ended early.
 pub(super) fn chain(
     reader: &Reader<'_>,
     chain: &Chain,
@@ -137,11 +137,11 @@ pub(super) fn chain(
     let walker = reader.over(&pages);
     let mut node = chain.first;
     let mut behind = chain.back.map(|(_, list)| list);
-    // Brent's way to notice a round: a mark that is moved after 1, 2, 4, … steps.
+    // Brent's cycle detection: the remembered node is moved after 1, 2, 4, … steps.
     let (mut mark, mut until) = (0, 1);
     let mut found = 0;
     let walk = Walk::Chain(chain.first, chain.end, chain.next);
-    // Where nobody knows how many there are, they are counted.
+    // A list without a stored length is counted from its beginning.
     let known = chain
         .length
         .and_then(|_| reader.halt_before(walk, page.before()));
