@@ -1,7 +1,7 @@
-//! Rust's enums, and its standard library's types and those of much used crates as their users think of them.
+//! Rust's enums, and the types of its standard library and of widely used crates as their users know them.
 //!
-//! The library's layout is its own affair and changes, so fields are searched by role (the first pointer inside `buf`,
-//! the integer called `len`), what they hold is checked for sense, and where it makes none the plain fields are shown.
+//! The library's layout is undocumented and changes. So members are found by their role (the first pointer inside `buf`, the integer
+//! called `len`) and their values are checked; if they make no sense, the plain fields are shown.
 
 use super::view::{Field, Limit, Reason, Record, Style, View};
 use super::{Contents, Reader, Value, contents, names};
@@ -35,19 +35,19 @@ pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through}
 pub(crate) use sequences::is_readable;
 pub(crate) use tails::hand_on as hand_on_tail;
 
-/// The largest object Rust allows, in bytes.
+/// The size of the largest possible object in Rust, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
 
-/// How deep types are looked into for what has no values.
+/// How deep types are searched for uninhabited parts.
 const NESTING: usize = 4;
 
-/// Why a library's type isn't shown as its users think of it.
+/// Why a library's type has no view of its own.
 enum Flaw {
-    /// It isn't laid out as any known version does: its plain fields are shown.
+    /// Its layout is unknown: its plain fields are shown.
     Layout,
-    /// It holds what it never does while it is alive: the reason stands in its place.
+    /// It is in a state that a live object never has: the reason is shown instead.
     Contents(String),
-    /// It can't be read.
+    /// It is unreadable.
     Unreadable(Unavailable),
 }
 
@@ -57,7 +57,7 @@ impl From<Unavailable> for Flaw {
     }
 }
 
-/// Where a part is missing, the layout is another.
+/// Turns a missing part into [`Flaw::Layout`].
 trait Known<T> {
     fn known(self) -> Result<T, Flaw>;
 }
@@ -72,7 +72,7 @@ fn broken<T>(why: impl Into<String>) -> Result<T, Flaw> {
     Err(Flaw::Contents(why.into()))
 }
 
-/// Whether a pointer is one that its users see through: a reference, a `Box`.
+/// Whether a pointer stands for its target: a reference, a `Box`.
 pub(crate) fn is_transparent_pointer(name: &str) -> bool {
     name.starts_with('&') || name.starts_with("alloc::boxed::Box<")
 }
@@ -84,7 +84,7 @@ pub(crate) fn tuple_index(name: &str) -> Option<&str> {
     is_number.then_some(index)
 }
 
-/// Whether a field holds nothing and is there for the compiler only.
+/// Whether a field is a `PhantomData`.
 pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
     reader.resolve(field).is_some_and(|resolved| {
         resolved.type_.size == Some(0)
@@ -92,7 +92,7 @@ pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
     })
 }
 
-/// What is written before a struct's fields; tuples have nothing there. The parts of a reference stand behind its whole type.
+/// The name before a struct's fields; tuples have none. For a reference that is a struct, such as `&[T]`, it is the whole type.
 pub(crate) fn record_name(name: &str) -> String {
     match name.chars().next() {
         Some('(') => String::new(),
@@ -101,7 +101,7 @@ pub(crate) fn record_name(name: &str) -> String {
     }
 }
 
-/// An enum: its active variant.
+/// The view of an enum: its active variant.
 pub(crate) fn enum_view(
     reader: &Reader<'_>,
     value: &Value,
@@ -141,7 +141,7 @@ fn empty() -> Record {
     }
 }
 
-/// What the library's user thinks of its type as having, in place of its own fields.
+/// A record that is shown instead of the library type's own fields.
 fn shown(name: &str, fields: Vec<(&str, Value)>) -> View {
     let field = |(name, value): (&str, Value)| Field {
         name: name.to_owned(),
@@ -157,7 +157,7 @@ fn shown(name: &str, fields: Vec<(&str, Value)>) -> View {
     })
 }
 
-/// Whether a type has no values: `!`, an enum without variants, and what has one of those in it.
+/// Whether a type has no values: `!`, an enum without variants, and types that contain such a type.
 fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
     let Some(type_) = reader.resolve(value).map(|resolved| resolved.type_) else {
         return false;
@@ -186,7 +186,7 @@ fn active_variant<'a>(
         .as_ref()
         .ok_or_else(|| unsupported("no variants"))?;
     let Some(member) = &part.discriminant else {
-        // The only one that can be.
+        // Only one variant is possible, so nothing is stored.
         let mut variants = part.variants.iter();
         let possible = variants.find(|variant| {
             let payload = reader.member(value, &variant.member);
@@ -213,7 +213,7 @@ fn active_variant<'a>(
         .ok_or_else(|| unsupported(&format!("no variant has the discriminant {number}")))
 }
 
-/// The view of a standard library's type; `None`: none of those, or laid out otherwise.
+/// The view of a standard library's type; `None`: another type, or an unknown layout.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -230,7 +230,7 @@ pub(crate) fn view(
     Some(View::Broken(reason))
 }
 
-/// What is open under a descriptor, which is all that it says of it.
+/// Types that consist of a file descriptor.
 const DESCRIPTORS: [&str; 9] = [
     "std::fs::File",
     "std::net::tcp::TcpStream",
@@ -359,7 +359,7 @@ fn of_library(
     }
 }
 
-/// What is said behind a value: a state that it isn't always in, and where it stands alone, how often it is shared.
+/// The note after a value: an unusual state, and if the value is on its own, how many owners share it.
 pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
     if let View::Leaf(_) | View::Missing(_) | View::Pointer { .. } | View::Entries(_) = view {
         return None;
@@ -382,13 +382,13 @@ pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool)
     note.map(|note| format!("({note})"))
 }
 
-/// Types with more to be said than their view has.
+/// Types that have a note or additional children.
 enum Kind {
     /// `Rc`, `Arc`, `Weak`.
     Owner,
     /// A cell or lock, with its path.
     Cell(&'static str),
-    /// A guard of one.
+    /// The guard of a cell or lock.
     Guard,
     /// An end of a channel.
     Channel,
@@ -396,11 +396,11 @@ enum Kind {
     Range,
     /// A pointer to a trait object.
     Object,
-    /// What `async` makes.
+    /// A future made by `async`.
     Future,
 }
 
-/// Cells and locks, which have a state.
+/// Cells and locks with a state.
 const CELLS: [&str; 3] = [
     "core::cell::RefCell",
     "std::sync::poison::mutex::Mutex",
@@ -447,7 +447,7 @@ fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
     }
 }
 
-/// What a slot that may be empty holds, out of its wrappers.
+/// The value in a slot that may be uninitialised, without its wrappers.
 fn held(reader: &Reader<'_>, slot: Value) -> Value {
     let mut value = slot;
     for _ in 0..4 {
@@ -499,7 +499,7 @@ fn payload(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     }
 }
 
-/// What the first pointer in a value points to.
+/// The target of the first pointer in a value.
 fn pointed_to(reader: &Reader<'_>, value: &Value) -> Result<Value, Flaw> {
     let pointer = reader.find_pointer(value).known()?;
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {

@@ -300,7 +300,7 @@ pub(super) fn number_argument(type_: &Type, position: usize) -> Option<u64> {
     number.trim_end_matches(['U', 'L']).parse().ok()
 }
 
-/// `array`. An array of no elements has another member.
+/// `array`. With no elements, its member is no array.
 pub(super) fn array(
     reader: &Reader<'_>,
     value: &Value,

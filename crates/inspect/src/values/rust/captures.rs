@@ -1,23 +1,23 @@
-//! Closures and futures: what they have captured, and where a future waits.
+//! Closures and futures: their captured variables, and where a future is suspended.
 
 use super::{active_variant, empty};
 use crate::values::view::{Field, Reason, Style, View};
 use crate::values::{Reader, Value, names};
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
 
-/// What the compiler calls the types of closures.
+/// How the compiler names the types of closures.
 const CLOSURES: [&str; 2] = ["{closure_env#", "{coroutine_closure_env#"];
-/// And of futures, with what people call them.
+/// How it names the types of futures, and what these are in the source.
 const FUTURES: [(&str, &str); 4] = [
     ("{async_fn_env#", "async fn"),
     ("{async_block_env#", "async block"),
     ("{async_closure_env#", "async closure"),
     ("{gen_block_env#", "gen block"),
 ];
-/// What it calls the future that another one waits for.
+/// How the compiler names the future that another one awaits.
 const AWAITED: &str = "__awaitee";
 
-/// What a closure is called, and that its fields are what it has captured; `None`: no closure.
+/// The name shown for a closure, after renaming its fields to the captured variables; `None`: no closure.
 pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static str> {
     let base = names::base_name(name);
     if !CLOSURES.iter().any(|closure| base.starts_with(closure)) {
@@ -35,7 +35,7 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
     Some("closure")
 }
 
-/// Whether a type is a future's, made by `async`.
+/// Whether a type is a future made by `async`.
 pub(super) fn is_future(name: &str) -> bool {
     kind(name).is_some()
 }
@@ -47,7 +47,7 @@ fn kind(name: &str) -> Option<&'static str> {
     Some(kind)
 }
 
-/// A future: what it keeps while it waits, and what it waits for.
+/// The view of a future: the variables it stores while it is suspended, and what it awaits.
 pub(super) fn future(
     reader: &Reader<'_>,
     value: &Value,
@@ -62,10 +62,10 @@ pub(super) fn future(
         _ => empty(),
     };
     if let "Returned" | "Panicked" = state_name(inner.as_deref()) {
-        // What is left there is gone.
+        // The fields have been dropped.
         record.fields.clear();
     }
-    // A parameter is kept twice: as it was captured, and before that as the variable it has been moved to.
+    // A parameter may be stored twice: as captured, and before that as the variable that it has been moved to.
     let mut seen: Vec<String> = Vec::new();
     record.fields.retain(|field| {
         let is_new = !seen.contains(&field.name);
@@ -76,10 +76,10 @@ pub(super) fn future(
         if field.name == AWAITED {
             field.name = "awaiting".to_owned();
         }
-        // What has no name in the source, such as whether a variable is still to be dropped.
+        // Fields without a name in the source, such as drop flags.
         field.artificial |= super::tuple_index(&field.name).is_some();
     }
-    // What is waited for comes last, as it does in the source.
+    // The awaited future comes last, as in the source.
     record.fields.sort_by_key(|field| field.name == "awaiting");
     let kind = kind(&type_.name).unwrap_or("future");
     record.name = Some(match kind {
@@ -99,7 +99,7 @@ fn state_name(payload: Option<&Type>) -> &str {
     payload.map_or("", |type_| names::base_name(&type_.name))
 }
 
-/// The state of a future: where it waits.
+/// The state of a future: where it is suspended.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<String> {
     let variant = active_variant(reader, value, aggregate).ok()?;
     let payload = reader.member(value, &variant.member);

@@ -1,18 +1,18 @@
-//! Cells and locks: what they hold, and in a note in what state they are.
+//! Cells and locks: their contents, and their state in a note.
 
 use super::{Flaw, Known, argument_of, broken, held, variant_name};
 use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::location::Unavailable;
 
-/// How many have a lock for reading, in the low bits of its state; all of them set: one has it for writing.
+/// The number of readers in an `RwLock`'s futex word; all of these bits set: a writer has it.
 const READERS: u32 = (1 << 30) - 1;
-/// States of `Once` where it is a futex.
+/// States of `Once`, as implemented with a futex.
 pub(super) const COMPLETE: u32 = 0;
 pub(super) const RUNNING: u32 = 1;
 pub(super) const POISONED: u32 = 2;
 
-/// What is shown of a value of type `name`: one of its fields.
+/// A record of type `name` with a single field.
 pub(super) fn holding(
     reader: &Reader<'_>,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) fn holding(
     })
 }
 
-/// As [`holding`], for what holds nothing yet.
+/// As [`holding`], for a cell without a value.
 fn holding_none(reader: &Reader<'_>, name: &str, value: &Value, why: &str) -> View {
     let reason = Unavailable::Unsupported(why.to_owned());
     let type_id = argument_of(reader, value);
@@ -67,7 +67,7 @@ pub(super) fn lock(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vie
     ))
 }
 
-/// What `thread_local!` declares: the thread's value.
+/// A thread's value of a `thread_local!`.
 pub(super) fn thread_storage(
     reader: &Reader<'_>,
     value: &Value,
@@ -83,7 +83,7 @@ pub(super) fn thread_storage(
         },
     };
     let why = match state.as_str() {
-        // Without a value from the start until it is first used, or with one.
+        // `Initial`: the value of a constant initialiser, before its first use.
         "Alive" | "Initial" => return Ok(View::Alias(held(reader, inside.clone()))),
         "Uninitialized" => "not set in this thread yet",
         "Destroyed" => "the thread has dropped it",
@@ -140,13 +140,13 @@ pub(super) fn lazy_lock(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw
     })
 }
 
-/// The state of the `Once` in a value; the higher bits say who waits.
+/// The state of the `Once` in a value; the higher bits are for waiters.
 pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Result<u32, Flaw> {
     let state = reader.find(value, "state_and_queued").known()?;
     Ok(number(reader, &state)? as u32 & 3)
 }
 
-/// What a `Ref` and the like lead to.
+/// The target of a `Ref` and similar types.
 pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw> {
     match reader.view(pointer, crate::values::view::SHORT) {
         View::Pointer {
@@ -161,7 +161,7 @@ pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw>
     }
 }
 
-/// What a lock's guard leads to.
+/// The data of a guard's lock.
 pub(super) fn guard(reader: &Reader<'_>, lock: &Value) -> Result<View, Flaw> {
     let View::Alias(lock) = reader.view(lock, crate::values::view::SHORT) else {
         return Err(Flaw::Layout);
@@ -185,7 +185,7 @@ fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     Ok(contents::extract_bits(&bytes, 0, 64) as u64)
 }
 
-/// Whether a thread has panicked while it had the lock.
+/// Whether a thread has panicked while it held the lock.
 pub(crate) fn is_poisoned(reader: &Reader<'_>, lock: &Value) -> bool {
     let failed = reader
         .field(lock, "poison")
@@ -193,7 +193,7 @@ pub(crate) fn is_poisoned(reader: &Reader<'_>, lock: &Value) -> bool {
     failed.is_some_and(|failed| matches!(number(reader, &failed), Ok(1)))
 }
 
-/// The state of a cell or lock, where it isn't the usual one.
+/// The state of a cell or lock, if it isn't the usual one.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, path: &str) -> Option<String> {
     let number = |name: &str| number(reader, &reader.find(value, name)?).ok();
     if path == "core::cell::RefCell" {

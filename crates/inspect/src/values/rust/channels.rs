@@ -1,6 +1,6 @@
-//! Channels: both ends show what has been sent and not been received yet.
+//! Channels: both ends show the messages that were sent and not yet received.
 //!
-//! Their layout is `crossbeam-channel`'s, which the library took over: a list of blocks, a ring of slots, or nothing at all.
+//! The standard library has the layout of `crossbeam-channel`: a list of blocks, a ring of slots, or no storage.
 
 use super::tables::{MAX_STEPS, collected, offset, ordered, stuck};
 use super::{Flaw, Known, broken, held, pointed_to, shown, variant_name};
@@ -12,33 +12,33 @@ use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// Positions of a block of the list; the last one is no message's.
+/// Positions in a block of the list; the last one has no message.
 const LAP: u64 = 32;
-/// The lowest bit of a list's positions is no part of them.
+/// The lowest bit of a list's index is a flag.
 const SHIFT: u32 = 1;
-/// The bit of a list's slot that says that its message is there.
+/// The flag in a slot's state that says that its message is complete.
 const WRITTEN: u64 = 1;
 
-/// What an end of a channel shares with the others: how many there are, and the channel.
+/// The allocation that all ends of a channel share: the numbers of ends, and the channel.
 fn counter(reader: &Reader<'_>, end: &Value) -> Result<Value, Flaw> {
     let flavor = reader.find(end, "flavor").known()?;
     let end = super::payload(reader, &flavor).known()?;
     pointed_to(reader, &reader.field(&end, "counter").known()?)
 }
 
-/// An end of a channel: what is queued in it.
+/// The view of an end of a channel: the queued messages.
 pub(super) fn end(reader: &Reader<'_>, value: &Value, type_: &Type) -> Result<View, Flaw> {
     let channel = reader.field(&counter(reader, value)?, "chan").known()?;
     let name = names::base_name(&type_.name);
     let flavor = variant_name(reader, &reader.find(value, "flavor").known()?)?;
     Ok(match flavor.as_str() {
-        // A message is handed over, and never queued.
+        // Messages are handed over directly, never queued.
         "Zero" => shown(name, Vec::new()),
         _ => shown(name, vec![("queued", channel)]),
     })
 }
 
-/// How many ends a channel has.
+/// The numbers of a channel's ends.
 pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     let counter = counter(reader, value).ok()?;
     let count = |name: &str| {
@@ -49,14 +49,14 @@ pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     Some(format!("senders {senders}, receivers {receivers}"))
 }
 
-/// The word that a part of a channel is made of.
+/// The word in a part of a channel.
 fn word(reader: &Reader<'_>, value: &Value, name: &str) -> Result<u64, Flaw> {
     let part = reader.find(value, name).known()?;
     let part = reader.find_integer(&part).known()?;
     Ok(reader.word(&part.contents)?)
 }
 
-/// A channel of any length: blocks of messages, each with the address of the next.
+/// An unbounded channel: blocks of messages, each with the address of the next block.
 pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
     let head = reader.field(value, "head").known()?;
     let tail = reader.field(value, "tail").known()?;
@@ -133,7 +133,7 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
     Ok(ordered(collected(page, length, flaw)?))
 }
 
-/// A channel of a fixed length: a ring of slots.
+/// A bounded channel: a ring of slots.
 pub(super) fn ring(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let of = |name: &str| word(reader, value, name);
     let (capacity, mark, head, tail) = (of("cap")?, of("mark_bit")?, of("head")?, of("tail")?);

@@ -1,5 +1,5 @@
-//! Types of libraries that many programs use, as their users think of them. They are told by their paths and, as the standard library's,
-//! by their fields' names; one that is laid out otherwise is shown by its plain fields.
+//! Types of widely used crates, as their users know them. They are recognised by their paths, and their members by name, as for the
+//! standard library. A type with an unknown layout is shown with its plain fields.
 
 use super::tables::{Given, Slots, collected, offset};
 use super::{
@@ -11,7 +11,7 @@ use crate::values::view::{Limit, View};
 use crate::values::{Contents, Reader, Value, contents};
 use dapple_symbols::types::{Aggregate, TypeId, TypeKind};
 
-/// The crates that they are of.
+/// The supported crates.
 const CRATES: [&str; 11] = [
     "hashbrown",
     "indexmap",
@@ -26,13 +26,13 @@ const CRATES: [&str; 11] = [
     "uuid",
 ];
 
-/// Whether a path is in one of the crates.
+/// Whether a path is in one of these crates.
 pub(super) fn is_known(path: &str) -> bool {
     let first = path.split("::").next();
     first.is_some_and(|first| CRATES.contains(&first))
 }
 
-/// The view of such a type.
+/// The view of a type of these crates.
 pub(super) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -75,7 +75,7 @@ pub(super) fn view(
     }
 }
 
-/// Unsigned, or not negative.
+/// The first integer in a value, zero-extended.
 fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     let integer = reader.find_integer(value).known()?;
     let size = reader.size_of(&integer).known()?.min(8);
@@ -83,7 +83,7 @@ fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     Ok(contents::extract_bits(&bytes, 0, 64) as u64)
 }
 
-/// An array's elements: of which type, how large, how many.
+/// The element type of an array, the elements' size, and their number.
 fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Flaw> {
     let resolved = reader.resolve(array).known()?;
     let TypeKind::Array { element, .. } = &resolved.type_.kind else {
@@ -96,7 +96,7 @@ fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Fl
     Ok((element, size, whole.checked_div(size).unwrap_or(0)))
 }
 
-/// Where the elements of a value with `len` and an array are, how many of them are in use, and the array's own.
+/// The address, the length and the element type of a value with `len` and an array.
 fn array(reader: &Reader<'_>, value: &Value, array: &Value) -> Result<(u64, u64, TypeId), Flaw> {
     let array = held(reader, array.clone());
     let (element, size, capacity) = elements(reader, &array)?;
@@ -107,13 +107,13 @@ fn array(reader: &Reader<'_>, value: &Value, array: &Value) -> Result<(u64, u64,
     Ok((offset(&array)?, length, element))
 }
 
-/// Elements in an array that is not used up.
+/// The view of an array of which the first elements are in use.
 fn array_vec(reader: &Reader<'_>, value: &Value, buffer: &Value) -> Result<View, Flaw> {
     let (address, length, element) = array(reader, value, buffer)?;
     sequences::at(reader, value, Some(element), address, length)
 }
 
-/// A `SmallVec`: as many as fit are in its array, which is its generic argument, and more behind a pointer.
+/// A `SmallVec`: elements are in the array that is its generic argument while they fit, else on the heap.
 fn small_vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Result<View, Flaw> {
     let data = reader.field(value, "data").known()?;
     let array = value.sibling(argument(aggregate), Contents::Memory(Address(0)));
@@ -121,7 +121,7 @@ fn small_vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Resul
     let capacity = number(reader, &reader.field(value, "capacity").known()?)?;
     let is_inline = size == 0 || capacity <= inline;
     let part = |name: &str| reader.field(&data, name);
-    // An enum, or a union where the crate's feature of that name is on.
+    // An enum, or a union if the crate's feature `union` is on.
     let is_union = part("inline").is_some();
     let (address, length) = match (is_inline, is_union) {
         (true, true) => (offset(&held(reader, part("inline").known()?))?, capacity),
@@ -163,7 +163,7 @@ fn heap(reader: &Reader<'_>, data: &Value) -> Result<(u64, u64), Flaw> {
     ))
 }
 
-/// `IndexMap` and `IndexSet`: their entries lie one after another, in their order.
+/// `IndexMap` and `IndexSet`: entries are contiguous, in insertion order.
 fn indexed(reader: &Reader<'_>, value: &Value, given: Given, limit: Limit) -> Result<View, Flaw> {
     let entries = reader.find(value, "entries").known()?;
     let bucket = entries.sibling(argument_of(reader, &entries), Contents::Memory(Address(0)));

@@ -1,7 +1,7 @@
-//! How values of Rust are dropped: the compiler's drop glue (`core::ptr::drop_in_place::<T>`), found by the type's name.
+//! Drops values of Rust: finds the compiler's drop glue (`core::ptr::drop_in_place::<T>`) by the type's name.
 //!
-//! What has no glue of its own in the program, such as a `Result` that was only ever unwrapped, is dropped part by part, as glue
-//! would. Looks at the debug information only; whoever has the program runs the code.
+//! A type without glue in the program, such as a `Result` that was only ever unwrapped, is dropped member by member, as its glue would
+//! do. This module only reads the debug information; its callers run the code.
 
 use super::active_variant;
 use crate::Address;
@@ -11,10 +11,10 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// Types that are looked at for one.
+/// How many types are visited for one.
 const MOST_VISITS: usize = 256;
 const DEEPEST: usize = 16;
-/// What has to be dropped, whether its glue is known or not: locks, borrows and counts of owners are kept by these.
+/// Types that must be dropped even if their glue is missing: they hold locks, borrows and reference counts.
 const SHARED: [&str; 10] = [
     "Ref",
     "RefMut",
@@ -28,31 +28,31 @@ const SHARED: [&str; 10] = [
     "Receiver",
 ];
 
-/// Where the standard library's types are that own memory of the heap.
+/// Paths of the standard library's types that own heap memory.
 const HEAP: [&str; 3] = ["alloc::", "std::collections::", "hashbrown::"];
 
-/// What has to be done with a value of a type in the end.
+/// Whether values of a type have to be dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Drops {
-    /// Nothing, or nothing that is known.
+    /// No, or unknown.
     No,
     Yes,
-    /// It has to be dropped, and the program has no code for that: the type.
+    /// Yes, but the program has no code for this type.
     Unknown(String),
 }
 
-/// One call that drops a part of a value.
+/// A call that drops a value or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropCall {
-    /// What people call the function.
+    /// The function's name for display.
     pub name: String,
-    /// Its code.
+    /// The address of the function.
     pub code: Address,
-    /// What it drops: its only argument.
+    /// The address of the object: the only argument.
     pub object: Address,
 }
 
-/// What has to be done with a value that a function of Rust has given back.
+/// Whether a value that a Rust function has returned has to be dropped.
 pub(crate) fn drops(module: &Arc<LoadedModule>, id: TypeId) -> Drops {
     drops_within(module, id, DEEPEST, &mut 0)
 }
@@ -80,7 +80,7 @@ fn drops_within(module: &Arc<LoadedModule>, id: TypeId, depth: usize, visits: &m
     found
 }
 
-/// The calls that drop a value in memory, in their order.
+/// The calls that drop a value in memory, in order.
 pub fn calls(reader: &Reader<'_>, value: &Value) -> Vec<DropCall> {
     let mut calls = Vec::new();
     collect(reader, value, DEEPEST, &mut calls);
@@ -123,20 +123,20 @@ fn collect(reader: &Reader<'_>, value: &Value, depth: usize, calls: &mut Vec<Dro
     }
 }
 
-/// Whether values of a Rust type own something, so that a copy of the bytes would be a second owner.
+/// Whether values of a Rust type own something, so that a copy of their bytes would be a second owner.
 pub(crate) fn is_owner(module: &Arc<LoadedModule>, type_: &Type) -> bool {
     type_.language == Language::Rust
         && (owns_memory(module, type_) || drops(module, type_.id) != Drops::No)
 }
 
-/// Whether what is shown of a value is still there when it has been dropped: it owns no memory of its own, or shares it.
+/// Whether the memory that is shown for a value outlives its drop: the value owns no memory, or shares it.
 pub fn outlives_drop(module: &LoadedModule, type_: &Type) -> bool {
     let is_shared = |part: &str| SHARED.contains(&part) || part.ends_with("Guard");
     let mut words = type_.name.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.any(is_shared) || !owns_memory(module, type_)
 }
 
-/// Whether a type has memory of the heap for itself, as far as its parts tell.
+/// Whether a type owns heap memory exclusively, judged by its parts.
 pub(crate) fn owns_memory(module: &LoadedModule, type_: &Type) -> bool {
     owns_within(module, type_, DEEPEST, &mut 0)
 }
@@ -163,7 +163,7 @@ fn owns_within(module: &LoadedModule, type_: &Type, depth: usize, visits: &mut u
     }
 }
 
-/// A type whose values may have to be dropped.
+/// The type, if its values may have to be dropped.
 fn dropped_type(module: &LoadedModule, id: TypeId) -> Option<Arc<Type>> {
     let type_ = module.module.strip_aliases(id).ok().flatten()?;
     let is_plain = match &type_.kind {
@@ -174,7 +174,7 @@ fn dropped_type(module: &LoadedModule, id: TypeId) -> Option<Arc<Type>> {
     (!is_plain && type_.language == Language::Rust).then_some(type_)
 }
 
-/// The types of what a value holds, of an enum what its variants do. A reference with a length or a table holds nothing.
+/// The types of a value's members, including those of all variants. A reference that is a fat pointer owns no parts.
 fn parts(module: &LoadedModule, type_: &Type) -> impl Iterator<Item = TypeId> {
     let mut parts = Vec::new();
     if let TypeKind::Aggregate(aggregate) = &type_.kind
@@ -204,9 +204,9 @@ fn keeps_others_out(type_: &Type) -> bool {
     name.ends_with("Guard") || is_library && SHARED.contains(&name)
 }
 
-/// The code of a type's glue. Symbols are looked at first, as that is quicker than a search of the debug information.
+/// The address of a type's drop glue. Searches symbols first, which is faster than a search of the debug information.
 fn code(module: &LoadedModule, type_: &Type) -> Option<Address> {
-    // An identifier of the type's name, which all ways of mangling keep.
+    // An identifier in the type's name, which every mangling scheme preserves.
     let base = names::base_name(&type_.name);
     let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
     let base = base.split(|c| !is_identifier(c)).next().unwrap_or("");

@@ -1,4 +1,4 @@
-//! Iterators of the standard library, as what they have yet to give.
+//! Iterators of the standard library, shown as their remaining items.
 
 use super::tables::Given;
 use super::{Flaw, Known, sequences, tables, text, trees};
@@ -6,7 +6,7 @@ use crate::values::view::{Limit, View};
 use crate::values::{Reader, Value};
 use dapple_symbols::types::Aggregate;
 
-/// An iterator, by the path of its type.
+/// The view of an iterator, by the path of its type.
 pub(super) fn view(
     reader: &Reader<'_>,
     value: &Value,

@@ -1,4 +1,4 @@
-//! Addresses of networks as they are written: `127.0.0.1`, `[::1]:443`.
+//! Network addresses in their usual notation: `127.0.0.1`, `[::1]:443`.
 
 use super::{Flaw, Known};
 use crate::values::view::View;

@@ -1,4 +1,5 @@
-//! Pointers with more than an address: to slices and texts (structs that end in those: `tails`), and to trait objects, whose table tells their type.
+//! Fat pointers: to slices and strings (for structs that end in those, see `tails`), and to trait objects, whose vtable identifies their
+//! type.
 
 use super::{Flaw, Known, sequences, tails};
 use crate::Address;
@@ -10,19 +11,19 @@ use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// How many wrappers are looked through for a trait object.
+/// How many wrappers are searched for a trait object.
 const NESTING: usize = 6;
 
-/// What a pointer has besides its address.
+/// The metadata of a fat pointer.
 pub(super) enum Fat {
-    /// How many elements there are.
+    /// The number of elements.
     Length(u64),
-    /// The address of the table of a trait's functions.
+    /// The address of the vtable.
     Table(u64),
 }
 
 impl Fat {
-    /// What the pointer in a value has.
+    /// The metadata of the pointer in a value.
     pub fn of(reader: &Reader<'_>, value: &Value) -> Option<Fat> {
         let word = |field: Value| reader.word(&field.contents).ok();
         if reader.find(value, "data_ptr").is_some() {
@@ -33,7 +34,7 @@ impl Fat {
     }
 }
 
-/// References, raw pointers and boxes of this kind.
+/// The view of references, raw pointers and boxes that are fat pointers.
 pub(super) fn fat_pointer(
     reader: &Reader<'_>,
     value: &Value,
@@ -73,7 +74,7 @@ pub(super) fn fat_pointer(
     sequences::slice(reader, value, pointee, element, (address, length), limit)
 }
 
-/// What a pointer with a table leads to: a trait object, or something that ends in one, such as a `RefCell<dyn Trait>`.
+/// The view of the target of a pointer with a vtable: a trait object, or a struct that ends in one, such as a `RefCell<dyn Trait>`.
 pub(super) fn behind_table(
     reader: &Reader<'_>,
     value: &Value,
@@ -117,7 +118,7 @@ fn is_object(type_: &Type) -> bool {
     type_.name.starts_with("dyn ") || type_.name.starts_with("(dyn ")
 }
 
-/// Where the trait object that a value ends in begins: behind all else, where its alignment allows it.
+/// The address of the trait object at the end of a value: after all other members, as its alignment requires.
 fn end_of(reader: &Reader<'_>, value: &Value, align: u64, nesting: usize) -> Option<u64> {
     let type_ = reader.resolve(value)?.type_;
     let start = value.contents.address()?.0;
@@ -139,7 +140,7 @@ fn end_of(reader: &Reader<'_>, value: &Value, align: u64, nesting: usize) -> Opt
     )
 }
 
-/// A trait object: what it is, where its table tells; else its address.
+/// The view of a trait object: its concrete value if the vtable identifies the type, else its address.
 pub(super) fn object(
     reader: &Reader<'_>,
     value: &Value,
@@ -148,7 +149,7 @@ pub(super) fn object(
 ) -> Result<View, Flaw> {
     if let Some(mut target) = described(reader, value, table) {
         target.contents = Contents::Memory(Address(address));
-        // What has no size by its table, and has one by its type, is a function item.
+        // A function item has no size according to its vtable, but one according to its type.
         if size(reader, table) == Some(0) && reader.size_of(&target) != Some(0) {
             target.contents = Contents::Unavailable(function_item());
         }
@@ -156,7 +157,7 @@ pub(super) fn object(
     }
     let name = concrete_type(reader, table);
     if let Some(name) = &name {
-        // What `Box<dyn Error>::from` makes of a text is that text.
+        // `Box<dyn Error>::from` wraps a string in this type.
         let type_name = match name.ends_with("::from::StringError") {
             true => "alloc::string::String",
             false => name,
@@ -174,7 +175,7 @@ pub(super) fn object(
     })
 }
 
-/// A value of the type of a name, where it can be as the unit of another value's type has it; where it is isn't known.
+/// A value of the type with this name, preferably as the compilation unit of `value`'s type has it. Its location is a placeholder.
 pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     let pattern = NamePattern::new(&format!("::{name}"));
     let module = &value.module.module;
@@ -184,7 +185,7 @@ pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     Some(value.sibling(Some(found.id), Contents::Memory(Address(0))))
 }
 
-/// A value of the type that the debug information says a table is for; where it is isn't known.
+/// A value of the type that the debug information gives for a vtable. Its location is a placeholder.
 fn described(reader: &Reader<'_>, value: &Value, table: u64) -> Option<Value> {
     let module = reader.modules.at(Address(table))?;
     let file = module.to_file(Address(table));
@@ -198,24 +199,25 @@ fn described(reader: &Reader<'_>, value: &Value, table: u64) -> Option<Value> {
     ))
 }
 
-/// Why a function item isn't shown: rustc describes its type, which no other function has, as that of all functions with its signature.
+/// Why a function item isn't shown: rustc describes all function items with the same signature alike, so the type doesn't name the
+/// function.
 pub(crate) fn function_item() -> Unavailable {
     Unavailable::Unsupported("a function item: the debug information doesn't name it".to_owned())
 }
 
-/// The size of what a table is for: the second word of it.
+/// The size of a vtable's type: the vtable's second word.
 fn size(reader: &Reader<'_>, table: u64) -> Option<u64> {
     reader.memory.read_u64(Address(table.checked_add(8)?)).ok()
 }
 
-/// The alignment of what a table is for: the third word of it.
+/// The alignment of a vtable's type: the vtable's third word.
 pub(super) fn alignment(reader: &Reader<'_>, table: u64) -> Option<u64> {
     let slot = Address(table.checked_add(16)?);
     let align = reader.memory.read_u64(slot).ok()?;
     (align.is_power_of_two() && align <= 1 << 29).then_some(align)
 }
 
-/// The concrete type of a trait object, where its text doesn't begin with it.
+/// The concrete type of a trait object, unless its text begins with it.
 pub(super) fn note(reader: &Reader<'_>, target: &Value) -> Option<String> {
     if let View::Record(record) = reader.view(target, crate::values::view::SHORT)
         && record.name.is_some_and(|name| !name.is_empty())
@@ -230,8 +232,8 @@ fn name(reader: &Reader<'_>, target: &Value) -> Option<String> {
     Some(format!("<{}>", names::shorten(&type_.name, Language::Rust)))
 }
 
-/// The type a trait object's table was made for, from the names of its functions: `drop_in_place::<T>` comes first where
-/// there's anything to drop, then size and alignment, then the trait's methods, `<T as Trait>::method`.
+/// The type that a vtable was made for, from the names of its functions. First comes `drop_in_place::<T>` if there is anything to drop,
+/// then size and alignment, then the trait's methods, `<T as Trait>::method`.
 pub(crate) fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
     const METHODS: u64 = 4;
     let dropping = reader.memory.read_u64(Address(table)).ok()?;
@@ -257,7 +259,7 @@ fn implementing_type(name: &str) -> Option<String> {
     Some(type_.to_owned())
 }
 
-/// `std::io::Error`: a word, whose low bits say which variant of `ErrorData` it is packed from.
+/// `std::io::Error`: a word whose two lowest bits select a variant of `ErrorData`.
 pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     const TAGS: [&str; 4] = ["SimpleMessage", "Custom", "Os", "Simple"];
     if reader.size_of(value) != Some(8) {
@@ -273,7 +275,7 @@ pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
             address: None,
         });
     }
-    // The enum is named by the arguments of the packed word's type only.
+    // Only the generic arguments of the packed word's type name the enum.
     let data = reader.search(value, 8, &|_, type_| {
         type_.name.contains("::ErrorData<") && names::base_name(&type_.name) == "PhantomData"
     });

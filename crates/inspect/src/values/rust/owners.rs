@@ -1,4 +1,4 @@
-//! `Rc`, `Arc` and `Weak`: what they share, and how often.
+//! `Rc`, `Arc` and `Weak`: their shared value, and their counts.
 
 use super::objects::{self, Fat};
 use super::{Flaw, Known, argument, broken, sequences, tails};
@@ -8,21 +8,21 @@ use crate::values::{Contents, NamedValue, Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// More owners than these wouldn't fit into memory.
+/// The largest plausible count: more owners wouldn't fit into memory.
 const MOST: u64 = 1 << 40;
 
-/// What all of one value's owners share.
+/// The allocation that all owners of a value share.
 struct Shared {
-    /// The counts and the value.
+    /// The allocation: the counts and the value.
     inner: Value,
     strong: Value,
     strong_count: u64,
-    /// As it is in memory: one more than there are as long as there are strong ones.
+    /// As stored: while there are strong owners, they count as one weak reference together.
     weak_count: u64,
     weak: Value,
 }
 
-/// Reads the counts. `None`: a `Weak` that was never given anything.
+/// Reads the allocation. `None`: a `Weak` that was made by `Weak::new`.
 fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
     let pointer = reader.find_pointer(value).known()?;
     let address = reader.word(&pointer.contents)?;
@@ -43,7 +43,7 @@ fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
         Ok((count, number))
     };
     let ((strong, strong_count), (weak, weak_count)) = (count("strong")?, count("weak")?);
-    // `Arc::get_mut` locks the weak count by the largest number.
+    // `Arc::get_mut` locks the weak count by setting it to the maximum.
     if strong_count > MOST || (weak_count > MOST && weak_count != u64::MAX) {
         return broken(format!("its counts are {strong_count} and {weak_count}"));
     }
@@ -57,7 +57,7 @@ fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
 }
 
 impl Shared {
-    /// How many `Weak`s there are.
+    /// The number of `Weak`s.
     fn weaks(&self) -> u64 {
         match (self.strong_count, self.weak_count) {
             (_, u64::MAX) => 0,
@@ -81,7 +81,7 @@ pub(super) fn counted(
     }
 }
 
-/// `Weak`: what it would be upgraded to.
+/// `Weak`: the value that it could be upgraded to.
 pub(super) fn weak(
     reader: &Reader<'_>,
     value: &Value,
@@ -126,7 +126,7 @@ fn held(
             sequences::slice(reader, value, pointee, element, (address, length), limit)
         }
         Some(Fat::Table(table)) => {
-            // Behind the counts, where the alignment of what is shared allows it.
+            // After the counts, as the alignment of the shared value requires.
             let align = objects::alignment(reader, table).known()?;
             let start = shared.inner.contents.address().known()?.0;
             let address = start.saturating_add(align.max(address.wrapping_sub(start)));
@@ -136,7 +136,7 @@ fn held(
     }
 }
 
-/// How often a value is shared.
+/// The numbers of strong and weak references.
 pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     let shared = shared(reader, value).ok()??;
     Some(format!(
@@ -146,13 +146,13 @@ pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     ))
 }
 
-/// How many owners there are, and how many weak references.
+/// The numbers of owners and of weak references.
 pub(crate) fn counts(reader: &Reader<'_>, value: &Value) -> Option<(u64, u64)> {
     let shared = shared(reader, value).ok()??;
     Some((shared.strong_count, shared.weaks()))
 }
 
-/// Children of a pointer beside those of its target: an owner's counts and its raw form.
+/// Additional children of a pointer: an owner's counts and its raw form.
 pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     let mut extras = Vec::new();
     let Some(kind) = super::kind(reader, value) else {
@@ -184,7 +184,7 @@ pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     extras
 }
 
-/// Whether a value is a wrapper of the library's, which is shown as what it holds and has fields of its own.
+/// Whether a value is a wrapper of the standard library that is shown as its contents but has fields of its own.
 pub(crate) fn is_seen_through(reader: &Reader<'_>, value: &Value) -> bool {
     let is_there = !value.raw && !matches!(value.contents, Contents::Unavailable(_));
     is_there
@@ -198,7 +198,7 @@ pub(crate) fn is_seen_through(reader: &Reader<'_>, value: &Value) -> bool {
         })
 }
 
-/// Whether a value is only named inside of others: what a `Weak` leads to is elsewhere, and often around it.
+/// Whether summaries show only the type of a value: a `Weak`'s target is elsewhere, and often contains the `Weak`.
 pub(crate) fn is_hidden_in_summaries(reader: &Reader<'_>, value: &Value) -> bool {
     let type_ = reader.resolve(value).map(|resolved| resolved.type_);
     type_.is_some_and(|type_| {

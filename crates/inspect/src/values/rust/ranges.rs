@@ -1,11 +1,11 @@
-//! Ranges as they are written: `1..10`, `'a'..='z'`, `..5`.
+//! Ranges as in source code: `1..10`, `'a'..='z'`, `..5`.
 
 use super::{Flaw, Known};
 use crate::values::names;
 use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Reader, Value};
 
-/// A range, by the name of its type.
+/// The view of a range, by the name of its type.
 pub(super) fn range(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
     let kind = names::base_name(path);
     let parts: &[&str] = match kind {
@@ -37,7 +37,7 @@ pub(super) fn range(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vi
     }))
 }
 
-/// Whether a `RangeInclusive` has given all it had.
+/// The note of a `RangeInclusive` that has been iterated to its end.
 pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     let exhausted = reader.field(value, "exhausted")?;
     let bytes = reader.bytes(&exhausted.contents, 1).ok()?;

@@ -1,4 +1,4 @@
-//! Elements that lie one after another: vectors, slices, rings, and what iterators over them have yet to give.
+//! Contiguous elements: vectors, slices, ring buffers, and the remaining items of iterators over them.
 
 use super::{Flaw, Known, MAX_OBJECT, argument, broken, held, pointed_to, tables, text};
 use crate::Address;
@@ -16,7 +16,7 @@ pub(super) fn vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> 
     Ok(sequence(value, element, address, size, length, None))
 }
 
-/// A `Vec`'s address and length, if they can be.
+/// A `Vec`'s address and length, checked for plausibility.
 pub(super) fn vec_parts(reader: &Reader<'_>, vec: &Value, size: u64) -> Result<(u64, u64), Flaw> {
     let buffer = reader.field(vec, "buf").known()?;
     let (address, capacity) = raw_vec_parts(reader, &buffer)?;
@@ -41,7 +41,7 @@ fn element_size(reader: &Reader<'_>, value: &Value, element: Option<TypeId>) -> 
     reader.size_of(&element).known()
 }
 
-/// Whether memory can hold `length` of `capacity` elements at `address`.
+/// Checks that memory can contain `length` of `capacity` elements at `address`.
 fn plausible(
     reader: &Reader<'_>,
     address: u64,
@@ -65,7 +65,7 @@ fn plausible(
     if address == 0 {
         return broken("a null pointer");
     }
-    // The first and the last byte.
+    // Read the first and the last byte.
     let Some(last) = length.saturating_mul(size).checked_sub(1) else {
         return Ok(());
     };
@@ -79,7 +79,7 @@ fn plausible(
     Ok(())
 }
 
-/// Whether the first and last byte can be read.
+/// Whether the first and the last byte are readable.
 pub(crate) fn is_readable(reader: &Reader<'_>, address: u64, length: u64) -> bool {
     let Some(last) = length.checked_sub(1).map(|last| address.checked_add(last)) else {
         return true;
@@ -110,7 +110,7 @@ fn sequence(
     })
 }
 
-/// Elements of a type that lie one after another.
+/// The view of contiguous elements of a type.
 pub(super) fn at(
     reader: &Reader<'_>,
     value: &Value,
@@ -123,12 +123,12 @@ pub(super) fn at(
     Ok(sequence(value, element, address, size, length, None))
 }
 
-/// Whether what a pointer with a length points to is elements or a text, nothing around them.
+/// Whether the target of a pointer with a length is a slice or a string, not a struct that ends in one.
 pub(super) fn is_slice(pointee: &str) -> bool {
     pointee.starts_with('[') || text::kind(pointee).is_some()
 }
 
-/// What a pointer with a length points to: elements of a type, or a text.
+/// The view of a slice or a string.
 pub(super) fn slice(
     reader: &Reader<'_>,
     value: &Value,
@@ -146,7 +146,7 @@ pub(super) fn slice(
     at(reader, value, element, address, length)
 }
 
-/// What an iterator over elements in memory has yet to give.
+/// The remaining items of an iterator over contiguous elements.
 pub(super) fn remaining(
     reader: &Reader<'_>,
     value: &Value,
@@ -165,7 +165,7 @@ pub(super) fn remaining(
     let (start, last) = (word("ptr")?, word(end)?);
     let bytes = last.checked_sub(start);
     let length = match (bytes, size) {
-        // Elements without a size are counted, by a slice's iterator from nothing.
+        // For zero-sized elements, the slice iterator stores the number of items instead of an end.
         (_, 0) if end == "end_or_len" => last,
         (Some(bytes), _) => bytes / size.max(1),
         (None, _) => return broken("its end is before its start"),
@@ -174,7 +174,7 @@ pub(super) fn remaining(
     Ok(sequence(value, element, start, size, length, None))
 }
 
-/// What an iterator over a `VecDeque` has yet to give, which lies in two pieces.
+/// The remaining items of an iterator over a `VecDeque`, which are in two slices.
 pub(super) fn rest_of_deque(
     reader: &Reader<'_>,
     value: &Value,
@@ -207,7 +207,7 @@ pub(super) fn rest_of_deque(
     Ok(tables::ordered(page.of(length)))
 }
 
-/// What a `VecDeque`'s `Drain` has yet to give.
+/// The remaining items of a `VecDeque`'s `Drain`.
 pub(super) fn drained_deque(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let word = |name: &str| -> Result<u64, Flaw> {
         Ok(reader.word(&reader.field(value, name).known()?.contents)?)
@@ -226,7 +226,7 @@ pub(super) fn drained_deque(reader: &Reader<'_>, value: &Value) -> Result<View, 
     Ok(sequence(value, element, address, size, length, ring))
 }
 
-/// What an array's iterator has yet to give.
+/// The remaining items of an array's iterator.
 pub(super) fn rest_of_array(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let alive = reader.find(value, "alive").known()?;
     let data = reader.find(value, "data").known()?;

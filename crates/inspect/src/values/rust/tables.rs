@@ -1,4 +1,4 @@
-//! Rust's hash tables and linked lists, and what iterators over them have yet to give: walked no further than asked.
+//! Rust's hash tables and linked lists, and the remaining items of iterators over them. Walked no further than requested.
 
 use super::{Flaw, Known, argument, broken};
 use crate::Address;
@@ -8,19 +8,19 @@ use crate::values::view::{Limit, SHORT, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::types::{Type, TypeId, TypeKind};
 
-/// Control bytes read at most, for a summary and for a page.
+/// How many control bytes are read at most, for a summary and for a page.
 const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
-/// Control bytes read at once: at first, and when it is a long way.
+/// How many control bytes are read at once, at first and on a long way.
 const CHUNKS: (u64, u64) = (256, 1 << 16);
-/// The control bytes behind the last, which repeat the first, so that a group can be read from any place.
+/// The size of a group. So many control bytes after the last bucket repeat the first ones, so that a group can be read from any position.
 const GROUP: u64 = 16;
-/// A control byte of a bucket that was never used, or is free again.
+/// Control bytes of a bucket that was never used, and of one that is free again.
 const EMPTY: u8 = 0xff;
 const DELETED: u8 = 0x80;
-/// Nodes that are visited at most.
+/// The most nodes that a walk visits.
 pub(super) const MAX_STEPS: u64 = 1 << 24;
 
-/// What of an entry is given: by a map all of it, by a set its keys, by iterators one or the other.
+/// The part of an entry to show: a map shows all of it, a set its keys, an iterator depends on its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
     Entries,
@@ -29,7 +29,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// What iterators over a map or a set give, by their names; `None`: it is none of those.
+    /// What an iterator over a map or a set yields, by its name; `None`: another type.
     pub(super) fn by(iterator: &str, is_set: bool) -> Option<Given> {
         Some(match iterator {
             "Iter" | "IterMut" | "IntoIter" | "Drain" | "Range" | "RangeMut" => match is_set {
@@ -43,7 +43,7 @@ impl Given {
     }
 }
 
-/// What a walk has found. One that met fewer elements than there should be was through something else.
+/// The result of a walk. Fewer elements than the stored length mean that the object is corrupt.
 pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
     if page.is_full(length) {
         return Ok(page.of(length));
@@ -56,7 +56,7 @@ pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result
     }
 }
 
-/// Why a walk can't go on.
+/// The reason why a walk can't continue.
 pub(super) fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
     match flaw {
         Flaw::Unreadable(_) if pages.are_used_up() => "too far in to be walked to".to_owned(),
@@ -69,11 +69,11 @@ pub(super) fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> Strin
     }
 }
 
-/// Where an entry's key and value are, from its place.
+/// The types and offsets of an entry's key and value.
 pub(super) struct Slots {
     pub given: Given,
     pub key: Value,
-    /// A set has none.
+    /// `None` for a set.
     pub value: Option<Value>,
 }
 
@@ -100,7 +100,7 @@ impl Slots {
         }
     }
 
-    /// The order of what iterators give is theirs; a map's and a set's is nobody's.
+    /// Items of an iterator are shown as a list; the order of a map or a set has no meaning.
     pub(super) fn shown(&self, entries: Entries, is_iterator: bool) -> View {
         match is_iterator && self.given != Given::Entries {
             true => ordered(entries),
@@ -109,12 +109,12 @@ impl Slots {
     }
 }
 
-/// The offset of a part from what it is a part of, which is at address 0.
+/// The offset of a member in a value at address 0.
 pub(super) fn offset(part: &Value) -> Result<u64, Flaw> {
     Ok(part.contents.address().known()?.0)
 }
 
-/// The entry at an address, of a type of keys with values, or units.
+/// The layout of an entry that is a tuple of key and value, where a set's value is `()`.
 fn pair(reader: &Reader<'_>, element: &Value, given: Given) -> Result<Slots, Flaw> {
     Ok(Slots {
         given,
@@ -123,7 +123,7 @@ fn pair(reader: &Reader<'_>, element: &Value, given: Given) -> Result<Slots, Fla
     })
 }
 
-/// `HashMap` and `HashSet`: the table is the first member whose type has `ctrl` in it.
+/// `HashMap` and `HashSet`.
 pub(super) fn hash(
     reader: &Reader<'_>,
     value: &Value,
@@ -172,19 +172,19 @@ pub(super) fn hash(
     Ok(slots.shown(collected(page, items, flaw)?, false))
 }
 
-/// Buckets of a table, from one on: their control bytes go up in memory, and the buckets down.
+/// Buckets of a hash table. Control bytes are at ascending addresses, and the buckets themselves at descending ones.
 struct Buckets {
-    /// The address of the first one's control byte.
+    /// The address of the first bucket's control byte.
     control: u64,
-    /// The end of the first one.
+    /// The end address of the first bucket.
     data: u64,
     count: u64,
-    /// The size of one.
+    /// The size of a bucket.
     size: u64,
 }
 
 impl Buckets {
-    /// Gives those that are used to the page; why it can't be all of them.
+    /// Offers the used buckets to the page. Returns the reason if it ended early.
     fn walk(
         &self,
         reader: &Reader<'_>,
@@ -213,11 +213,11 @@ impl Buckets {
                     None => Ok(bytes),
                 }
             };
-            // What is wrong may be far behind.
+            // The large read may fail far behind the bytes of interest.
             let bytes = read((reach - bucket).min(chunk))
                 .or_else(|_| read((reach - bucket).min(CHUNKS.0)))?;
             let count = bytes.len() as u64;
-            // A set top bit: empty or deleted.
+            // The top bit is set in empty and deleted buckets.
             let is_used = |byte: &u8| byte & 0x80 == 0;
             let used = bytes.iter().filter(|byte| is_used(byte)).count() as u64;
             if used <= page.before() {
@@ -239,13 +239,13 @@ impl Buckets {
     }
 }
 
-/// Whether the first control bytes stand behind the last once more.
+/// Checks that the first control bytes are repeated after the last one.
 fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Flaw> {
     let read = |at: u64| reader.bytes(&Contents::Memory(Address(at)), GROUP);
     let first = read(control)?;
     let last = read(control.wrapping_add(buckets))?;
     let repeated = buckets.min(GROUP) as usize;
-    // Small tables have empty bytes between.
+    // In a small table, empty bytes are in between.
     let copy = match buckets < GROUP {
         true => read(control.wrapping_add(GROUP))?,
         false => last,
@@ -256,7 +256,7 @@ fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Fl
     }
 }
 
-/// What an iterator over a table has yet to give: the used buckets of the group it is at, and of those behind.
+/// The remaining items of an iterator over a hash table: used buckets of the current group, and of the groups after it.
 pub(super) fn rest_of_hash(
     reader: &Reader<'_>,
     value: &Value,
@@ -283,7 +283,7 @@ pub(super) fn rest_of_hash(
     let items = word("items")?;
     let group = reader.find(&iter, "current_group").known()?;
     let group = reader.find_integer(&group).known()?;
-    // A bit for each control byte, as it is where groups are looked at by SSE2.
+    // A bit for each control byte, as in the SSE2 implementation of groups.
     if reader.size_of(&group) != Some(GROUP / 8) {
         return Err(Flaw::Layout);
     }
@@ -331,7 +331,7 @@ pub(super) fn list(
         let pointer = reader.search(&pointer, 8, &|_, type_| {
             matches!(type_.kind, TypeKind::Pointer(..))
         });
-        // The pointer is inside of the variant `Some`.
+        // The pointer may be in the variant `Some`.
         let pointer = match pointer {
             Some(pointer) => pointer,
             None => {

@@ -1,7 +1,7 @@
-//! Structs that end in elements or a text (`struct Packet { id: u16, body: [u8] }`): a pointer to one has the length of that end.
+//! Structs with an unsized tail (`struct Packet { id: u16, body: [u8] }`): a pointer to one stores the tail's length.
 //!
-//! rustc describes such an end by the type of one element, `u8` for `[u8]` and `str` alike. So the value behind the pointer carries
-//! the length (`Value::tail`) down to the last member, and what that member is follows from the names and sizes of the types.
+//! rustc describes the tail by the type of one element: `u8` for both `[u8]` and `str`. So the value behind the pointer carries the
+//! length (`Value::tail`) down to the last member, and the names and sizes of the types tell what that member is.
 
 use super::{Flaw, Known, MAX_OBJECT, broken, sequences};
 use crate::values::formats::Format;
@@ -10,7 +10,7 @@ use crate::values::{Reader, Value, names};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Member, TypeKind};
 
-/// How many structs are looked through for the end.
+/// How many nested structs are searched for the tail.
 const NESTING: usize = 8;
 
 /// What a struct's last member is.
@@ -18,11 +18,11 @@ const NESTING: usize = 8;
 enum End {
     Elements,
     Text,
-    /// A struct that ends so itself.
+    /// A struct that has an unsized tail itself.
     Struct,
 }
 
-/// The view of a pointer with a length to a struct; `pointee` is that struct, without its length.
+/// The view of a pointer with a length to a struct. `pointee` is that struct, without its length.
 pub(super) fn behind(
     reader: &Reader<'_>,
     mut pointee: Value,
@@ -55,7 +55,7 @@ pub(super) fn behind(
     })
 }
 
-/// The first of the elements that a struct ends in.
+/// The first element of a struct's tail.
 fn innermost(reader: &Reader<'_>, pointee: &Value) -> Option<Value> {
     let mut value = pointee.clone();
     for _ in 0..NESTING {
@@ -72,7 +72,7 @@ fn innermost(reader: &Reader<'_>, pointee: &Value) -> Option<Value> {
     None
 }
 
-/// Gives a member of a struct with a length the length, if it is the last one.
+/// Passes the length of a struct's tail on to `field`, if `member` is the last one.
 pub(crate) fn hand_on(reader: &Reader<'_>, value: &Value, member: &Member, field: &mut Value) {
     let Some((end, _)) = end_of(reader, value, NESTING) else {
         return;
@@ -94,7 +94,7 @@ pub(crate) fn hand_on(reader: &Reader<'_>, value: &Value, member: &Member, field
     }
 }
 
-/// What the struct ends in, and whether that is certain; `None`: what it ends in can't be told.
+/// What the struct ends in, and whether that is certain; `None`: unknown.
 fn end_of(reader: &Reader<'_>, value: &Value, nesting: usize) -> Option<(End, bool)> {
     let type_ = reader.resolve(value)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
@@ -118,7 +118,7 @@ fn end_of(reader: &Reader<'_>, value: &Value, nesting: usize) -> Option<(End, bo
     if &*inner.name == "u8" && arguments.iter().any(|argument| argument == "str") {
         return Some((End::Text, true));
     }
-    // The size of such a struct leaves out its end.
+    // The size of a struct with an unsized tail doesn't include the tail.
     if last.offset.saturating_add(inner.size?) > type_.size? {
         return Some((End::Elements, true));
     }

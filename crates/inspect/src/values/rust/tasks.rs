@@ -1,14 +1,14 @@
-//! What futures are polled with: wakers, as what they wake.
+//! Wakers and contexts of futures, shown as what they wake.
 
 use super::{Flaw, Known, objects, pointed_to, shown};
 use crate::Address;
 use crate::values::view::View;
 use crate::values::{Contents, Reader, Value, names};
 
-/// What the function of a waker made of an `Arc<impl Wake>` is called.
+/// The path of the wake function of a waker that was made from an `Arc<impl Wake>`.
 const WAKE: &str = "alloc::task::raw_waker::wake";
 
-/// `Waker`: what an `Arc` of it holds; of one that was made by hand, its data and what it calls to wake.
+/// `Waker`: the value of its `Arc`; if it was made by hand, its data and its wake function.
 pub(super) fn waker(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let raw = reader.field(value, "waker").known()?;
     let data = reader.field(&raw, "data").known()?;

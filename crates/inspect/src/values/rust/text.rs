@@ -1,4 +1,4 @@
-//! Texts: owned, borrowed and shared. Valid UTF-8 is shown as `quoting` does, other bytes as escapes.
+//! Strings: owned, borrowed and shared. Valid UTF-8 is shown as `quoting` does, other bytes as escapes.
 
 use super::{Flaw, Known, MAX_OBJECT, broken, sequences};
 use crate::Address;
@@ -6,16 +6,16 @@ use crate::values::quoting::{Controls, quote_with};
 use crate::values::view::{Limit, View};
 use crate::values::{Reader, Value, contents};
 
-/// What of text a pointer may point to.
+/// The kind of string that a pointer points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `str`, `Path`, `OsStr`, `BStr`: as long as the pointer says.
+    /// `str`, `Path`, `OsStr`, `BStr`: the pointer's length is the text's.
     Plain,
-    /// `CStr`: a byte less.
+    /// `CStr`: the length includes a zero.
     ZeroEnded,
 }
 
-/// Whether what a type without a size is a text.
+/// The kind of string that an unsized type is; `None`: it is none.
 pub(super) fn kind(pointee: &str) -> Option<Kind> {
     match pointee {
         "str" | "std::path::Path" | "std::ffi::os_str::OsStr" | "bstr::bstr::BStr" => {
@@ -26,7 +26,7 @@ pub(super) fn kind(pointee: &str) -> Option<Kind> {
     }
 }
 
-/// A `Vec<u8>` that is a text.
+/// A `Vec<u8>` that contains a text.
 pub(super) fn string(reader: &Reader<'_>, vec: &Value, limit: Limit) -> Result<View, Flaw> {
     let (address, length) = sequences::vec_parts(reader, vec, 1)?;
     utf8(reader, address, length, limit)
@@ -40,7 +40,7 @@ pub(super) fn c_string(reader: &Reader<'_>, value: &Value, limit: Limit) -> Resu
     of_kind(reader, Kind::ZeroEnded, address, length, limit)
 }
 
-/// What `Chars` and its like have yet to give.
+/// The remaining text of `Chars` and similar iterators.
 pub(super) fn remaining(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
     let start = reader.find(value, "ptr").known()?;
     let end = reader.find(value, "end_or_len").known()?;
@@ -54,7 +54,7 @@ pub(super) fn remaining(reader: &Reader<'_>, value: &Value, limit: Limit) -> Res
     }
 }
 
-/// What an iterator over the parts of a text has yet to cut.
+/// The remaining text of an iterator that splits a text.
 pub(super) fn uncut(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
     let number = |part: &Value| -> Result<u64, Flaw> {
         let part = reader.find_integer(part).known()?;
@@ -83,7 +83,7 @@ pub(super) fn uncut(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<
     }
 }
 
-/// A text of a kind.
+/// A string of a kind.
 pub(super) fn of_kind(
     reader: &Reader<'_>,
     kind: Kind,
@@ -139,7 +139,7 @@ pub(super) fn quoted(
     })
 }
 
-/// Text as Rust's `{:?}` writes it, but for marks, which are shown on their characters; what is no UTF-8 as escaped bytes.
+/// Text as Rust's `{:?}` writes it, except that combining marks are shown; invalid UTF-8 as escaped bytes.
 fn quote(bytes: &[u8]) -> String {
     quote_with(bytes, Controls::Scalars)
 }

@@ -1,10 +1,10 @@
-//! Threads and what they wait at: handles with their thread's name and result, barriers, `Once`.
+//! Threads and synchronisation types: thread handles with name and result, barriers, `Once`.
 
 use super::{Flaw, Known, cells, payload, pointed_to, shown};
 use crate::values::view::View;
 use crate::values::{Reader, Value};
 
-/// `Thread`: its id, and its name where it has one.
+/// `Thread`: its id, and its name if it has one.
 pub(super) fn thread(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let shared = pointed_to(reader, value)?;
     let inner = reader.field(&shared, "data").known()?;
@@ -15,7 +15,7 @@ pub(super) fn thread(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     Ok(shown("Thread", fields))
 }
 
-/// `JoinHandle` and `ScopedJoinHandle`: the thread, and what it has come to, if it is through and nobody has joined it.
+/// `JoinHandle` and `ScopedJoinHandle`: the thread, and its result if it has finished and wasn't joined.
 pub(super) fn handle(reader: &Reader<'_>, value: &Value, name: &str) -> Result<View, Flaw> {
     let thread = reader.find(value, "thread").known()?;
     let packet = reader.find(value, "packet").known()?;
@@ -26,7 +26,7 @@ pub(super) fn handle(reader: &Reader<'_>, value: &Value, name: &str) -> Result<V
     Ok(shown(name, vec![("thread", thread), ("result", result)]))
 }
 
-/// `Barrier`: how many of how many are there.
+/// `Barrier`: the numbers of waiting threads and of all threads.
 pub(super) fn barrier(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let lock = reader.field(value, "lock").known()?;
     let waiting = reader.find(&lock, "count").known()?;

@@ -1,4 +1,4 @@
-//! Durations as `{:?}` writes them, instants as seconds of their clock, and the system's time as a date.
+//! Durations as `{:?}` writes them, instants in seconds of their clock, and the system's time as a date.
 
 use super::{Flaw, Known, broken};
 use crate::values::view::View;
@@ -12,7 +12,7 @@ pub(super) fn duration(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
     Ok(text(format!("{duration:?}")))
 }
 
-/// `Instant`: seconds of the clock that counts from when the machine was started (`CLOCK_MONOTONIC`).
+/// `Instant`: seconds of the clock that counts from the start of the machine (`CLOCK_MONOTONIC`).
 pub(super) fn instant(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let (seconds, nanoseconds) = parts(reader, value, "tv_sec", "tv_nsec")?;
     let fraction = fraction(nanoseconds);
@@ -49,7 +49,7 @@ fn parts(
     }
 }
 
-/// What stands behind a number of seconds: nothing, `.5`, `.000000001`.
+/// The fraction of a second: empty, `.5`, `.000000001`.
 fn fraction(nanoseconds: u32) -> String {
     match nanoseconds {
         0 => String::new(),
@@ -60,11 +60,11 @@ fn fraction(nanoseconds: u32) -> String {
     }
 }
 
-/// Seconds since 1970 as a date of the Gregorian calendar and a time of day.
+/// Seconds since 1970 as a date of the Gregorian calendar with the time of day.
 fn utc(seconds: i64, nanoseconds: u32) -> String {
     const DAY: i64 = 86_400;
     let (days, time) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    // Days are counted from the first of March of the year 0, so that a leap day is a year's last, in eras of 400 years.
+    // Count days from March 1 of the year 0, so that a leap day is a year's last day, in eras of 400 years.
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era =
@@ -83,7 +83,7 @@ fn utc(seconds: i64, nanoseconds: u32) -> String {
     format!("{year:0width$}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction} UTC")
 }
 
-/// What the crate `chrono` has: dates, times of day, both, and both in a time zone.
+/// Types of the crate `chrono`: dates, times of day, both, and both in a time zone.
 pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
     let number = |value: &Value, name: &str| -> Result<i32, Flaw> {
         let integer = reader.find(value, name).known()?;
@@ -92,7 +92,7 @@ pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<V
         Ok(contents::extract_bits(&bytes, 0, 32) as u32 as i32)
     };
     let date = || {
-        // The year, the day in it from 1, and flags of the year in four bits.
+        // The year, the ordinal day from 1, and four bits of flags.
         let packed = number(value, "yof")?;
         Ok::<i64, Flaw>(days(
             i64::from(packed >> 13),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn seconds_become_dates() {
-        // As `date -u -d @N` says.
+        // The expected dates are those of `date -u -d @N`.
         for (seconds, nanoseconds, date) in [
             (0, 0, "1970-01-01 00:00:00 UTC"),
             (-1, 500_000_000, "1969-12-31 23:59:59.5 UTC"),

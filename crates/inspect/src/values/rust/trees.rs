@@ -1,4 +1,4 @@
-//! Rust's B-trees, and what iterators over them have yet to give: walked no further than asked.
+//! Rust's B-trees, and the remaining items of iterators over them. Walked no further than requested.
 
 use super::tables::{Given, MAX_STEPS, Slots, collected, offset, stuck};
 use super::{Flaw, Known, broken, held};
@@ -9,26 +9,26 @@ use crate::values::view::{Limit, View};
 use crate::values::{Contents, Reader, Value, contents};
 use dapple_symbols::types::TypeKind;
 
-/// A B-tree of more levels would hold more than memory does.
+/// A B-tree with more levels wouldn't fit into memory.
 const MAX_HEIGHT: u64 = 24;
 /// A node's capacity is below this.
 const MAX_KEYS: u64 = 64;
-/// Entries of a part of a tree that are counted.
+/// How many entries of a range are counted by walking.
 const MAX_COUNTED: u64 = 10_000;
 
-/// How the nodes of a B-tree are laid out.
+/// The layout of a B-tree's nodes.
 struct Tree {
     slots: Slots,
     count: u64,
-    /// Where a node has the address of the one above.
+    /// The offset of the parent's address in a node.
     parent: u64,
-    /// Where a node has its position among that one's edges.
+    /// The offset of the node's index among its parent's edges.
     position: u64,
     keys: u64,
     key_stride: u64,
     values: u64,
     value_stride: u64,
-    /// An inner node is a leaf with its edges behind it.
+    /// The offset of the edges in an inner node, which begins with a leaf node.
     edges: u64,
 }
 
@@ -67,14 +67,14 @@ pub(super) fn tree(
     Ok(View::Entries(collected(page, length, flaw)?))
 }
 
-/// What an iterator over a tree has yet to give.
+/// The remaining items of an iterator over a tree.
 pub(super) fn rest(
     reader: &Reader<'_>,
     value: &Value,
     given: Given,
     limit: Limit,
 ) -> Result<View, Flaw> {
-    // Where only a part of a tree is gone through, nobody has counted it.
+    // An iterator over a range doesn't store a length.
     let length = match reader.find(value, "length") {
         Some(length) => Some(reader.word(&length.contents)?),
         None => None,
@@ -122,23 +122,23 @@ pub(super) fn rest(
     Ok(tree.slots.shown(entries, true))
 }
 
-/// Where an iterator starts: at the tree's first leaf, which it has yet to find, or in front of an entry of a leaf.
+/// Where an iterator starts: at the first leaf below a root, which it hasn't descended to yet, or before an entry of a leaf.
 enum Edge {
     Root(Place),
     Leaf((Place, u64)),
 }
 
-/// A node of a B-tree, and where a walk has come to it from.
+/// A node of a B-tree, with the way to it.
 struct Place {
     node: u64,
-    /// Levels below it.
+    /// The number of levels below it.
     height: u64,
-    /// The node above, and the position among its edges.
+    /// The parent, and the index among its edges.
     above: Option<(u64, u64)>,
 }
 
 impl Tree {
-    /// How many levels are below the node that a `NodeRef` refers to.
+    /// The number of levels below a `NodeRef`'s node.
     fn height(reader: &Reader<'_>, node: &Value) -> Result<u64, Flaw> {
         match reader.word(&reader.find(node, "height").known()?.contents)? {
             height @ 0..=MAX_HEIGHT => Ok(height),
@@ -146,7 +146,7 @@ impl Tree {
         }
     }
 
-    /// The node that a `NodeRef` refers to, and how all of its tree's are laid out.
+    /// The node of a `NodeRef`, and the layout of the tree's nodes.
     fn at(
         reader: &Reader<'_>,
         node: &Value,
@@ -166,7 +166,7 @@ impl Tree {
         Ok((place, Tree::of(reader, &leaf, given)?))
     }
 
-    /// Where a `Handle`, or a `LazyLeafHandle`, is.
+    /// The position of a `Handle` or a `LazyLeafHandle`.
     fn edge(reader: &Reader<'_>, handle: &Value, given: Given) -> Result<(Edge, Tree), Flaw> {
         let is_lazy = reader.field(handle, "idx").is_none();
         let handle = match is_lazy {
@@ -179,7 +179,7 @@ impl Tree {
             return Ok((Edge::Root(root), tree));
         };
         let position = reader.word(&position.contents)?;
-        // An optimised program doesn't store the height of what can only be a leaf.
+        // The height of a leaf may be optimized out.
         let node = reader.field(&handle, "node").known()?;
         let (leaf, tree) = Tree::at(reader, &node, 0, given)?;
         match position <= MAX_KEYS {
@@ -188,14 +188,14 @@ impl Tree {
         }
     }
 
-    /// A number of two bytes in a node.
+    /// A two-byte number in a node.
     fn number(&self, reader: &Reader<'_>, node: u64, offset: u64) -> Result<u64, Flaw> {
         let at = Contents::Memory(Address(node.wrapping_add(offset)));
         let bytes = reader.bytes(&at, 2)?;
         Ok(contents::extract_bits(&bytes, 0, 16) as u64)
     }
 
-    /// How many entries a node has.
+    /// The number of entries in a node.
     fn count(&self, reader: &Reader<'_>, node: u64) -> Result<u64, Flaw> {
         match self.number(reader, node, self.count)? {
             count @ 1..=MAX_KEYS => Ok(count),
@@ -203,7 +203,7 @@ impl Tree {
         }
     }
 
-    /// The node below another, by its position among those.
+    /// The child of a node at an index.
     fn below(&self, reader: &Reader<'_>, place: &Place, position: u64) -> Result<Place, Flaw> {
         let [node] = reader.words(place.node.wrapping_add(self.edges + 8 * position))?;
         Ok(Place {
@@ -213,7 +213,7 @@ impl Tree {
         })
     }
 
-    /// The entry of a node at a position.
+    /// The entry of a node at an index.
     fn entry(&self, node: u64, position: u64) -> Entry {
         let key = self.keys + position * self.key_stride;
         let value = self.values + position * self.value_stride;
@@ -221,7 +221,7 @@ impl Tree {
             .entry(node.wrapping_add(key), node.wrapping_add(value))
     }
 
-    /// In front of all that is below a node.
+    /// The position before the first entry below a node.
     fn first_edge(&self, reader: &Reader<'_>, node: Place) -> Result<(Place, u64), Flaw> {
         let mut place = node;
         while place.height > 0 {
@@ -230,7 +230,7 @@ impl Tree {
         Ok((place, 0))
     }
 
-    /// From a leaf's edge on, to another or as many entries as there are. Whether the other was met.
+    /// Walks from a leaf's edge up to the edge `back`, or for `length` entries. Returns whether it has reached `back`.
     fn walk_on(
         &self,
         reader: &Reader<'_>,
@@ -244,7 +244,7 @@ impl Tree {
                 return Ok(true);
             }
             let is_done = match back {
-                // They are counted by the way.
+                // The walk counts them.
                 Some(_) => page.position() >= length,
                 None => page.is_full(length),
             };
@@ -287,7 +287,7 @@ impl Tree {
         broken("too far in to be walked to")
     }
 
-    /// From a leaf at address 0.
+    /// The layout, from a leaf node's value at address 0.
     fn of(reader: &Reader<'_>, leaf: &Value, given: Given) -> Result<Tree, Flaw> {
         let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
             let array = reader.field(leaf, name).known()?;
@@ -321,7 +321,7 @@ impl Tree {
         })
     }
 
-    /// One node and what is below it, in order. Each is asked whether it is where the walk came from, so that none is met twice.
+    /// Walks a node and its children in order. Each node must link back to its parent, so that no node is visited twice.
     fn walk(
         &self,
         reader: &Reader<'_>,
