@@ -418,8 +418,7 @@ fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
         .map(|function| function.name.clone());
     let name = name.or_else(symbol);
     let language = module.language_at(lookup);
-    // The innermost frame may stop at an instruction without a line: take the nearest row with one. A call without a line is shown
-    // without a position.
+    // An instruction where a thread has stopped may have no line: take that of the row before it. For a return address, leave it unknown.
     let row = match frame.lookup == frame.pc {
         true => module.row_with_line(lookup),
         false => module.row_at(lookup).filter(|row| row.line != 0),

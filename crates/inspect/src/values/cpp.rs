@@ -254,7 +254,7 @@ pub(crate) fn dynamic_type(
     let own = reader.resolve(value)?.type_;
     let mut at = Arc::clone(&own);
     let mut found = is_polymorphic(aggregate)?;
-    // The table of virtual functions may be the first base's.
+    // The vtable may be the first base's.
     for _ in 0..MAX_BASES {
         let TypeKind::Aggregate(inner) = &at.kind else {
             return None;
@@ -350,7 +350,7 @@ pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Opti
     ))
 }
 
-/// The virtual function of a class at an index of its virtual table: `Shape::area`. The first base's functions have the first indices.
+/// The virtual function of a class at an index of its vtable: `Shape::area`. The first base's functions have the first indices.
 pub(crate) fn virtual_at(reader: &Reader<'_>, class: &Value, slot: u64) -> Option<String> {
     let mut class = class.clone();
     for _ in 0..MAX_BASES {
@@ -391,7 +391,7 @@ pub(crate) fn most_derived(
         .filter(|at| at.0 != 0 && !value.base && !value.raw)?;
     let class = dynamic_type(reader, value, aggregate)?;
     let [table] = reader.words(at.0).ok()?;
-    // The offset to the top of the object, two words before the virtual table's address point (Itanium C++ ABI §2.5.2).
+    // The offset to the top of the object, two words before the vtable's address point (Itanium C++ ABI §2.5.2).
     let [offset] = reader.words(table.checked_sub(16)?).ok()?;
     let whole = Contents::Memory(at.offset(offset as i64));
     let near = NamePattern::new(&format!("::{class}"));
@@ -411,7 +411,7 @@ pub(crate) fn most_derived(
 }
 
 impl Reader<'_> {
-    /// The most-derived object that contains this part, found by its virtual table; `None`: there is no table, or it is unreadable.
+    /// The most-derived object that contains this part, found by its vtable; `None`: there is no table, or it is unreadable.
     pub(crate) fn whole_object(&self, part: &Value, aggregate: &Aggregate) -> Option<Value> {
         let whole = most_derived(self, part, aggregate).map(|field| field.value);
         whole.or_else(|| self.has_table(part, aggregate, 0).then(|| part.clone()))

@@ -10,10 +10,10 @@ use dapple_symbols::types::{Aggregate, TypeKind};
 
 /// The largest function object that libstdc++'s `function` stores inline, if the object is trivially copyable, in bytes.
 const INSIDE: u64 = 16;
-/// How many functions of a virtual table of libc++'s are looked at.
+/// How many functions of a vtable of libc++'s are looked at.
 const TABLE: usize = 9;
 
-/// `function`: its target. libstdc++ stores a function that is specialised for the target's type, libc++ an object with a virtual table.
+/// `function`: its target. libstdc++ stores a function that is specialised for the target's type, libc++ an object with a vtable.
 pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let empty = || Some(View::Leaf("empty".to_owned()));
     let held = match word(reader, value, &["_M_invoker"]) {

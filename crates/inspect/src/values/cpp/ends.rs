@@ -3,7 +3,7 @@
 use crate::pages::Pages;
 use crate::values::Reader;
 
-/// More levels than a balanced tree can have in 64 bits of address space.
+/// More levels than a red-black tree can have in 64 bits of address space.
 const MAX_DEPTH: usize = 130;
 /// The longest list that is walked to tell its end node from an element.
 const MAX_LIST: u64 = 1 << 16;

@@ -40,7 +40,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
             }
             let result = reader.find_pointer(&reader.field(&state, "_M_result")?)?;
             let result = reader.word(&result.contents).ok()?;
-            // `_Result<T>`: a virtual table, an exception, and the value at the next address that its alignment allows.
+            // `_Result<T>`: a vtable, an exception, and the value at the next address that its alignment allows.
             let align = reader.align_of(&of(Some(0))?).max(1);
             let held = of(result.checked_add(16)?.checked_next_multiple_of(align))?;
             let [failure] = reader.words(result.checked_add(8)?).ok()?;
@@ -74,7 +74,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
     })
 }
 
-/// The flags of a libc++ state, and its exception. If its class is only declared, they are found by the ABI: a virtual table and a count,
+/// The flags of a libc++ state, and its exception. If its class is only declared, they are found by the ABI: a vtable and a count,
 /// the exception, a mutex and a condition variable, the flags.
 fn libcxx_state(reader: &Reader<'_>, state: &Value, address: u64) -> Option<(u64, u64)> {
     const EXCEPTION: u64 = 16;

@@ -103,7 +103,7 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
         None => {
             let (owners, weak) = match count("__shared_owners_") {
                 Some(owners) => (owners, count("__shared_weak_owners_")?),
-                // If its type is only declared: the counts come after the pointer to its virtual table.
+                // If its type is only declared: the counts come after the pointer to its vtable.
                 None if name.contains("__shared_weak_count") => {
                     let [owners, weak] = reader.words(address.checked_add(8)?).ok()?;
                     (owners as i64, weak as i64)

@@ -1,7 +1,7 @@
 //! Streams: their text and their state.
 //!
 //! Their classes are templates that the library instantiates, so programs often only declare them. Their layout is part of each library's
-//! ABI, and equal in both except for the buffer's own members: an output stream begins with a virtual table's address, an input stream
+//! ABI, and equal in both except for the buffer's own members: an output stream begins with a vtable's address, an input stream
 //! with that and a count, a stream for both with the two; the buffer follows.
 
 use super::texts::{self, Text};
@@ -105,7 +105,7 @@ fn shown(
     })
 }
 
-/// The state flags of a stream, at the same offset of the shared base in both libraries. The virtual table has the base's offset.
+/// The state flags of a stream, at the same offset of the shared base in both libraries. The vtable has the base's offset.
 fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
     const BITS: [(u32, &str); 3] = [(1, "bad"), (2, "eof"), (4, "fail")];
     let at = stream.address()?;

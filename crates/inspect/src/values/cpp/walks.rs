@@ -8,7 +8,7 @@ use crate::values::entries::{Entry, Page};
 use crate::values::halts::{State, Walk};
 use crate::values::{Reader, view::Reason};
 
-/// More levels than a balanced tree can have in 64 bits of address space.
+/// More levels than a red-black tree can have in 64 bits of address space.
 const MAX_DEPTH: usize = 130;
 /// The most nodes that one walk visits.
 const MAX_STEPS: u64 = 1 << 24;
