@@ -1,25 +1,23 @@
 //! Bytes to messages and back, without I/O.
 //!
-//! The wire is `Content-Length: N`, an empty line, and N bytes of JSON. [`Decoder`] takes bytes as they come, in
-//! pieces of any size, and gives out the text of whole messages; [`encode`] does the reverse. What a message means is
-//! not decided here: see [`crate::envelope`].
+//! On the wire a message is `Content-Length: N`, an empty line, and N bytes of JSON. [`Decoder`] takes bytes in pieces of any size
+//! and returns the text of whole messages; [`encode`] does the reverse. [`crate::envelope`] parses that text.
 //!
-//! Worth knowing: the decoder never allocates what a header merely claims. It holds the bytes it was given and no
-//! more. Behind bytes that are no message it goes on at the next `Content-Length:`, wherever that is; only a message over the limit
-//! ends the stream.
+//! Worth knowing: the decoder buffers only the bytes it was given and never allocates what a header merely claims. After bytes that
+//! are not a message it resumes at the next `Content-Length:`, wherever that is; only a message over the limit ends the stream.
 
 use serde::Serialize;
 
 use crate::envelope::{Envelope, Kind};
 use crate::json;
 
-/// The longest message accepted unless told otherwise: 64 MiB.
+/// The longest message accepted by default: 64 MiB.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
 
 /// The longest block of headers accepted, in bytes. Real ones are below 100.
 const HEADER_LIMIT: usize = 8 << 10;
 
-/// How the header begins that every message has.
+/// The start of the header that every message has.
 const LENGTH: &[u8] = b"Content-Length:";
 
 /// What was wrong with the bytes of a stream.
@@ -32,7 +30,7 @@ pub enum CodecError {
         /// The line, shortened.
         line: String,
     },
-    /// The value of `Content-Length` is not a count of bytes. What follows is skipped, up to the next `Content-Length:`.
+    /// The value of `Content-Length` is not a number of bytes. The input is skipped up to the next `Content-Length:`.
     #[error(
         "`Content-Length` must be a number of bytes, found `{value}`; what follows is skipped, up to the next one"
     )]
@@ -40,7 +38,7 @@ pub enum CodecError {
         /// The header's value, shortened.
         value: String,
     },
-    /// A header block gives two different lengths. What follows is skipped, up to the next `Content-Length:`.
+    /// A header block gives two different lengths. The input is skipped up to the next `Content-Length:`.
     #[error(
         "`Content-Length` is given twice, as {first} and as {second}; what follows is skipped, up to the next one"
     )]
@@ -50,17 +48,18 @@ pub enum CodecError {
         /// The second, different one.
         second: u64,
     },
-    /// A header block ended without a length. What follows is skipped, up to the next `Content-Length:`.
+    /// A header block ended without a length. The input is skipped up to the next `Content-Length:`.
     #[error(
         "a message without `Content-Length`; what follows is skipped, up to the next one that has it"
     )]
     NoLength,
-    /// A header block does not end. What follows is skipped, up to the next `Content-Length:`.
+    /// A header block is longer than any real one. The input is skipped up to the next `Content-Length:`.
     #[error(
         "more than {HEADER_LIMIT} bytes of headers; what follows is skipped, up to the next `Content-Length`"
     )]
     HeadersTooLong,
-    /// A message is longer than the limit. The stream ends here: nobody sends so much, and to wait for it would be to hang.
+    /// A message is longer than the limit. The stream ends here: such a length is an error of the sender, and waiting for that many
+    /// bytes would hang.
     #[error("a message of {length} bytes is over the limit of {limit}; nothing more is read")]
     TooLong {
         /// What the header said, in bytes.
@@ -84,7 +83,7 @@ impl CodecError {
         matches!(self, Self::TooLong { .. })
     }
 
-    /// True if the bytes behind it are skipped up to a `Content-Length:`.
+    /// True if the bytes after the error are skipped up to a `Content-Length:`.
     fn is_followed_by_garbage(&self) -> bool {
         matches!(
             self,
@@ -99,13 +98,13 @@ impl CodecError {
 /// Where in the stream the decoder is.
 #[derive(Debug)]
 enum Place {
-    /// Between messages or among headers; `bytes` counts the headers of this block.
+    /// Between messages or within a header block, of which `bytes` bytes were read.
     Headers { length: Option<u64>, bytes: usize },
     /// Before a body of this length.
     Body { length: usize },
-    /// In bytes that are skipped, up to the next [`LENGTH`].
+    /// In bytes that are skipped up to the next [`LENGTH`].
     Garbage,
-    /// Behind a fatal error.
+    /// After a fatal error.
     Lost,
 }
 
@@ -131,9 +130,9 @@ impl Place {
 #[derive(Debug)]
 pub struct Decoder {
     buffer: Vec<u8>,
-    /// How much of `buffer` is used up.
+    /// How many bytes of `buffer` were consumed.
     start: usize,
-    /// How much of `buffer` was searched for the end of a line.
+    /// How many bytes of `buffer` were searched for the end of a line.
     searched: usize,
     place: Place,
     limit: usize,
@@ -179,9 +178,9 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole message's text, `None` until more bytes are pushed.
+    /// The text of the next whole message, or `None` if more bytes have to be pushed first.
     ///
-    /// After an error that is not [fatal](CodecError::is_fatal) the next call goes on behind it; after a fatal one
+    /// After an error that is not [fatal](CodecError::is_fatal) the next call resumes after the bad bytes; after a fatal one
     /// there are no more messages.
     #[expect(
         clippy::should_implement_trait,
@@ -228,7 +227,7 @@ impl Decoder {
                 Place::Garbage => {
                     let rest = &self.buffer[self.start..];
                     let Some(at) = position_of_length(rest) else {
-                        // The beginning of one may be at the end.
+                        // The buffer may end with the start of a `Content-Length:`.
                         self.start = self.buffer.len() - available.min(LENGTH.len() - 1);
                         return Ok(None);
                     };
@@ -262,7 +261,7 @@ impl Decoder {
                     let line = self.start..from + end;
                     let bytes = bytes + line.len() + 1;
                     if bytes > HEADER_LIMIT {
-                        // The line may have a message's header at its end.
+                        // The line is not consumed: a message's header may stand at its end.
                         return Err(CodecError::HeadersTooLong);
                     }
                     self.start = line.end + 1;
@@ -272,7 +271,7 @@ impl Decoder {
         }
     }
 
-    /// Takes one line among the headers, without its line feed.
+    /// Handles one line of the header block, without its line feed.
     fn header_line(
         &mut self,
         line: std::ops::Range<usize>,
@@ -292,7 +291,7 @@ impl Decoder {
         let header = colon.zip(name);
         let header = header.filter(|(_, name)| name.iter().all(is_token));
         let is_length = |name: &[u8]| name.eq_ignore_ascii_case(&LENGTH[..LENGTH.len() - 1]);
-        // What is left of a message may stand in front of the next one's header.
+        // The rest of a broken message may stand in front of the next message's header, on the same line.
         let own = usize::from(header.is_some_and(|(_, name)| is_length(name)));
         let embedded = position_of_length(&line[own..]).map(|at| own + at);
         let (colon, name) = match (header, embedded) {
@@ -352,13 +351,13 @@ impl Decoder {
     }
 }
 
-/// Where the next header begins that gives a message's length.
+/// The offset of the next `Content-Length:` header.
 fn position_of_length(bytes: &[u8]) -> Option<usize> {
     let mut windows = bytes.windows(LENGTH.len());
     windows.position(|window| window.eq_ignore_ascii_case(LENGTH))
 }
 
-/// Digits only: `-1`, `+1`, `1e3` and an empty value are no lengths.
+/// Takes digits only: `-1`, `+1`, `1e3` and an empty value are not lengths.
 fn decimal(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -366,7 +365,7 @@ fn decimal(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// At most 60 bytes of what came, printable, for an error message.
+/// At most 60 bytes of the input, printable, for an error message.
 fn excerpt(bytes: &[u8]) -> String {
     let shown = &bytes[..bytes.len().min(60)];
     let mut text = String::from_utf8_lossy(shown).escape_debug().to_string();
@@ -386,7 +385,7 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// As [`encode`], behind what `bytes` has already: for a buffer that is used again and again. After an error it is as before.
+/// As [`encode`], but appends to `bytes`: for a buffer that is reused. After an error `bytes` is unchanged.
 ///
 /// # Errors
 /// As [`encode`].
@@ -394,8 +393,8 @@ pub fn encode_into(bytes: &mut Vec<u8>, message: &impl Serialize) -> Result<(), 
     framed(bytes, |bytes| json::write(bytes, message))
 }
 
-/// A whole message around a typed payload, behind what `bytes` has already; the payload is written straight to its place. One
-/// that is written as `null`, such as [`Empty`](crate::message::Empty), is left out. After an error `bytes` is as before.
+/// Appends a whole message with a typed payload to `bytes`; the payload is serialized straight into the buffer. A payload
+/// that serializes to `null`, such as [`Empty`](crate::message::Empty), is left out. After an error `bytes` is unchanged.
 ///
 /// ```
 /// use dapple_dap::codec::encode_envelope;
@@ -464,12 +463,12 @@ pub fn encode_envelope<P: Serialize>(
     })
 }
 
-/// Puts a header before what `write` writes.
+/// Puts a header before the body that `write` appends.
 fn framed(
     bytes: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
 ) -> Result<(), serde_json::Error> {
-    // Most messages have hundreds of bytes; others are moved once their length is known.
+    // Room for a length of three digits, which most messages have. Other bodies are moved once their length is known.
     const GUESS: &[u8] = b"Content-Length: 100\r\n\r\n";
     let start = bytes.len();
     let body = start + GUESS.len();

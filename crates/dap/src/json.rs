@@ -1,12 +1,10 @@
-//! Quick ways to read and to write JSON, for what has nothing unusual in it.
+//! A fast path for reading and writing common JSON; serde_json is the slow path.
 //!
-//! [`read`] and [`write`] do what serde_json does, about twice as fast, or give up without a reason: serde_json then either knows
-//! better or says what is wrong and where. So nothing here has to explain an error, and whatever is rare may be left to the
-//! slow way. What is accepted here is accepted there, with the same value, and written to the same bytes; the tests hold the
-//! two against each other.
+//! [`read`] and [`write`] do what serde_json does, about twice as fast, or give up without a reason. serde_json then either accepts
+//! the value or says what is wrong and where. So nothing here has to explain an error, and rare input may be left to serde_json.
+//! The fast path accepts only what serde_json accepts, with the same value, and writes the same bytes; the tests compare the two.
 //!
-//! What makes both quick is that strings are looked at many bytes at a time, and copied or borrowed whole where they have no
-//! escapes.
+//! Both are fast because they scan strings 8 or 16 bytes at a time, and copy or borrow whole strings that have no escapes.
 
 mod read;
 mod write;
@@ -18,11 +16,11 @@ use wide::u8x16;
 pub(crate) use read::{Reader, read, read_object};
 pub(crate) use write::{raw, write, write_integer, write_string};
 
-/// Under this name serde_json's `RawValue` asks a deserializer for a value's text, and gives it to a serializer. Should a version
-/// of it take another name, such a value is left to the slow way, and with it goes the speed, but nothing else.
+/// The struct name by which serde_json's `RawValue` asks a deserializer for a value's text, and passes that text to a serializer.
+/// Should a version of serde_json use another name, raw values are left to serde_json: slower, but still correct.
 const RAW: &str = "$serde_json::private::RawValue";
 
-/// The slow way has to decide.
+/// The fast path does not handle this value; serde_json has to.
 #[derive(Debug)]
 pub(crate) struct GiveUp;
 
@@ -39,7 +37,7 @@ impl de::Error for GiveUp {
         Self
     }
 
-    // The defaults would write a sentence first.
+    // The default implementations would format a message first.
     fn invalid_type(_: de::Unexpected<'_>, _: &dyn de::Expected) -> Self {
         Self
     }
@@ -61,7 +59,7 @@ impl ser::Error for GiveUp {
     }
 }
 
-/// Where the first quote, backslash or byte below 0x20 is.
+/// The index of the first quote, backslash or byte below 0x20.
 #[inline(always)]
 fn first_special(block: &[u8; 16]) -> Option<usize> {
     let block = u8x16::new(*block);
@@ -72,7 +70,8 @@ fn first_special(block: &[u8; 16]) -> Option<usize> {
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
-/// The bytes that are a quote, a backslash or below 0x20: their highest bits. Those above the first found may be wrong.
+/// Marks the bytes that are a quote, a backslash or below 0x20 by their highest bits. Only zero and the lowest mark are exact: the
+/// borrow of a subtraction may mark bytes above it wrongly.
 #[inline(always)]
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;

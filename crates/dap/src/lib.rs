@@ -1,19 +1,19 @@
 //! The Debug Adapter Protocol: everything for writing a debug adapter or a client of one, and nothing of debugging.
 //!
-//! Messages have types, generated from the protocol's definition, and both ends of a conversation keep its rules and notice where the
-//! other does not. What a request means, and in which order a debugger is driven, is up to you. It works on Linux.
+//! Messages have types, generated from the protocol's definition. Both ends of a connection keep the protocol's rules and report where
+//! the peer breaks them. What a request means, and in which order a debugger is driven, is up to you. The crate works on Linux.
 //!
 //! # An adapter
 //!
-//! Handlers are registered by request type, and what has a handler is what the adapter says it can do. Each request is
-//! answered once: by its handler, or with an error if there is none or the arguments are malformed. What a handler sends leaves
-//! after its response.
+//! Handlers are registered by request type; the adapter advertises the capabilities that it has handlers for. Each request is
+//! answered once: by its handler, or with an error if there is no handler or the arguments are malformed. Events and reverse
+//! requests that a handler sends leave after its response.
 //!
 //! ```
 //! use dapple_dap::{Connection, Failure, Server};
 //! use dapple_dap::types::*;
 //!
-//! /// What is kept for one client.
+//! /// The state of one client's session.
 //! #[derive(Default)]
 //! struct Program {
 //!     path: Option<String>,
@@ -39,7 +39,7 @@
 //!         .build()
 //! }
 //!
-//! /// Serves the client at the other end: `Connection::stdio()` is what editors start an adapter with.
+//! /// Serves the client at the other end. Editors talk to an adapter over its stdio: `Connection::stdio()`.
 //! fn serve(connection: Connection) {
 //!     adapter().start(&connection).run(&mut Program::default());
 //! }
@@ -57,11 +57,11 @@
 //! ```
 //!
 //! With `serve(Connection::stdio())` as its `main` this is a debug adapter that an editor can start. [`Server::serve`] serves many
-//! clients on a port, [`server`] tells what else handlers can do, and [`testing::TestClient::of`] tries an adapter within a test.
+//! clients on a port, [`server`] describes what else handlers can do, and [`testing::TestClient::of`] runs an adapter within a test.
 //!
 //! # A client
 //!
-//! Requests are sent by type too, and the events that come are kept until somebody asks for them.
+//! Requests are sent by type too. Received events are kept until the program asks for them.
 //!
 //! ```
 //! use std::time::Duration;
@@ -99,36 +99,35 @@
 //! # thread.join().unwrap();
 //! ```
 //!
-//! An adapter that is a program is started with [`Client::spawn`], one that listens is reached with [`Client::connect`]; see
-//! [`client`].
+//! [`Client::spawn`] starts an adapter program, [`Client::connect`] connects to one that listens; see [`client`].
 //!
 //! # Whole programs
 //!
-//! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` a client that drives any adapter
-//! to its first stop. The one can be tried on the other, in the project's folder:
+//! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` is a client that drives any adapter
+//! to its first stop. Run one against the other in the project's folder:
 //!
 //! ```text
 //! cargo build -p dapple-dap --examples
 //! target/debug/examples/first_stop '{"program":"crates/dap/examples/tiny/countdown.tiny","stopOnEntry":true}' target/debug/examples/tiny
 //! ```
 //!
-//! # The rooms
+//! # Modules
 //!
 //! | module | |
 //! | --- | --- |
-//! | [`types`], [`message`] | what is sent: a type for each definition, generated; how to add requests and events of your own |
+//! | [`types`], [`message`] | the payloads: a generated type for each definition; how to add requests and events of your own |
 //! | [`codec`], [`envelope`] | bytes to messages and their payloads, without I/O |
 //! | [`any_message`] | any message as one typed value |
 //! | [`transport`] | connections over stdio, sockets and memory; who may connect |
-//! | [`lifecycle`] | when what may be sent, as a pure state machine |
-//! | [`cancel`] | how a handler learns that nobody wants its result |
+//! | [`lifecycle`] | which message may be sent when, as a pure state machine |
+//! | [`cancel`] | how a handler learns that its request was cancelled |
 //! | [`server`] | handlers, sessions, references, the client's conventions |
 //! | [`client`] | requests, events, capabilities; starting an adapter |
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
-//! | [`testing`] | verbs for tests of adapters, scripts for either side, recordings and their replay |
+//! | [`testing`] | a client for tests of adapters, scripts for either side, recordings and their replay |
 //!
-//! There are threads and channels in here, and no async runtime unless the feature `tokio` asks for the asynchronous client.
-//! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and so work with any.
+//! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client.
+//! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and work with any runtime.
 
 pub mod any_message;
 #[cfg(feature = "tokio")]

@@ -1,20 +1,20 @@
 //! What every typed message shares: the [`Request`] and [`Event`] traits, raw payloads, and decoding them.
 //!
 //! The generated [`types`](crate::types) implement these traits; you implement them for messages of your own. Not responsible
-//! for [framing](crate::codec) or for the [envelope](crate::envelope) around a payload. The trick worth knowing: a payload stays raw text ([`Raw`]) until
-//! somebody asks for its type, and is then decoded straight from that text; only when that fails is it decoded once more
-//! by a slower way that knows which field was at fault.
+//! for [framing](crate::codec) or for the [envelope](crate::envelope) around a payload. The trick worth knowing: a payload stays
+//! raw text ([`Raw`]) until it is decoded as a type. Only when that fails is it decoded again, by a slower decoder that
+//! keeps track of the field at fault.
 //!
 //! # A request of your own
 //!
-//! It is a marker type; server, client and tests take it like any other. Give it a name that the protocol will not use.
+//! A request is a marker type; server, client and tests take yours like any other. Give it a name that the protocol will not use.
 //!
 //! ```
 //! use dapple_dap::{Client, Connection, Request, Server};
 //! use dapple_dap::types::{InitializeRequest, InitializeRequestArguments};
 //! use serde::{Deserialize, Serialize};
 //!
-//! /// How much the debuggee's heap has.
+//! /// The size of the debuggee's heap.
 //! struct HeapRequest;
 //!
 //! #[derive(Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@
 //!
 //! # An event of your own
 //!
-//! A marker type as well. Clients that do not know it ignore it, as they do all events they do not know.
+//! An event is a marker type as well. Clients ignore events that they do not know.
 //!
 //! ```
 //! use std::time::Duration;
@@ -97,14 +97,14 @@ use crate::json;
 
 pub(crate) mod excerpt;
 
-/// A request: its name, what it carries and what answers it. The module shows [one of your own](self#a-request-of-your-own).
+/// A request: its name, its arguments and its response. The module shows [one of your own](self#a-request-of-your-own).
 pub trait Request: 'static {
     /// The command on the wire.
     const COMMAND: &'static str;
-    /// The flag that says the receiver takes this request, e.g. `supportsReadMemoryRequest`: a field of `Capabilities`,
-    /// or of `InitializeRequestArguments` where [`DIRECTION`](Self::DIRECTION) is to the client. `None`: always there.
+    /// The flag by which the receiver announces this request, e.g. `supportsReadMemoryRequest`: a field of `Capabilities`,
+    /// or of `InitializeRequestArguments` where [`DIRECTION`](Self::DIRECTION) is to the client. `None`: always supported.
     const CAPABILITY: Option<&'static str> = None;
-    /// Who asks whom.
+    /// Which peer sends the request.
     const DIRECTION: Direction = Direction::ToAdapter;
     /// The `arguments`; [`Empty`] where there are none.
     type Arguments: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
@@ -112,7 +112,7 @@ pub trait Request: 'static {
     type Response: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
 }
 
-/// An event: its name and what it carries. The module shows [one of your own](self#an-event-of-your-own).
+/// An event: its name and its body. The module shows [one of your own](self#an-event-of-your-own).
 pub trait Event: 'static {
     /// The event's name on the wire.
     const EVENT: &'static str;
@@ -129,7 +129,7 @@ pub enum Direction {
     ToClient,
 }
 
-/// No payload. It is written as `null`, which [`encode`] leaves out, and read from anything.
+/// No payload. Written as `null`, which [`encode`] leaves out, and read from any value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Empty;
 
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for Empty {
     }
 }
 
-/// Any JSON value, kept as its text. Two are equal when their texts are.
+/// Any JSON value, kept as its text. Two values are equal when their texts are.
 #[derive(Clone)]
 pub struct Raw(Box<RawValue>);
 
@@ -153,7 +153,7 @@ impl Raw {
     /// The JSON text of `value`.
     ///
     /// # Errors
-    /// Where `value` cannot be written as JSON, such as a map with keys that are not strings.
+    /// `value` cannot be written as JSON, such as a map with keys that are not strings.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Raw, serde_json::Error> {
         json::raw(value).map(Raw)
     }
@@ -161,7 +161,7 @@ impl Raw {
     /// Checks that `text` is one JSON value and keeps it.
     ///
     /// # Errors
-    /// Where it is not.
+    /// `text` is not one JSON value.
     pub fn from_text(text: impl Into<String>) -> Result<Raw, serde_json::Error> {
         RawValue::from_string(text.into()).map(Raw)
     }
@@ -171,7 +171,7 @@ impl Raw {
         self.0.get()
     }
 
-    /// The borrowed form that serde_json knows.
+    /// The value as serde_json's type.
     pub fn as_raw_value(&self) -> &RawValue {
         &self.0
     }
@@ -179,7 +179,7 @@ impl Raw {
     /// Decodes the value as a `T`.
     ///
     /// # Errors
-    /// Where it does not have `T`'s shape.
+    /// The value does not have `T`'s shape.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode(&self.0)
     }
@@ -297,7 +297,7 @@ impl<'de> Deserialize<'de> for IntegerOrString {
 /// Writes a number as JavaScript does: `100`, not `100.0`, which is what most peers send and some expect.
 pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     let whole = *value as i64;
-    // The same to the bit, so neither a fraction, nor a large number, nor -0 is changed.
+    // Comparing the bits leaves fractions, large numbers and -0 alone.
     if (whole as f64).to_bits() == value.to_bits()
         && whole.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
     {
@@ -318,13 +318,12 @@ pub(crate) fn optional_number<S: Serializer>(
     }
 }
 
-/// Why a payload does not have the shape its message says. It stays readable whatever the payload: long values and paths are not
-/// told whole.
+/// Why a payload does not have the shape that its message requires. Long values and paths are shortened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct DecodeError {
-    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole. A long one lacks its middle.
+    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole. A long path lacks its middle.
     pub path: String,
-    /// What was found and what was expected. Of a long value it has the start.
+    /// What was found and what was expected. A long value is cut after its start.
     pub message: String,
 }
 
@@ -341,7 +340,7 @@ impl fmt::Display for DecodeError {
 /// Decodes a payload.
 ///
 /// # Errors
-/// Where it does not have `T`'s shape; the error names the field.
+/// The payload does not have `T`'s shape; the error names the field.
 pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
     let text = raw.get();
     match json::read(text) {
@@ -350,24 +349,24 @@ pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
     }
 }
 
-/// Decodes a payload that may be absent: absent and `null` are the same as `{}`, so whatever has nothing required is
-/// there with its defaults, and anything else says which field is missing.
+/// Decodes a payload that may be absent. Absent and `null` are the same as `{}`: a type without required fields gets its defaults,
+/// and for any other type the error names the missing field.
 ///
 /// # Errors
-/// Where it does not have `T`'s shape; the error names the field.
+/// The payload does not have `T`'s shape; the error names the field.
 pub fn decode_or_default<T: DeserializeOwned>(raw: Option<&RawValue>) -> Result<T, DecodeError> {
     match raw {
         Some(raw) if raw.get() != "null" => decode(raw),
-        // The second try is for users' own types that are no objects, such as `()` and `Option<T>`.
+        // `null` is for users' own types that are not objects, such as `()` and `Option<T>`.
         _ => serde_json::from_str("{}")
             .or_else(|error| serde_json::from_str("null").map_err(|_| explain::<T>("{}", &error))),
     }
 }
 
-/// Writes a payload; `None` where there is nothing to carry and the message leaves it out.
+/// Writes a payload; `None` if it is `null`, which the message leaves out.
 ///
 /// # Errors
-/// Where `value` cannot be written as JSON, such as a map with keys that are not strings.
+/// `value` cannot be written as JSON, such as a map with keys that are not strings.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_json::Error> {
     Ok(Some(Raw::new(value)?).filter(|raw| raw.text() != "null"))
 }
@@ -381,7 +380,7 @@ fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> Decode
     }
 }
 
-/// The error for a path and a message as the decoders give them.
+/// The error for a path and a message as the decoders return them.
 fn shown(path: &str, message: &str) -> DecodeError {
     DecodeError {
         path: if path == "." {
@@ -393,16 +392,16 @@ fn shown(path: &str, message: &str) -> DecodeError {
     }
 }
 
-/// serde_json's message without its position, which counts within the payload and means nothing to the reader.
+/// serde_json's message without its position. That counts within the payload, so it would mislead a reader of the whole message.
 fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")
         .map_or(message, |at| &message[..at])
 }
 
-/// Reads a struct from an object, and from nothing else (derived code also takes an array of the fields in order).
+/// Implements `Deserialize` for a struct, from an object only (derived code also takes an array of the fields in order).
 ///
-/// Each field has its number, its name in Rust and on the wire, and what absence and `null` mean: `required` (`null` only
+/// Each field has its number, its name in Rust, its name on the wire, and what absence and `null` mean: `required` (`null` only
 /// where its type takes it), `optional` (`null` is absent), `any` (may be absent; `null` is a value). `list` and `optional_list`
 /// are `required` and `optional` for lists, which are filled in place.
 macro_rules! read_object {
@@ -444,7 +443,7 @@ macro_rules! read_object {
 }
 pub(crate) use read_object;
 
-/// A field's name, read in place and turned into its number.
+/// Reads a field's name without a copy and maps it to the field's number.
 pub(crate) struct Key<F: FnOnce(&str) -> usize>(pub F);
 
 impl<'de, F: FnOnce(&str) -> usize> de::DeserializeSeed<'de> for Key<F> {
@@ -469,7 +468,7 @@ impl<F: FnOnce(&str) -> usize> de::Visitor<'_> for Key<F> {
     }
 }
 
-/// Reads a list. What `Vec` does by itself moves each item twice more, and the items of the protocol are large.
+/// Reads a list. `Vec`'s own implementation moves each item twice more, and the protocol's items are large.
 pub(crate) struct List<T>(pub PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for List<T> {
@@ -489,7 +488,7 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for List<T> {
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // Whatever the hint says, no more than 64 KB before there is an item.
+        // Allocates at most 64 KB before the first item, whatever the hint is.
         let most = (64 << 10) / size_of::<T>().max(1);
         let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0).min(most));
         while items.next_element_seed(Item(&mut list))?.is_some() {}
@@ -497,7 +496,7 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for List<T> {
     }
 }
 
-/// As [`List`]; `null` is none.
+/// As [`List`]; `null` is `None`.
 pub(crate) struct OptionalList<T>(pub PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for OptionalList<T> {
@@ -530,7 +529,7 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for OptionalList<T> {
     }
 }
 
-/// Reads an item of a list to its end.
+/// Reads an item and appends it to the list.
 struct Item<'l, T>(&'l mut Vec<T>);
 
 impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for Item<'_, T> {
@@ -543,7 +542,7 @@ impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for Item<'_, T> {
     }
 }
 
-/// Defines an enumeration of strings: `open` ones keep a value they do not know in `Other`, `closed` ones refuse it.
+/// Defines an enumeration of strings. `open` ones keep an unknown value in `Other`, `closed` ones refuse it.
 macro_rules! string_enum {
     ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -583,7 +582,7 @@ macro_rules! string_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant,)+
-            /// A value the protocol does not list, as it was received.
+            /// A value that the protocol does not list, as it was received.
             Other(Box<str>),
         }
 
@@ -636,7 +635,7 @@ macro_rules! string_enum {
 }
 pub(crate) use string_enum;
 
-/// An enumeration of strings, read.
+/// An enumeration of strings that can be read.
 pub(crate) trait FromText: Sized {
     /// The value that `text` stands for.
     fn from_text<E: de::Error>(text: &str) -> Result<Self, E>;
@@ -665,8 +664,8 @@ pub(crate) fn deserialize_text<'de, T: FromText, D: Deserializer<'de>>(
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{value}\" is not one of {}", .known.join(", "))]
 pub struct UnknownValue {
-    /// What was found.
+    /// The value found.
     pub value: Box<str>,
-    /// What is allowed.
+    /// The allowed values.
     pub known: &'static [&'static str],
 }

@@ -1,8 +1,8 @@
-//! A quick way to read JSON.
+//! The fast path for reading JSON.
 //!
-//! [`read`] does what `serde_json::from_str` does or gives up. A string without escapes is borrowed, and a value that nobody
-//! wants is passed over without being taken apart. Left to the slow way are nesting deeper than [`DEPTH`], integers beyond 64
-//! bits, and enumerations with content.
+//! [`read`] does what `serde_json::from_str` does or gives up. Strings without escapes are borrowed, and ignored values are checked
+//! and skipped without being deserialized. Left to serde_json are nesting deeper than [`DEPTH`], integers beyond 64 bits, and
+//! enumerations with content.
 
 use serde::de::{
     self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
@@ -14,7 +14,7 @@ use super::{GiveUp, RAW, Result, first_special};
 /// The deepest nesting read here; serde_json has the same limit.
 const DEPTH: u8 = 127;
 
-/// Reads a value from the whole of `text`; `None` where the slow way has to decide.
+/// Reads a value from the whole of `text`; `None` where serde_json has to decide.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str) -> Option<T> {
     let mut reader = Reader::new(text);
     let value = T::deserialize(&mut reader).ok()?;
@@ -22,7 +22,8 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str) -> Option<T> {
     (reader.at == reader.bytes.len()).then_some(value)
 }
 
-/// Goes through an object that is the whole of `text`. `each` has to read or skip the value of the key it is given.
+/// Visits the entries of an object that is the whole of `text`. `each` gets a key and has to read or skip its value. `None` where
+/// serde_json has to decide.
 pub(crate) fn read_object<'de>(
     text: &'de str,
     mut each: impl FnMut(&mut Reader<'de>, &str) -> Result<()>,
@@ -49,7 +50,7 @@ pub(crate) fn read_object<'de>(
     (reader.at == reader.bytes.len()).then_some(())
 }
 
-/// A place in a text.
+/// A position in a JSON text.
 pub(crate) struct Reader<'de> {
     text: &'de str,
     bytes: &'de [u8],
@@ -68,7 +69,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Reads a value into an empty place; a field that comes twice is none for here.
+    /// Reads a value into an empty `place`. Duplicate fields are left to serde_json.
     #[inline]
     pub(crate) fn fill<T: de::Deserialize<'de>>(&mut self, place: &mut Option<T>) -> Result<()> {
         if place.is_some() {
@@ -89,7 +90,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Reads a `null`, if there is one.
+    /// Reads `null` if that is the next value.
     pub(crate) fn null(&mut self) -> Result<bool> {
         let null = self.next() == b'n';
         if null {
@@ -98,7 +99,7 @@ impl<'de> Reader<'de> {
         Ok(null)
     }
 
-    /// The byte here, or 0, which no JSON has outside of a string, nor within.
+    /// The current byte, or 0 at the end of the text: a 0 byte is valid nowhere in JSON, not even within a string.
     #[inline(always)]
     fn here(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
@@ -111,7 +112,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The next byte that is no space.
+    /// Skips white space and returns the current byte.
     #[inline(always)]
     fn next(&mut self) -> u8 {
         self.space();
@@ -136,10 +137,10 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Goes behind what needs no second look in a string: to its end, an escape or a control character.
+    /// Within a string, goes to the next quote, backslash or control character, or to the end of the text.
     #[inline(always)]
     fn plain(&mut self) {
-        // The place is kept in a variable of its own, and so in a register.
+        // A local variable, so that the position stays in a processor register.
         let mut at = self.at;
         self.at = loop {
             match self.bytes[at..].first_chunk() {
@@ -156,7 +157,7 @@ impl<'de> Reader<'de> {
         };
     }
 
-    /// A string, which begins here.
+    /// Reads a string that begins at the current byte.
     #[inline]
     fn string(&mut self) -> Result<Cow<'de, str>> {
         match self.borrowed_string() {
@@ -165,7 +166,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// A string, which begins here and has no escapes; else nothing was read.
+    /// Reads a string without escapes that begins at the current byte. `None`, with nothing consumed, if it is not one.
     #[inline]
     fn borrowed_string(&mut self) -> Option<&'de str> {
         let start = self.at;
@@ -181,7 +182,7 @@ impl<'de> Reader<'de> {
         None
     }
 
-    /// A string, which begins here.
+    /// Reads a string that begins at the current byte.
     #[cold]
     fn string_with_escapes(&mut self) -> Result<String> {
         self.expect(b'"')?;
@@ -206,7 +207,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The character that an escape stands for, behind its backslash.
+    /// Reads an escape, from after its backslash, and returns its character.
     fn escape(&mut self) -> Result<char> {
         let escape = *self.bytes.get(self.at).ok_or(GiveUp)?;
         self.at += 1;
@@ -246,7 +247,7 @@ impl<'de> Reader<'de> {
         Ok(code)
     }
 
-    /// Passes over digits; says whether there are any.
+    /// Skips digits. `false` if there are none.
     #[inline(always)]
     fn digits(&mut self) -> bool {
         let start = self.at;
@@ -256,7 +257,7 @@ impl<'de> Reader<'de> {
         self.at > start
     }
 
-    /// Passes over a number. True if it is an integer.
+    /// Skips a number. `true` if it is an integer.
     #[inline(always)]
     fn skip_number(&mut self) -> Result<bool> {
         if self.here() == b'-' {
@@ -288,7 +289,7 @@ impl<'de> Reader<'de> {
         Ok(integer)
     }
 
-    /// A number, given to the visitor in the form that serde_json would give it.
+    /// Reads a number and passes it to the visitor as the type that serde_json would pass.
     #[inline]
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at;
@@ -308,13 +309,13 @@ impl<'de> Reader<'de> {
         }
         match text.strip_prefix('-') {
             None => visitor.visit_u64(text.parse().map_err(|_| GiveUp)?),
-            // It is -0.0, the floating-point number.
+            // serde_json reads `-0` as the floating-point number -0.0.
             Some("0") => Err(GiveUp),
             Some(_) => visitor.visit_i64(text.parse().map_err(|_| GiveUp)?),
         }
     }
 
-    /// Passes over a string, which begins here.
+    /// Skips a string that begins at the current byte.
     #[inline(always)]
     fn skip_string(&mut self) -> Result<()> {
         self.at += 1;
@@ -341,24 +342,24 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Passes over a value, and returns its text.
+    /// Skips a value and returns its text.
     pub(crate) fn skip(&mut self) -> Result<&'de str> {
         self.space();
         let start = self.at;
-        // A reader of its own, of which nobody else knows, so that it needs no memory.
+        // A local copy that no reference escapes to, so that the compiler keeps it in registers.
         let mut reader = Self { ..*self };
         reader.go_behind()?;
         self.at = reader.at;
         self.text.get(start..self.at).ok_or(GiveUp)
     }
 
-    /// Passes over a value, which begins here.
+    /// Skips a value that begins at the current byte.
     #[inline(always)]
     fn go_behind(&mut self) -> Result<()> {
-        // A bit for each open level, set where that is an object; the lowest is the innermost.
+        // One bit for each open level, set for objects and clear for arrays. The lowest bit is the innermost level.
         let mut objects = 0_u128;
         let mut levels = 0_u8;
-        // Whether a key has to come next.
+        // Whether a key is expected next.
         let mut key = false;
         loop {
             let byte = self.next();
@@ -395,7 +396,7 @@ impl<'de> Reader<'de> {
                     _ => return Err(GiveUp),
                 }
             }
-            // Behind a value: the next one of the same level, or the ends of levels.
+            // After a value: the next value of the same level, or the ends of levels.
             loop {
                 if levels == 0 {
                     return Ok(());
@@ -417,8 +418,8 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Goes into a level for `read`, which has read all of it or leaves nothing but its `end`. The result is not taken apart,
-    /// since a large one would be moved then.
+    /// Enters an object or array and calls `read`, which consumes all of it or all but the closing byte `end`. `read`'s result is
+    /// returned without being matched on, since that would move a large value.
     #[inline]
     fn inside<T>(&mut self, end: u8, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let depth = self.depth;
@@ -431,7 +432,7 @@ impl<'de> Reader<'de> {
         result
     }
 
-    /// Goes out of a level whose `end` comes next, to the one of `depth`.
+    /// Consumes the closing byte `end` and leaves the level. Gives up unless that leads back to `depth`.
     fn leave(&mut self, end: u8, depth: u8) -> Result<()> {
         self.expect(end)?;
         self.depth += 1;
@@ -585,7 +586,7 @@ struct Entries<'r, 'de> {
     place: Place,
 }
 
-/// Where among the entries the reader is.
+/// Where the reader is among the entries.
 #[derive(PartialEq)]
 enum Place {
     Start,
@@ -601,7 +602,7 @@ impl<'r, 'de> Entries<'r, 'de> {
         }
     }
 
-    /// Goes to the next one; false behind the `end`.
+    /// Goes to the next item or entry. `false` after the closing byte `end`.
     #[inline]
     fn another(&mut self, end: u8) -> Result<bool> {
         if self.place == Place::End {
@@ -614,7 +615,7 @@ impl<'r, 'de> Entries<'r, 'de> {
             self.place = Place::End;
             return Ok(false);
         }
-        // Behind a comma something has to come: neither a key nor a value begins with the end.
+        // This refuses a trailing comma too: the key or value read next cannot begin with the closing byte.
         if self.place == Place::Middle {
             if next != b',' {
                 return Err(GiveUp);
@@ -629,8 +630,8 @@ impl<'r, 'de> Entries<'r, 'de> {
 impl<'de> SeqAccess<'de> for Entries<'_, 'de> {
     type Error = GiveUp;
 
-    /// A guess, so that a list of large items is not moved each time it has doubled: an item of the protocol's long lists has
-    /// about this many bytes. Lists of small items are small, and a wrong guess costs no more than what the text has.
+    /// A guess, so that a growing list of large items is not moved at each doubling: an item of the protocol's long lists has about
+    /// 128 bytes of text. Lists of small items are small, and a wrong guess is bounded by the length of the text.
     #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(((self.reader.bytes.len() - self.reader.at) / 128).min(64))
@@ -668,7 +669,7 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
     }
 }
 
-/// An object's key. Maps by number or anything else are left to the slow way.
+/// An object's key. Maps with keys other than strings are left to serde_json.
 struct Key<'de>(Cow<'de, str>);
 
 impl<'de> Deserializer<'de> for Key<'de> {
@@ -701,7 +702,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
     }
 }
 
-/// A value's text, in the form in which `RawValue` takes it.
+/// A value's text, as the map with one entry that `RawValue` deserializes from.
 struct RawText<'de>(Option<&'de str>);
 
 impl<'de> MapAccess<'de> for RawText<'de> {

@@ -1,4 +1,4 @@
-//! The quick ways held against serde_json.
+//! Compares the fast paths with serde_json.
 
 mod writing;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One of each kind of place.
+/// A field of each kind that is read.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Places {
     #[serde(default)]
@@ -35,7 +35,7 @@ enum Unit {
     Two,
 }
 
-/// What is read here has to be what serde_json reads; what is not read here is serde_json's affair.
+/// Whether the fast path reads `text`. If so, serde_json has to read the same value.
 fn agrees<T: PartialEq + std::fmt::Debug + serde::de::DeserializeOwned>(text: &str) -> bool {
     let quick = read::<T>(text);
     if let Some(quick) = &quick {
@@ -113,7 +113,7 @@ fn nesting_is_bounded() {
     }
 }
 
-/// A JSON text, or something near one.
+/// Text that is JSON or close to it.
 fn near_json() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "{",
@@ -158,7 +158,7 @@ fn near_json() -> impl Strategy<Value = String> {
     prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Well-formed texts of any shape.
+/// JSON values of any shape.
 pub(super) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -186,7 +186,7 @@ proptest! {
         agrees::<Raw>(&text);
         agrees::<Places>(&text);
         agrees::<Places>(&format!("{{{text}}}"));
-        // The envelope, too, has both ways; it must not panic at least, and a payload has to be JSON.
+        // The envelope has a fast and a slow path too: parsing must not panic, and a payload has to be JSON.
         if let Ok(envelope) = Envelope::parse(&text)
             && let crate::envelope::Kind::Request { arguments: Some(raw), .. } = envelope.kind
         {

@@ -1,8 +1,8 @@
-//! A quick way to write JSON: the other half of the quick way to read it.
+//! The fast path for writing JSON.
 //!
-//! [`write`] writes what `serde_json::to_writer` writes, to the byte, or gives up and leaves no trace; serde_json decides then.
-//! What makes it quick is the look at strings: most need no escape, and that is found out for eight or sixteen bytes at a time.
-//! Left to the slow way are maps whose keys are no strings, and enumerations with content.
+//! [`write`] writes the same bytes as `serde_json::to_writer`, or gives up, removes what it wrote and calls serde_json. It is fast
+//! because most strings need no escape, which is checked 8 or 16 bytes at a time. Left to serde_json are maps whose keys are not
+//! strings, and enumerations with content.
 
 use serde::Deserialize;
 use serde::de::value::MapDeserializer;
@@ -12,8 +12,7 @@ use std::fmt::{self, Write as _};
 
 use super::{GiveUp, RAW, Result, first_special, special};
 
-/// Writes a value behind what `out` has, the quick way or, where that gives up, as serde_json does. After an error `out` is as
-/// before.
+/// Appends a value to `out`, by the fast path or, where that gives up, by serde_json. After an error `out` is unchanged.
 pub(crate) fn write<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     value: &T,
@@ -25,7 +24,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     serde_json::to_writer(&mut *out, value).inspect_err(|_| out.truncate(start))
 }
 
-/// As [`write`], but does nothing and says no where it gives up.
+/// As [`write`], but only by the fast path. Where that gives up, returns `false` and leaves `out` unchanged.
 pub(super) fn quick<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> bool {
     let start = out.len();
     let written = value.serialize(Writer::<false> { out }).is_ok();
@@ -35,7 +34,7 @@ pub(super) fn quick<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> bool
     written
 }
 
-/// A value's text, which is known to be JSON.
+/// Serializes a value to its JSON text.
 pub(crate) fn raw<T: Serialize + ?Sized>(
     value: &T,
 ) -> std::result::Result<Box<RawValue>, serde_json::Error> {
@@ -44,12 +43,12 @@ pub(crate) fn raw<T: Serialize + ?Sized>(
     let Ok(text) = String::from_utf8(text) else {
         return serde_json::value::to_raw_value(value);
     };
-    // `RawValue::from_string` would read it all.
+    // `RawValue::from_string` would parse the whole text again to validate it.
     let read = RawValueDeserializer::new([(RAW, text)].into_iter());
     Box::<RawValue>::deserialize(read).or_else(|_| serde_json::value::to_raw_value(value))
 }
 
-/// Gives a text to a `RawValue` in the form in which it takes one.
+/// Passes a text to a `RawValue` as the map with one entry that it deserializes from.
 type RawValueDeserializer =
     MapDeserializer<'static, std::array::IntoIter<(&'static str, String), 1>, GiveUp>;
 
@@ -70,7 +69,7 @@ pub(crate) fn write_integer(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Whether nothing has to be escaped. Looks twice at some bytes, which is quicker than to look at the last ones one by one.
+/// Whether nothing has to be escaped. The last block may overlap the one before: that is faster than checking the rest byte by byte.
 #[inline(always)]
 fn is_plain(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk() {
@@ -118,7 +117,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Writes one value; with `TEXT`, a string that is the value's JSON already.
+/// Writes one value. With `TEXT`, a string is written as it is, since it is JSON already.
 struct Writer<'o, const TEXT: bool> {
     out: &'o mut Vec<u8>,
 }
@@ -136,7 +135,7 @@ impl<'o, const TEXT: bool> Writer<'o, TEXT> {
         Ok(())
     }
 
-    /// By serde_json.
+    /// Writes a value by serde_json.
     fn slowly(self, value: &impl Serialize) -> Result<()> {
         serde_json::to_writer(self.out, value).map_err(|_| GiveUp)
     }
@@ -288,7 +287,7 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
     #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'o>> {
         if name.starts_with('$') {
-            // Another one of this kind means something that only serde_json knows.
+            // Other names with `$` are serde_json's internal ones, such as that of numbers of arbitrary precision.
             return (name == RAW).then_some(Fields::Raw(self.out)).ok_or(GiveUp);
         }
         self.open(b'{', b'}').map(Fields::Object)
@@ -397,7 +396,7 @@ impl ser::SerializeMap for Items<'_> {
         self.next();
         let start = self.out.len();
         key.serialize(Writer::<false> { out: self.out })?;
-        // Only a string begins so. serde_json makes strings of numbers and refuses the rest.
+        // Only strings begin with a quote. serde_json writes numbers as strings and refuses other keys.
         if self.out.get(start) != Some(&b'"') {
             return Err(GiveUp);
         }
@@ -416,10 +415,10 @@ impl ser::SerializeMap for Items<'_> {
     }
 }
 
-/// What a struct is written as.
+/// How a struct is written.
 enum Fields<'o> {
     Object(Items<'o>),
-    /// The text that a `RawValue` has.
+    /// As the text of a `RawValue`.
     Raw(&'o mut Vec<u8>),
 }
 

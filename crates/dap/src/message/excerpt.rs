@@ -1,4 +1,5 @@
-//! What an error shows of what came, which may be megabytes long: all of what is short, and of the rest enough to know it by.
+//! Excerpts of received text for error messages. The input may be megabytes long: short text is shown whole, long text cut
+//! to enough to recognize it.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,7 @@ const VALUE: usize = 60;
 /// How many bytes of a message are shown: its start, and its end.
 const MESSAGE: (usize, usize) = (220, 100);
 
-/// The same of a path.
+/// How many bytes of a path are shown: its start, and its end.
 const PATH: (usize, usize) = (100, 60);
 
 /// A decoder's message, its quoted values shortened.
@@ -29,12 +30,12 @@ pub(super) fn of_message(text: &str) -> String {
     ends(&shown, MESSAGE)
 }
 
-/// A path, without its middle where it is long.
+/// A path; a long one lacks its middle.
 pub(super) fn of_path(text: &str) -> String {
     ends(text, PATH)
 }
 
-/// A command's or event's name, or a value.
+/// A command's or event's name, or a value; a long one is cut after its start.
 pub(crate) fn of_name(text: &str) -> Cow<'_, str> {
     if text.len() <= VALUE {
         return text.into();
@@ -42,7 +43,7 @@ pub(crate) fn of_name(text: &str) -> Cow<'_, str> {
     format!("{}…", start(text, VALUE)).into()
 }
 
-/// Where a quotation ends. Double quotes have escapes within them, backticks have not.
+/// The index of the closing quote. Text in double quotes has escapes, text in backticks has none.
 fn closing(quoted: &str, quote: u8) -> Option<usize> {
     let mut escaped = false;
     quoted.bytes().position(|byte| {
@@ -52,7 +53,7 @@ fn closing(quoted: &str, quote: u8) -> Option<usize> {
     })
 }
 
-/// As much from the start as whole characters allow.
+/// The whole characters among the first `bytes` bytes.
 fn start(text: &str, bytes: usize) -> &str {
     let mut ends = (0..=bytes.min(text.len())).rev();
     let end = ends.find(|&at| text.is_char_boundary(at));

@@ -1,4 +1,4 @@
-//! What is written.
+//! Writing: the same bytes as serde_json.
 
 use super::json;
 use crate::json::{raw, write::quick};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Whether `value` is written the quick way; if so, it has to be as serde_json writes it.
+/// Whether the fast path writes `value`. If so, it has to write the same bytes as serde_json.
 fn agrees(value: &(impl Serialize + ?Sized)) -> bool {
     let mut bytes = b"before".to_vec();
     let quick = quick(&mut bytes, value);
@@ -100,7 +100,7 @@ fn each_kind_of_value_is_written_the_quick_way() {
     }
 }
 
-/// Cannot be shown.
+/// A value whose `Display` fails.
 struct Silent;
 
 impl fmt::Display for Silent {
