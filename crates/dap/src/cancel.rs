@@ -1,7 +1,7 @@
-//! Who is no longer interested in what.
+//! Cancellation of requests and progress.
 //!
-//! Each request and each progress has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however busy the
-//! session is; whether and when the work stops is up to the handler.
+//! Each request and each progress has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however
+//! busy the session is. Whether and when the work stops is up to the handler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,18 +13,18 @@ use serde::Deserialize;
 use crate::envelope::{Envelope, Kind};
 use crate::message::decode_or_default;
 
-/// Tells the handler of a request, or the work behind a progress, that the client no longer wants its result.
+/// Tells the handler of a request, or the work behind a progress, that the client has cancelled it.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<Token>);
 
 #[derive(Default)]
 struct Token {
     cancelled: AtomicBool,
-    /// Reads what has come, where nobody else may be doing it.
+    /// Reads pending input where the reader thread does not, because a loop has taken over the reading.
     look: Option<Look>,
 }
 
-/// Reads what has come from the client.
+/// Reads the client's pending input.
 pub(crate) type Look = Arc<dyn Fn() + Send + Sync>;
 
 impl fmt::Debug for Token {
@@ -39,7 +39,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// True once the client cancelled it.
+    /// True once the client cancelled the request or progress.
     pub fn is_cancelled(&self) -> bool {
         let cancelled = || self.0.cancelled.load(Ordering::Acquire);
         if let Some(look) = &self.0.look
@@ -50,16 +50,16 @@ impl CancelToken {
         cancelled()
     }
 
-    /// Cancels.
+    /// Sets the token.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Release);
     }
 }
 
-/// How many cancellations of requests that did not start yet are kept. A client that sends more is playing.
+/// How many cancellations of requests that did not start yet are kept. No real client sends more.
 const EARLY_LIMIT: usize = 4096;
 
-/// The tokens of the requests under way, and the cancellations that came before their request was started.
+/// The tokens of the requests under way, and the cancellations that were read before their request was started.
 #[derive(Default)]
 pub(crate) struct Cancellations(Mutex<State>);
 
@@ -82,7 +82,7 @@ struct Cancelled {
 }
 
 impl State {
-    /// One that is not cancelled.
+    /// A token that is not cancelled.
     fn token(&self) -> CancelToken {
         CancelToken(Arc::new(Token {
             look: self.look.clone(),
@@ -92,14 +92,14 @@ impl State {
 }
 
 impl Cancellations {
-    /// From now on tokens look themselves whether there is a cancellation to be read.
+    /// New tokens call `look` to read a pending `cancel` when they are asked.
     pub(crate) fn look_with(&self, look: Look) {
         self.lock().look = Some(look);
     }
 
-    /// Looks at a message as it is read: if it cancels a request, that takes effect now.
+    /// Checks a message as it is read. If it is a `cancel` request, sets the token.
     pub(crate) fn look_at(&self, text: &str) {
-        // Real ones have about 70 bytes; only they are worth decoding twice.
+        // A real `cancel` has about 70 bytes. Longer messages are not worth decoding twice.
         if text.len() > 1024 || !text.contains("\"cancel\"") {
             return;
         }
@@ -131,7 +131,7 @@ impl Cancellations {
         }
     }
 
-    /// Starts a request: its token, cancelled already if the cancellation overtook it.
+    /// Starts a request and returns its token, which is set already if the `cancel` was read before.
     pub(crate) fn begin(&self, request: i64) -> CancelToken {
         let mut state = self.lock();
         let token = state.token();
@@ -143,7 +143,7 @@ impl Cancellations {
         token
     }
 
-    /// Ends a request: it was answered.
+    /// Ends a request that was answered.
     pub(crate) fn end(&self, request: i64) {
         self.lock().under_way.remove(&request);
     }

@@ -1,8 +1,8 @@
-//! What kind of message this is, and who it is for.
+//! The envelope of a message: its kind, number and name, around a payload.
 //!
-//! Decoding has two stages. An [`Envelope`] tells request, response and event apart and borrows the payload as it
-//! stands in the text: routing, tracing and proxying need no more. The payload becomes a typed value on demand, with
-//! [`crate::message::decode`]. Keys may come in any order; adapters that sort theirs put `body` before `type`.
+//! Decoding has two stages. An [`Envelope`] tells request, response and event apart and borrows the payload's text: routing,
+//! tracing and proxying need no more. [`crate::message::decode`] turns the payload into a typed value on demand. Keys may come
+//! in any order; adapters that sort theirs put `body` before `type`.
 //!
 //! This module does not judge whether a message may be sent now: that is [`crate::lifecycle`].
 
@@ -13,10 +13,11 @@ use serde_json::value::RawValue;
 
 use crate::json;
 
-/// A message with its payload not yet decoded, or, to be [sent](crate::codec::encode_envelope), with any that can be written.
+/// A received message, its payload not yet decoded, or a message to be [sent](crate::codec::encode_envelope) with any payload that
+/// can be serialized.
 #[derive(Debug, Clone)]
 pub struct Envelope<'a, P = &'a RawValue> {
-    /// The sender's number for this message. Senders should count from 1; what came is kept as it is.
+    /// The sender's number for this message. Senders should count from 1; a received number is kept as it is.
     pub seq: i64,
     /// The rest, by the kind of message.
     pub kind: Kind<'a, P>,
@@ -26,11 +27,11 @@ pub struct Envelope<'a, P = &'a RawValue> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Kind<'a, P = &'a RawValue> {
-    /// Asks the other side for something; it is to be answered with one response.
+    /// Asks the peer for something. The peer has to answer with one response.
     Request {
-        /// What is asked for.
+        /// The command.
         command: Cow<'a, str>,
-        /// The arguments; their text where the message was received. `null` counts as absent.
+        /// The arguments; their text if the message was received. `null` counts as absent.
         arguments: Option<P>,
     },
     /// Answers a request.
@@ -41,28 +42,28 @@ pub enum Kind<'a, P = &'a RawValue> {
         success: bool,
         /// The request's command.
         command: Cow<'a, str>,
-        /// The error in short, where there is one.
+        /// The error in short, if there is one.
         message: Option<Cow<'a, str>>,
-        /// The body; its text where the message was received. `null` counts as absent.
+        /// The body; its text if the message was received. `null` counts as absent.
         body: Option<P>,
     },
-    /// Tells that something happened.
+    /// Reports that something happened.
     Event {
-        /// What happened.
+        /// The event's name.
         event: Cow<'a, str>,
-        /// The body; its text where the message was received. `null` counts as absent.
+        /// The body; its text if the message was received. `null` counts as absent.
         body: Option<P>,
     },
 }
 
-/// Why a text is no message of the protocol.
+/// Why a text is not a message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvelopeError {
     /// The text is not JSON, or not an object.
     #[error("not a JSON object: {reason}")]
     NotJson {
-        /// What the JSON reader found, and where.
+        /// What the JSON parser found, and where.
         reason: String,
     },
     /// The text is a JSON object, but not of a message's shape.
@@ -70,14 +71,14 @@ pub enum EnvelopeError {
     Shape {
         /// The field that is missing or wrong.
         field: &'static str,
-        /// What was expected there.
+        /// What was expected, and what was found.
         reason: String,
-        /// The message's `seq` if it can be answered: it is readable and the message a request, or of no known type.
+        /// The message's `seq` if an error response can be sent: `seq` is readable, and the message is a request or of no known type.
         answer_to: Option<i64>,
     },
 }
 
-/// What an envelope may have, when each field is as it should be.
+/// All fields of an envelope, with their expected types.
 #[derive(Deserialize)]
 struct Wire<'a> {
     seq: i64,
@@ -99,12 +100,12 @@ struct Wire<'a> {
     body: Option<&'a RawValue>,
 }
 
-/// A string that borrows where it has no escapes, also inside an `Option`.
+/// A string that borrows if it has no escapes. serde would copy a plain `Cow` inside an `Option`.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The slow way, for the error message: each field on its own.
+/// The fields as raw values, to find the one that an error is about.
 #[derive(Deserialize)]
 struct Pieces<'a> {
     #[serde(borrow, default)]
@@ -146,7 +147,7 @@ impl<'a> Envelope<'a> {
 }
 
 impl<P> Envelope<'_, P> {
-    /// The command or event this is about.
+    /// The command, or the event's name.
     pub fn name(&self) -> &str {
         match &self.kind {
             Kind::Request { command, .. } | Kind::Response { command, .. } => command,
@@ -156,7 +157,7 @@ impl<P> Envelope<'_, P> {
 }
 
 impl<'a> Wire<'a> {
-    /// Reads what has nothing unusual; `None` where serde_json has to decide.
+    /// Reads common input by the fast path; `None` where serde_json has to decide.
     fn quick(text: &'a str) -> Option<Self> {
         let (mut seq, mut kind, mut command, mut event) = (None, None, None, None);
         let (mut request_seq, mut success) = (None, None);
@@ -243,7 +244,7 @@ fn is_null(raw: &RawValue) -> bool {
 fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     let pieces = match serde_json::from_str::<Pieces<'_>>(text) {
         Ok(pieces) => pieces,
-        // The first error may be about a field, with its whole value, in what is not JSON anyway.
+        // This error, not the first one: that may be about a field, with its whole value, though the text is not JSON at all.
         Err(error) => {
             return EnvelopeError::NotJson {
                 reason: error.to_string(),
@@ -305,7 +306,7 @@ fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
 /// The longest value that an error message shows, in bytes.
 const SHOWN: usize = 40;
 
-/// A string for an error message: itself if short.
+/// A string for an error message; a long one is not shown.
 fn quoted(text: &str) -> String {
     if text.len() > SHOWN {
         "a long string".to_owned()
@@ -314,7 +315,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// A value for an error message: itself if short, else its type.
+/// A value for an error message: its text if short, else its type.
 fn found(raw: &RawValue) -> String {
     let text = raw.get();
     match text.as_bytes().first() {

@@ -1,8 +1,8 @@
 //! The SDK for adapters: handlers by request type, and sessions that call them.
 //!
-//! A [`Server`] is the table of handlers; [`Server::start`] makes a [`Session`] of it with one client, [`Server::serve`] one with each
-//! client of a listener. A request's capability is set by registering its handler, so that what is advertised exists. The rules of a
-//! session are kept by the session, not by the handlers; see [`crate::lifecycle`].
+//! A [`Server`] is the table of handlers. [`Server::start`] starts a [`Session`] with one client, [`Server::serve`] one with each
+//! client of a listener. Registering a handler sets the request's capability, so that what is advertised exists. The session, not
+//! the handlers, keeps the protocol's rules; see [`crate::lifecycle`].
 //!
 //! | a handler wants | it uses |
 //! | --- | --- |
@@ -10,14 +10,14 @@
 //! | to answer later, or from another thread | [`ServerBuilder::on_deferred`] and the [`Responder`] |
 //! | to send an event, or ask the client for something | the [`Outbox`] of its [`Context`] |
 //! | to do something once its answer has left | [`Context::after_response`] |
-//! | to stop when nobody wants the result any more | [`Context::cancelled`] |
+//! | to stop when the client cancels the request | [`Context::cancelled`] |
 //! | to show that it is still at work | a [`Progress`] |
 //! | numbers for frames and variables | [`References`] |
 //! | to name lines, columns and files as the client does | [`ClientConventions`] |
 //!
-//! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether there is a
-//! thread 7, and what becomes of a breakpoint, is the adapter's affair. Handlers run one after the other on the thread that calls
-//! [`Session::run`]; whatever takes long belongs on a thread of the adapter's, which keeps the responder:
+//! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether thread 7 exists, and
+//! whether a breakpoint is verified, is up to the adapter. Handlers run one after the other on the thread that calls
+//! [`Session::run`]. Long work belongs on a thread of the adapter's own, which keeps the responder:
 //!
 //! ```
 //! use std::time::Duration;
@@ -33,7 +33,7 @@
 //!                 if responder.cancelled().is_cancelled() {
 //!                     return responder.fail(Failure::cancelled());
 //!                 }
-//!                 // Most of these do not leave: a client gets ten in a second at most.
+//!                 // Most updates are not sent: a client gets at most ten a second.
 //!                 progress.update(None, Some(f64::from(percent)));
 //!             }
 //!             responder.respond(EvaluateResponse::new(arguments.expression.len().to_string(), 0));
@@ -127,7 +127,7 @@ impl<S> std::fmt::Debug for Server<S> {
 }
 
 impl<S: 'static> Server<S> {
-    /// A server without handlers, to be filled.
+    /// A builder without handlers.
     pub fn builder() -> ServerBuilder<S> {
         ServerBuilder {
             inner: Inner {
@@ -140,15 +140,15 @@ impl<S: 'static> Server<S> {
         }
     }
 
-    /// Starts a session with the client at the other end of a connection. That has to be kept as long as the session is used: dropping
+    /// Starts a session with the client at the other end of a connection. Keep the connection as long as the session is used: dropping
     /// it closes it.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
     }
 
     /// Serves each client of a listener on a thread of its own, with a state of its own, until the listener is stopped and the last
-    /// session has ended. Clients that are refused or lost end nothing; see [`serve_each`], which is also the way to serve
-    /// with options, or by a loop of your own.
+    /// session has ended. Refused or lost clients do not end the serving. To serve with options, or by a loop of your own, use
+    /// [`serve_each`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -192,7 +192,7 @@ impl<S: 'static> Server<S> {
         )
     }
 
-    /// What is offered to clients, before adjustments to one.
+    /// The capabilities that are offered to clients, before adjustments to one.
     pub fn capabilities(&self) -> &Capabilities {
         &self.inner.capabilities
     }
@@ -213,13 +213,13 @@ impl<S> std::fmt::Debug for ServerBuilder<S> {
 }
 
 impl<S: 'static> ServerBuilder<S> {
-    /// Sets capabilities that do not come with a request, such as `supportsEvaluateForHovers`.
+    /// Sets capabilities that no request's handler implies, such as `supportsEvaluateForHovers`.
     pub fn capabilities(mut self, set: impl FnOnce(&mut Capabilities)) -> Self {
         set(&mut self.inner.capabilities);
         self
     }
 
-    /// Adjusts the capabilities to a client, when it sends `initialize`: for those that a client is known to handle badly.
+    /// Adjusts the capabilities to a client when it sends `initialize`, such as those that it is known to handle badly.
     pub fn capabilities_for(
         mut self,
         adjust: impl Fn(&InitializeRequestArguments, &mut Capabilities) + Send + Sync + 'static,
@@ -228,8 +228,8 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adjusts to a client what failed requests say, all of them: some clients show sentences otherwise than others. A second function
-    /// replaces the first.
+    /// Adjusts the failures of all requests to a client, since clients show error messages differently. A second function replaces the
+    /// first.
     pub fn failures_for(
         mut self,
         adjust: impl Fn(&InitializeRequestArguments, Failure) -> Failure + Send + Sync + 'static,
@@ -247,7 +247,7 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// Registers the handler for a request, which answers by returning, and sets the request's capability. A second one
+    /// Registers the handler for a request, which answers by returning, and sets the request's capability. A second handler
     /// for the same request replaces the first.
     pub fn on<R: Request>(
         self,
@@ -260,7 +260,7 @@ impl<S: 'static> ServerBuilder<S> {
     }
 
     /// Registers the handler for a request that is answered later, or from another thread, and sets the request's
-    /// capability. What the handler sends leaves when it returns, whether or not the request is answered then.
+    /// capability. Events and requests that the handler sends leave when it returns, whether or not the request is answered by then.
     pub fn on_deferred<R: Request>(
         self,
         handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context) + Send + Sync + 'static,
@@ -276,14 +276,14 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// The server. Requests that every adapter has to answer and that were not registered get a handler that does just
-    /// that.
+    /// The server. `disconnect` and `cancel`, which every adapter has to answer, get a handler that only answers if none was
+    /// registered.
     pub fn build(mut self) -> Server<S> {
         if !self.inner.handlers.contains_key(DisconnectRequest::COMMAND) {
             self = self.on::<DisconnectRequest>(|_, _, _| Ok(Empty));
         }
         if !self.inner.handlers.contains_key(CancelRequest::COMMAND) {
-            // Cancelling takes effect where the message is read; all that is left to do is to answer.
+            // The reader has already set the cancelled request's token; only the response is left.
             self = self.on::<CancelRequest>(|_, _, _| Ok(Empty));
         }
         Server {

@@ -1,4 +1,4 @@
-//! From a request's text to a handler's arguments, and from its result to a response.
+//! Decodes a request's arguments for its handler, and encodes the handler's result as the response.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::cancel::CancelToken;
 use crate::message::{self, Raw, Request};
 use crate::types::InitializeRequestArguments;
 
-/// What a handler has beside its state and its arguments.
+/// The request and its session, passed to a handler beside its state and arguments.
 pub struct Context {
     pub(super) client: Arc<InitializeRequestArguments>,
     pub(super) conventions: ClientConventions,
@@ -46,7 +46,7 @@ impl Context {
         &self.outbox
     }
 
-    /// Tells whether the client gave up this request.
+    /// The request's token: whether the client cancelled it.
     pub fn cancelled(&self) -> &CancelToken {
         &self.cancel
     }
@@ -56,21 +56,21 @@ impl Context {
         self.request_seq
     }
 
-    /// Runs something once the response to this request, and the events of its handler, were sent. A deferred request's
-    /// response may be sent by another thread; that thread runs it.
+    /// Calls `run` once the response to this request, and the events of its handler, were sent. If another thread sends a deferred
+    /// request's response, that thread calls `run`.
     pub fn after_response(&mut self, run: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(run));
     }
 }
 
-/// Answers one request, once: now or later, from any thread. Dropped without an answer it answers with an error.
+/// Answers one request, once: now or later, from any thread. Dropping it without an answer answers with an error.
 #[must_use = "dropping a responder answers the request with an error"]
 pub struct Responder<R: Request> {
     outbox: Outbox,
     request_seq: i64,
     cancel: CancelToken,
     answered: bool,
-    /// The request's, wherever it is answered.
+    /// The request's span, entered on the thread that answers.
     span: tracing::Span,
     request: PhantomData<fn() -> R>,
 }
@@ -118,7 +118,7 @@ impl<R: Request> Responder<R> {
         &self.span
     }
 
-    /// Tells whether the client gave up this request. It is to be answered all the same.
+    /// Whether the client cancelled this request. A cancelled request has to be answered all the same.
     pub fn cancelled(&self) -> &CancelToken {
         &self.cancel
     }
@@ -155,7 +155,7 @@ fn answer<R: Request>(
     outbox.respond(request_seq, R::COMMAND, result);
 }
 
-/// A handler for one command, its types erased. It answers the request or leaves a [`Responder`] to somebody who will.
+/// A handler for one command, its types erased. It answers the request, or passes on a [`Responder`] that answers later.
 pub(super) type Handler<S> = Box<dyn Fn(&mut S, Option<&RawValue>, &mut Context) + Send + Sync>;
 
 /// A handler that answers by returning.

@@ -6,7 +6,7 @@ use crate::message::Raw;
 use crate::message::excerpt::of_name;
 use crate::types::{ErrorResponse, Message};
 
-/// Why a request failed, for its error response: a sentence for people, and sometimes a word for programs.
+/// Why a request failed, for its error response: a sentence for people, and sometimes a keyword for programs.
 ///
 /// Any [`std::error::Error`] turns into one with `?`, its sources appended.
 ///
@@ -21,16 +21,16 @@ use crate::types::{ErrorResponse, Message};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// For programs: what the response's `message` says instead of the sentence.
+    /// For programs: the response's `message`, in place of the sentence.
     keyword: Option<&'static str>,
     error: Box<Message>,
 }
 
-/// The number of errors that were given none of their own.
+/// The id of errors without one of their own.
 const ID: i64 = 1;
 
 impl Failure {
-    /// A failure explained by a sentence. Clients show it where the request came from, such as in a hover or a console.
+    /// A failure explained by a sentence. Clients show it where the request was made, such as in a hover or a console.
     pub fn new(sentence: impl Into<String>) -> Self {
         Self {
             keyword: None,
@@ -38,7 +38,7 @@ impl Failure {
         }
     }
 
-    /// The request needs a stopped debuggee. Clients do not report this but ask again after the next stop.
+    /// The request needs a stopped debuggee. Clients do not show this failure but ask again after the next stop.
     pub fn not_stopped() -> Self {
         Self {
             keyword: Some("notStopped"),
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// The client no longer wanted the result.
+    /// The client cancelled the request.
     pub fn cancelled() -> Self {
         Self {
             keyword: Some("cancelled"),
@@ -60,28 +60,28 @@ impl Failure {
         Self::new(format!("the request `{command}` is not supported here"))
     }
 
-    /// Makes clients that would not otherwise do so show the sentence to the user, in a dialog.
+    /// Sets `showUser`: clients show the sentence to the user in a dialog.
     #[must_use]
     pub fn show_user(mut self) -> Self {
         self.error.show_user = Some(true);
         self
     }
 
-    /// Leaves it to the client where the sentence is shown, whoever has made this failure.
+    /// Leaves it to the client where the sentence is shown; undoes [`show_user`](Self::show_user).
     #[must_use]
     pub fn in_place(mut self) -> Self {
         self.error.show_user = None;
         self
     }
 
-    /// The same with another sentence.
+    /// The same failure with another sentence.
     #[must_use]
     pub fn with_sentence(mut self, sentence: impl Into<String>) -> Self {
         self.error.format = sentence.into();
         self
     }
 
-    /// Gives the error a number by which it can be looked up.
+    /// Gives the error an id by which it can be looked up.
     #[must_use]
     pub fn with_id(mut self, id: i32) -> Self {
         self.error.id = id.into();

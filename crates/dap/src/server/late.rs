@@ -1,4 +1,4 @@
-//! Progress of work that is usually done at once, and sometimes takes long.
+//! Progress of work that usually finishes at once and sometimes takes long.
 
 use std::convert::Infallible;
 use std::thread::JoinHandle;
@@ -11,28 +11,28 @@ use super::progress::Progress;
 
 /// How long work may take before it is shown.
 const LONG: Duration = Duration::from_millis(500);
-/// How often is looked whether the user has cancelled it.
+/// How often the cancellation by the user is polled.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Work that the client shows only if it takes more than half a second.
+/// Progress of work that the client shows only if it takes more than half a second.
 ///
-/// It may be done by the session's own thread: the progress is told by another. It ends when this is dropped. For a client that does not show
-/// progress it does nothing.
+/// The work may run on the session's own thread, since another thread sends the progress. The progress ends when this is dropped.
+/// For a client that does not show progress it does nothing.
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct LateProgress {
-    /// Dropped first: the teller ends by that.
+    /// Dropped first: the channel's end stops the `teller` thread.
     over: Option<Sender<Infallible>>,
     teller: Option<JoinHandle<()>>,
 }
 
 impl LateProgress {
-    /// Begins the work.
+    /// Starts the progress of work that begins now.
     pub fn start(outbox: &Outbox, title: impl Into<String>) -> Self {
         Self::told_by(outbox, title.into(), None)
     }
 
-    /// Begins work that the user can cancel: `cancel` is called when that is asked for, on a thread of its own.
+    /// As [`start`](Self::start), for work that the user can cancel: `cancel` is then called on another thread.
     pub fn start_cancellable(
         outbox: &Outbox,
         title: impl Into<String>,
@@ -63,7 +63,7 @@ impl LateProgress {
 impl Drop for LateProgress {
     fn drop(&mut self) {
         drop(self.over.take());
-        // Then its end is told before what comes of the work.
+        // Joined so that the progress's end is sent before the work's result.
         if let Some(teller) = self.teller.take() {
             let _ = teller.join();
         }
@@ -78,7 +78,7 @@ fn tell(work: &Receiver<Infallible>, outbox: &Outbox, title: String, cancel: Opt
     }
     let Some(cancel) = cancel else {
         let _shown = Progress::start(outbox, title);
-        // Nothing is ever sent: this is the work's end.
+        // Nothing is ever sent on the channel: this waits for the work's end.
         let _ = work.recv();
         return;
     };

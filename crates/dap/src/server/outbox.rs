@@ -1,8 +1,8 @@
-//! Everything that a session sends goes through here.
+//! The outbox, through which a session sends all its messages.
 //!
-//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: what is sent while a request is
-//! being handled leaves after that request's response, and nothing but responses leaves before `initialize` is answered
-//! or after `terminated`.
+//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests sent while a request is
+//! being handled leave after that request's response, and only responses leave before `initialize` is answered or after
+//! `terminated`.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,8 +27,8 @@ use crate::types::{
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
 ///
-/// It keeps the order that clients rely on: what is sent while a request is being handled leaves after that request's response, and
-/// nothing but responses leaves before `initialize` is answered or after `terminated`.
+/// It keeps the order that clients rely on: events and requests sent while a request is being handled leave after that request's
+/// response, and only responses leave before `initialize` is answered or after `terminated`.
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -56,24 +56,24 @@ type Answer = Box<dyn FnOnce(Result<Option<&RawValue>, RequestError>) + Send>;
 
 struct State {
     lifecycle: Lifecycle,
-    /// A handler is running: what is sent waits until it is done.
+    /// A handler is running: events and requests are held until it returns.
     handling: bool,
     held: VecDeque<Held>,
-    /// Reverse requests that wait for their response.
+    /// The reverse requests that wait for their response, by number.
     asked: HashMap<i64, Answer>,
-    /// What is to be done when a request is answered.
+    /// The closures to call once a request is answered, by its number.
     after: HashMap<i64, Vec<AfterResponse>>,
-    /// What the client said about itself.
+    /// The arguments of the client's `initialize`.
     client: Option<Arc<InitializeRequestArguments>>,
     /// `disconnect` was answered.
     over: bool,
     /// The client is gone.
     gone: bool,
-    /// Nobody handles messages any more; what was not answered is.
+    /// The session was dropped, and its open requests were answered with an error.
     ended: bool,
 }
 
-/// Something to be sent once it may be.
+/// A message held until it may be sent.
 enum Held {
     Event {
         name: &'static str,
@@ -87,7 +87,7 @@ enum Held {
     },
 }
 
-/// What has to live until an event is sent.
+/// A value that lives until its event is sent.
 type Kept = Option<Box<dyn Any + Send>>;
 
 /// The number under which a `disconnect` that the client did not send is handled.
@@ -106,7 +106,7 @@ pub enum RequestError {
     /// The client answered with an error.
     #[error("{message}")]
     Failed {
-        /// What it said.
+        /// The client's error message.
         message: String,
     },
     /// The client's answer is not of the right shape.
@@ -115,12 +115,12 @@ pub enum RequestError {
     /// The request could not be written as JSON.
     #[error("the request cannot be written as JSON: {0}")]
     NotJson(String),
-    /// The client did not answer in time. What it answers later is dropped.
+    /// The client did not answer in time. A later answer is dropped.
     #[error("the client did not answer `{command}` within {after:?}")]
     Timeout {
         /// The request's command.
         command: &'static str,
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
     /// The request may not be sent at this point of the session.
@@ -158,19 +158,18 @@ impl Outbox {
         }
     }
 
-    /// Sends an event. It leaves at once, or after the response to the request that is being handled; events about progress
-    /// do not wait.
+    /// Sends an event. It leaves at once, or after the response to the request that is being handled; progress events leave
+    /// at once in any case.
     ///
-    /// An event that may not be sent any more, because `terminated` was, is dropped with a warning; to a client that is
-    /// gone it is dropped silently.
+    /// After `terminated`, events are dropped with a warning; if the client is gone they are dropped silently.
     ///
-    /// Where the client is slow to take what it is sent, output waits, and what comes after it overtakes it, but for `exited`,
-    /// `terminated` and the response to `disconnect`. Sending output never waits.
+    /// If the client reads slowly, `output` events are queued apart and later messages overtake them, except for `exited`,
+    /// `terminated` and the response to `disconnect`. Sending output never blocks.
     pub fn event<E: Event>(&self, body: E::Body) {
         self.event_keeping::<E>(body, None);
     }
 
-    /// As [`event`](Self::event); `kept` lives until the event is sent, or dropped: for whoever counts how much output is on its way.
+    /// As [`event`](Self::event). `kept` lives until the event is sent or dropped, so that the caller can count the output not yet sent.
     pub fn event_keeping<E: Event>(&self, body: E::Body, kept: Option<Box<dyn Any + Send>>) {
         let name = E::EVENT;
         let body = match message::encode(&body) {
@@ -184,7 +183,7 @@ impl Outbox {
             return;
         }
         if is_progress(name) && state.lifecycle.is_open() {
-            // It is about the request that is being handled, and of no use after its response.
+            // Progress is about the request that is being handled, and of no use after its response.
             self.send_event(&mut state, name, body, kept);
             return;
         }
@@ -192,8 +191,8 @@ impl Outbox {
         self.send_held(state);
     }
 
-    /// As [`request`](Self::request), but waits for the answer no longer than `timeout`, counted from now. If that is over,
-    /// `answer` is called with [`RequestError::Timeout`], on a thread of its own.
+    /// As [`request`](Self::request), but waits for the answer no longer than `timeout`, counted from now. After that, `answer` is
+    /// called with [`RequestError::Timeout`], on a thread of its own.
     ///
     /// A user may take minutes to answer a client's dialog, so be generous.
     pub fn request_within<R: Request>(
@@ -202,7 +201,7 @@ impl Outbox {
         arguments: R::Arguments,
         answer: impl FnOnce(Result<R::Response, RequestError>) + Send + 'static,
     ) {
-        // Whoever is first takes it. The thread ends at once when the sender is dropped with the answer.
+        // The response or the timeout takes `answer`, whichever is first. The response drops `answered`, which ends the timer's thread.
         let answer = Arc::new(Mutex::new(Some(answer)));
         let (answered, over) = crossbeam_channel::bounded::<std::convert::Infallible>(0);
         let late = answer.clone();
@@ -265,13 +264,13 @@ impl Outbox {
         self.send_held(state);
     }
 
-    /// What the client said about itself; nothing before `initialize`.
+    /// The arguments of the client's `initialize`; `None` before it.
     pub fn client(&self) -> Option<Arc<InitializeRequestArguments>> {
         self.shared.lock().client.clone()
     }
 
-    /// From now on the oldest output is left out, and the client told how much, where it waits for a client that doesn't read: for
-    /// one that has asked for the end.
+    /// From now on, drops the oldest waiting output if the client does not read, and tells the client how many lines were dropped.
+    /// For a client that has asked to end the session.
     pub fn shed_output(&self) {
         self.shared.writer.shed_output();
     }
@@ -281,7 +280,7 @@ impl Outbox {
         self.shared.lock().over
     }
 
-    /// Sends what waits, if it may be sent now.
+    /// Sends the held messages that may be sent now.
     fn send_held(&self, mut state: MutexGuard<'_, State>) {
         let mut refused = Vec::new();
         while !state.handling && state.lifecycle.is_open() {
@@ -311,7 +310,7 @@ impl Outbox {
         if name == TerminatedEvent::EVENT {
             self.end_progress(state);
         } else if is_progress(name) && state.lifecycle.is_terminated() {
-            // It was ended then, whoever still works.
+            // `terminated` has ended all progress, even if the work goes on.
             return;
         }
         let facts = Facts::event(name, body.as_ref().map(Raw::as_raw_value));
@@ -327,13 +326,13 @@ impl Outbox {
                     false => writer.send(&message).map(drop).ok(),
                 };
             }
-            // This one is told apart since it is no mistake: an engine reports every resume.
+            // Dropped without a warning, since it is not a mistake: an engine reports every resume.
             Err(Violation::RedundantContinued) => {}
             Err(violation) => tracing::warn!(%violation, "an event was not sent"),
         }
     }
 
-    /// Ends each progress that goes on: its end may not be sent behind `terminated`.
+    /// Ends each open progress: its end may not be sent after `terminated`.
     fn end_progress(&self, state: &mut State) {
         let open: Vec<_> = state
             .lifecycle
@@ -411,7 +410,7 @@ impl Outbox {
         }
     }
 
-    /// Where the tokens of cancellable work are.
+    /// The tokens of requests and progress under way.
     pub(super) fn cancellations(&self) -> &Cancellations {
         &self.shared.cancellations
     }
@@ -420,7 +419,7 @@ impl Outbox {
         self.shared.lock().client = Some(client);
     }
 
-    /// From now on what is sent waits for [`end_handling`](Self::end_handling); responses do not.
+    /// Holds events and requests until [`end_handling`](Self::end_handling); responses are not held. Returns the request's token.
     pub(super) fn begin_handling(&self, request: i64) -> CancelToken {
         self.shared.lock().handling = true;
         self.shared.cancellations.begin(request)
@@ -432,7 +431,7 @@ impl Outbox {
         self.send_held(state);
     }
 
-    /// As this client is to see it; called without the lock, since what adjusts is not ours.
+    /// The failure as adjusted to this client. Called without the lock, since the adjusting function is the adapter's.
     fn adjusted(&self, failure: Failure) -> Failure {
         match (&self.shared.failures_for, self.client()) {
             (Some(adjust), Some(client)) => adjust(&client, failure),
@@ -463,7 +462,7 @@ impl Outbox {
             return;
         }
         tracing::debug!(success = result.is_ok(), "answered");
-        // One that came before `initialize` was turned away and ends nothing.
+        // A `disconnect` before `initialize` was refused and does not end the session.
         if command == DisconnectRequest::COMMAND
             && (state.lifecycle.is_open() || request_seq == NOT_FROM_CLIENT)
         {
@@ -486,7 +485,7 @@ impl Outbox {
                 }
             }
         };
-        // Behind the answer to `disconnect` nobody reads output.
+        // Clients read no output after the response to `disconnect`, so this queues that response behind all output.
         let sent = match state.over {
             _ if request_seq == NOT_FROM_CLIENT => Ok(()),
             true => self.shared.writer.send_output(response, None),
@@ -501,7 +500,7 @@ impl Outbox {
         }
     }
 
-    /// Runs closures after the response to a request: now if it was sent, else then.
+    /// Calls closures after the response to a request: now if it was sent already.
     pub(super) fn after_response(&self, request_seq: i64, closures: Vec<AfterResponse>) {
         if closures.is_empty() {
             return;
@@ -517,7 +516,7 @@ impl Outbox {
         }
     }
 
-    /// Nobody handles messages any more: answers the requests that are still without a response.
+    /// Ends the session: answers the requests that are still without a response with an error.
     pub(super) fn end(&self) {
         let unanswered: Vec<_> = {
             let mut state = self.shared.lock();
@@ -533,7 +532,7 @@ impl Outbox {
         }
     }
 
-    /// The client is gone: nobody will answer any more.
+    /// The client is gone: reverse requests fail, and held messages are dropped.
     pub(super) fn client_gone(&self) {
         let mut state = self.shared.lock();
         state.gone = true;
@@ -559,12 +558,12 @@ impl Shared {
     }
 }
 
-/// What is in a cell that two may take from.
+/// Takes the value from a cell that two threads may take from; the second gets `None`.
 fn take<T>(cell: &Mutex<Option<T>>) -> Option<T> {
     cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The sentence in a failed response.
+/// The error message of a failed response.
 pub(crate) fn failure_text(message: Option<&str>, body: Option<&RawValue>) -> String {
     let details = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
     let sentence = details
@@ -584,7 +583,7 @@ fn fill_in(error: &crate::types::Message) -> String {
     text
 }
 
-/// Output, and what says that there will be no more.
+/// Whether an event is output, or says that no more output follows.
 fn comes_behind_output(event: &str) -> bool {
     [
         OutputEvent::EVENT,

@@ -1,8 +1,7 @@
 //! Progress of long work, shown by the client.
 //!
-//! A [`Progress`] starts when it is made and ends when it is dropped, whatever happens in between, so that no client shows
-//! one forever. Updates come as often as the work likes and leave at a rate that a client can take. For a client that
-//! does not show progress it does nothing.
+//! A [`Progress`] starts when it is created and ends when it is dropped, so that no client shows one forever. It may be updated as
+//! often as the work likes; updates are sent at most ten times a second. For a client that does not show progress it does nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,14 +19,14 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Tells the progresses of this process apart.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Work that goes on, shown by the client.
+/// The progress of work under way, shown by the client.
 ///
-/// It ends when it is dropped, so that no client shows one forever. Updates may come as often as the work likes; they leave at most ten
-/// times a second. For a client that does not show progress all of this does nothing.
+/// It ends when it is dropped, so that no client shows one forever. It may be updated as often as the work likes; updates are sent at
+/// most ten times a second. For a client that does not show progress it does nothing.
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct Progress {
-    /// Nothing if the client does not show it.
+    /// `None` if the client does not show progress.
     shown: Option<Shown>,
     cancel: CancelToken,
 }
@@ -37,7 +36,7 @@ struct Shown {
     outbox: Outbox,
     id: String,
     last: Instant,
-    /// An update that came too soon after the one before.
+    /// An update that came less than [`INTERVAL`] after the last one sent.
     held: Option<(Option<String>, Option<f64>)>,
     farewell: Option<String>,
 }
@@ -48,7 +47,7 @@ impl Progress {
         Self::new(outbox, |id| ProgressStartEventBody::new(id, title))
     }
 
-    /// Starts a progress that the user can cancel; the work is to look at [`cancelled`](Self::cancelled).
+    /// Starts a progress that the user can cancel; the work has to check [`cancelled`](Self::cancelled).
     pub fn start_cancellable(outbox: &Outbox, title: impl Into<String>) -> Self {
         Self::new(outbox, |id| {
             ProgressStartEventBody::new(id, title).with_cancellable(true)
@@ -75,7 +74,7 @@ impl Progress {
         Self { shown, cancel }
     }
 
-    /// Says where the work is: a message, a percentage from 0 to 100, or both.
+    /// Reports how far the work is: a message, a percentage from 0 to 100, or both.
     pub fn update(&mut self, message: Option<String>, percentage: Option<f64>) {
         let Some(shown) = &mut self.shown else { return };
         let percentage = percentage
@@ -88,12 +87,12 @@ impl Progress {
         }
     }
 
-    /// Tells whether the user cancelled it.
+    /// Whether the user cancelled the work.
     pub fn cancelled(&self) -> &CancelToken {
         &self.cancel
     }
 
-    /// Ends it with a message.
+    /// Ends the progress with a message.
     pub fn finish(mut self, message: impl Into<String>) {
         if let Some(shown) = &mut self.shown {
             shown.farewell = Some(message.into());

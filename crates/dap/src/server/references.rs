@@ -1,7 +1,7 @@
-//! Numbers for things.
+//! Reference numbers.
 //!
 //! [`References`] hands out the integers by which a client names frames, variables and the like. A number is never used
-//! for two things in one session, so a stale one is told from a wrong one and never means something else.
+//! for two things in one session, so a stale number never names something else and is distinguished from an unknown one.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -12,15 +12,15 @@ pub enum ReferenceError {
     /// It named something until the debuggee was resumed.
     #[error("reference {0} is stale: the debuggee ran since it was given out")]
     Stale(i64),
-    /// It was never given out.
+    /// It was never assigned.
     #[error("there is no reference {0}")]
     Unknown(i64),
 }
 
 /// A table of things that a client names by number, such as frames and variables.
 ///
-/// Numbers are greater than 0, at most `i32::MAX`, and ascend. One is never given to two things, so that one that is out of date is told
-/// from one that never was and does not mean something else.
+/// Numbers are greater than 0, at most `i32::MAX`, and ascend. A number is never assigned to two things, so a stale number never
+/// names something else and is distinguished from an unknown one.
 ///
 /// ```
 /// use dapple_dap::server::{ReferenceError, References};
@@ -39,7 +39,7 @@ pub struct References<T> {
     current: HashMap<i64, T>,
     /// Things that outlive a resume.
     lasting: HashMap<i64, T>,
-    /// The number that was given out last.
+    /// The number that was assigned last.
     last: i64,
     numbers: RangeInclusive<i64>,
 }
@@ -61,8 +61,8 @@ impl<T> References<T> {
         Self::within(1..=i64::from(i32::MAX))
     }
 
-    /// An empty table that gives out these numbers, of those that are greater than 0 and at most `i32::MAX`: where several tables share
-    /// one kind of reference.
+    /// An empty table that assigns only these numbers, of those from 1 to `i32::MAX`: for several tables that share one kind of
+    /// reference.
     pub fn within(numbers: RangeInclusive<i64>) -> Self {
         let first = *numbers.start().max(&1);
         let numbers = first..=*numbers.end().min(&i32::MAX.into());
@@ -74,12 +74,12 @@ impl<T> References<T> {
         }
     }
 
-    /// Whether a number is one of this table's, given out or not.
+    /// Whether a number is in this table's range, assigned or not.
     pub fn has_number(&self, reference: i64) -> bool {
         self.numbers.contains(&reference)
     }
 
-    /// Takes a thing out: its number names nothing any more.
+    /// Removes a thing; its number becomes stale.
     pub fn remove(&mut self, reference: i64) -> Option<T> {
         let current = self.current.remove(&reference);
         current.or_else(|| self.lasting.remove(&reference))
@@ -105,7 +105,7 @@ impl<T> References<T> {
         Ok(reference)
     }
 
-    /// The reference of a thing of this stop that is there already; where there are several, the first that was given out.
+    /// The reference of a thing that was already inserted during this stop; the lowest if there are several.
     pub fn find(&self, wanted: &T) -> Option<i64>
     where
         T: PartialEq,
@@ -114,10 +114,10 @@ impl<T> References<T> {
         same.map(|(reference, _)| *reference).min()
     }
 
-    /// What a reference names.
+    /// The thing that a reference names.
     ///
     /// # Errors
-    /// It names nothing any more, or never did.
+    /// The reference is stale or unknown.
     pub fn get(&self, reference: i64) -> Result<&T, ReferenceError> {
         self.current
             .get(&reference)
@@ -125,10 +125,10 @@ impl<T> References<T> {
             .ok_or_else(|| self.missing(reference))
     }
 
-    /// As [`get`](Self::get), to change it.
+    /// As [`get`](Self::get), to change the thing.
     ///
     /// # Errors
-    /// It names nothing any more, or never did.
+    /// The reference is stale or unknown.
     pub fn get_mut(&mut self, reference: i64) -> Result<&mut T, ReferenceError> {
         let missing = self.missing(reference);
         self.current
@@ -137,7 +137,7 @@ impl<T> References<T> {
             .ok_or(missing)
     }
 
-    /// Drops all things but the lasting ones: the debuggee is resumed.
+    /// Drops all things but the lasting ones. Call it when the debuggee is resumed.
     pub fn clear_generation(&mut self) {
         self.current.clear();
     }

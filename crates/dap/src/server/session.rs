@@ -1,7 +1,7 @@
-//! One conversation with one client.
+//! A session with one client.
 //!
-//! A [`Session`] takes what comes in, in order, and calls the handlers of its [`Server`]. It answers what no handler is
-//! needed for: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+//! A [`Session`] handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no
+//! handler is needed: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::types::{
     OutputEventCategory,
 };
 
-/// So many pieces of bad input are told to the user.
+/// How many pieces of bad input are reported to the user.
 const MOST_MALFORMED: usize = 20;
 
-/// Whether to go on after a message.
+/// Whether the session goes on after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a session that is closed handles no more messages"]
 pub enum Flow {
-    /// There may be more.
+    /// More messages may follow.
     Continue,
     /// The session is over: `disconnect` was answered, or the client is gone.
     Closed,
@@ -38,11 +38,11 @@ pub enum Flow {
 
 /// A session with one client.
 ///
-/// It takes what comes in, in order, and calls the handlers of its [`Server`]. It answers by itself what no handler is needed for:
-/// `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+/// It handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no handler is
+/// needed: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
 ///
-/// [`run`](Self::run) is for adapters that have nothing else to wait for. One that also waits for its debuggee has a loop of its
-/// own and calls [`handle`](Self::handle):
+/// [`run`](Self::run) is for adapters that wait only for the client. An adapter that also waits for its debuggee has a loop of
+/// its own and calls [`handle`](Self::handle):
 ///
 /// ```
 /// use dapple_dap::{Connection, Flow, Server, Session};
@@ -77,11 +77,11 @@ pub struct Session<S> {
     server: Arc<Inner<S>>,
     context: Context,
     incoming: Receiver<Incoming>,
-    /// `disconnect` came, or the client is gone; the handler was called.
+    /// `disconnect` was received, or the client is gone; the handler was called.
     disconnecting: bool,
     closed: bool,
     reason: Option<Closed>,
-    /// What was wrong with the input and is yet to be told.
+    /// Errors of the input that are yet to be reported to the user.
     malformed: Vec<CodecError>,
     told_malformed: usize,
 }
@@ -95,7 +95,7 @@ impl<S> std::fmt::Debug for Session<S> {
     }
 }
 
-/// Requests that are still without a response are answered with an error, even if their responder was leaked.
+/// Answers requests that are still without a response with an error, even if their responder was leaked.
 impl<S> Drop for Session<S> {
     fn drop(&mut self) {
         self.context.outbox.end();
@@ -141,7 +141,7 @@ impl<S> Session<S> {
         &self.context.conventions
     }
 
-    /// Handles all messages until the session is over: for adapters that have nothing else to wait for.
+    /// Handles all messages until the session is over: for adapters that wait only for the client.
     pub fn run(&mut self, state: &mut S) {
         while let Ok(incoming) = self.incoming.recv() {
             if self.handle(state, incoming) == Flow::Closed {
@@ -152,8 +152,8 @@ impl<S> Session<S> {
 
     /// Handles one message.
     ///
-    /// When the client is gone without `disconnect`, the handler of `disconnect` is called as though it had sent one.
-    /// Messages that are no answers to anything, or of no kind there is, are reported and skipped.
+    /// If the client is gone without `disconnect`, the handler of `disconnect` is called as though the client had sent one.
+    /// Responses that answer no request, and messages of an unknown type, are logged and skipped.
     pub fn handle(&mut self, state: &mut S, incoming: Incoming) -> Flow {
         match incoming {
             Incoming::Message(message) => self.message(state, &message),
@@ -182,12 +182,12 @@ impl<S> Session<S> {
         flow
     }
 
-    /// Why the client is gone; `None` where it took leave, or is still there.
+    /// Why the connection ended; `None` while it is open, or if the session ended by the client's `disconnect`.
     pub fn closed(&self) -> Option<&Closed> {
         self.reason.as_ref()
     }
 
-    /// Tells the user what of the input was skipped, once the client listens.
+    /// Reports skipped input to the user, once the client is initialized.
     fn tell_malformed(&mut self) {
         if self.malformed.is_empty() || self.context.outbox.client().is_none() {
             return;
@@ -204,8 +204,8 @@ impl<S> Session<S> {
         }
     }
 
-    /// Ends the session as the client's `disconnect` would: for signals such as SIGTERM. Does nothing if the client did
-    /// so itself.
+    /// Ends the session as the client's `disconnect` would: for signals such as SIGTERM. Does nothing if the client has sent
+    /// `disconnect`.
     pub fn disconnect(&mut self, state: &mut S) {
         if !self.disconnecting {
             self.context
@@ -225,7 +225,7 @@ impl<S> Session<S> {
         }
     }
 
-    /// Answers what came in behind the `disconnect` that ended the session.
+    /// Answers the requests that arrived after the `disconnect` that ended the session.
     pub fn finish(&mut self) {
         while let Ok(incoming) = self.incoming.try_recv() {
             let Incoming::Message(message) = incoming else {
@@ -300,7 +300,7 @@ impl<S> Session<S> {
                 };
                 self.context.outbox.answered(request_seq, outcome);
             }
-            // The rules let no event of a client pass.
+            // Not reached: an event from a client is a violation.
             (Kind::Event { .. }, None) => {}
         }
     }
@@ -321,13 +321,13 @@ impl<S> Session<S> {
         }
     }
 
-    /// Answers a request that no handler gets to see.
+    /// Answers a request without calling a handler.
     fn reject(&self, seq: i64, command: &str, result: Result<Option<Raw>, Failure>) {
         self.context.outbox.note_request(seq, command);
         self.context.outbox.respond(seq, command, result);
     }
 
-    /// Handles a request that was noted.
+    /// Calls the handler of a request that the outbox has noted, or answers it.
     fn dispatch(
         &mut self,
         state: &mut S,
@@ -382,7 +382,8 @@ impl<S> Session<S> {
     }
 }
 
-/// A request that was cancelled before it started is not started, unless its effect is needed to end in order.
+/// Whether a request that was cancelled before it started is not started at all. These commands are: the session needs their effect
+/// to go on and to end in order.
 fn may_be_skipped(command: &str) -> bool {
     !matches!(
         command,
