@@ -178,7 +178,7 @@ impl<S: 'static> Server<S> {
     /// ```
     ///
     /// # Errors
-    /// The system gives no more connections.
+    /// Accepting failed in a way that does not pass.
     pub fn serve(
         &self,
         listener: &impl Listener,

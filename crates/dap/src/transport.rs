@@ -1,12 +1,11 @@
 //! A connection: messages in on a channel, messages out through one writer.
 //!
-//! A [`Connection`] is made over stdio, a TCP or Unix socket, any pair of streams, or a second connection in the same
-//! process ([`Connection::memory`]). A reader thread cuts the stream into messages; sending never blocks on the peer
-//! until a bound of unread bytes is reached. Who may connect is decided in [`listen`]; what messages mean, elsewhere.
+//! A [`Connection`] runs over stdio, a TCP or Unix socket, any pair of streams, or to a second connection in the same
+//! process ([`Connection::memory`]). A reader thread cuts the stream into messages. Sending does not block until 16 MiB wait for
+//! the peer to read them. [`listen`] decides who may connect. This module does not interpret messages.
 //!
-//! Worth knowing: the writer assigns `seq` where it queues a message, so numbers and the order on the wire are the same
-//! by construction; and the reader notes `cancel` requests as they come in, so that a request can learn that it is
-//! cancelled while it, or one before it, is still being handled.
+//! Worth knowing: the writer assigns `seq` where it queues a message, so numbers and the order on the wire agree by construction.
+//! The reader acts on `cancel` requests as it reads them, so that a handler learns of a cancellation while it is still busy.
 
 mod backlog;
 mod bell;
@@ -40,13 +39,13 @@ use writer::Peer;
 pub use writer::{SendError, Writer};
 use writing::{Told, Watch};
 
-/// What comes in on a connection.
+/// An item received on a connection.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Incoming {
     /// A message.
     Message(Message),
-    /// Bytes that are no message; the stream goes on behind them.
+    /// Bytes that are not a message; the stream goes on after them.
     Malformed(CodecError),
     /// The end: the peer closed the stream, it broke, or it cannot be read any further. Nothing follows.
     Closed(Closed),
@@ -71,7 +70,7 @@ pub enum Closed {
 }
 
 impl Closed {
-    /// The stream has ended.
+    /// The reason when the stream has ended.
     fn at_end_of(decoder: &Decoder) -> Self {
         match decoder.is_between_messages() {
             true => Self::ByPeer,
@@ -80,11 +79,11 @@ impl Closed {
     }
 }
 
-/// A received message: its text, not yet looked into.
+/// A received message: its text, not yet parsed.
 #[derive(Debug, Clone)]
 pub struct Message {
     text: String,
-    /// Given back when the message is done with.
+    /// The message's share of the read-ahead budget, given back when the message is dropped.
     _share: Option<Arc<Share>>,
 }
 
@@ -94,12 +93,12 @@ impl Message {
         Self { text, _share: None }
     }
 
-    /// The JSON as it came.
+    /// The JSON as received.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The JSON as it came, for itself.
+    /// The JSON as received, by value.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -122,11 +121,11 @@ pub enum Direction {
     Sent,
 }
 
-/// Sees the JSON of each message, in either direction, in order. It runs on the thread that sends or reads: it should be
+/// Called with the JSON of each message, in either direction, in order. It runs on the thread that sends or reads: it should be
 /// quick and must not send on the same connection.
 pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
-/// How a connection is to be made, for those that need more than [`Connection`]'s own constructors.
+/// Options of a connection, for callers that need more than [`Connection`]'s own constructors.
 ///
 /// ```
 /// use dapple_dap::transport::{Direction, Options};
@@ -142,7 +141,7 @@ pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 pub struct Options {
     tap: Option<Tap>,
     limit: usize,
-    /// A peer that takes nothing any more has closed the connection, whatever of it has still to be read.
+    /// When the peer closes its reading end, the connection is closed, even if the peer could still send.
     ends_unheard: bool,
 }
 
@@ -165,10 +164,10 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// How many messages are read ahead of whoever handles them. The peer waits when there are more.
+/// How many received messages are queued for their handling. With more, the reader stops and the peer has to wait.
 const READ_AHEAD: usize = 4096;
 
-/// How long closing waits for the peer to take what was sent.
+/// How long closing waits for the peer to read what was sent.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Options {
@@ -177,7 +176,7 @@ impl Options {
         Self::default()
     }
 
-    /// Shows each message in either direction to `tap`: for recorders and validators. There is one tap; a second takes its place.
+    /// Calls `tap` with each message in either direction: for recorders and validators. There is one tap; a second replaces the first.
     pub fn tap(mut self, tap: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
         self.tap = Some(Arc::new(tap));
         self
@@ -189,7 +188,7 @@ impl Options {
         self
     }
 
-    /// For who only answers, as adapters do: when the peer takes nothing any more, this is its end.
+    /// For adapters, which only answer: the connection ends when the peer closes its reading end.
     pub(crate) fn of_adapter(mut self) -> Self {
         self.ends_unheard = true;
         self
@@ -200,7 +199,7 @@ impl Options {
         (self.tap, self.limit)
     }
 
-    /// A connection over this process's standard input and output, for an adapter: it is at its end when the peer closes either.
+    /// A connection over this process's standard input and output, for an adapter. It ends when the peer closes either.
     pub fn stdio(self) -> Connection {
         let stdout = std::io::stdout();
         let direct = Direct::of(stdout.as_fd());
@@ -220,7 +219,7 @@ impl Options {
     /// # Errors
     /// The stream's handle cannot be duplicated.
     pub fn tcp(self, stream: TcpStream) -> std::io::Result<Connection> {
-        // Messages are small and each is waited for.
+        // Messages are small and the peer waits for each, so Nagle's algorithm would only delay them.
         stream.set_nodelay(true).ok();
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
         let ends = Ends::of_socket(&stream);
@@ -241,8 +240,8 @@ impl Options {
         }))
     }
 
-    /// A connection over any two streams. `close` is called once nothing more will be written, to wake a reader that
-    /// dropping `output` does not wake.
+    /// A connection over any two streams. `close` is called once nothing more will be written; it can wake a reader that dropping
+    /// `output` does not wake.
     pub fn streams(
         self,
         input: impl Read + Send + 'static,
@@ -328,7 +327,7 @@ impl Options {
         }
     }
 
-    /// Two connected ends in this process. The tap and its directions belong to the first.
+    /// Two connected ends in this process. The tap sees the messages from the first end's point of view.
     pub fn memory(self) -> (Connection, Connection) {
         let (to_second, from_first) = crossbeam_channel::unbounded();
         let (to_first, from_second) = crossbeam_channel::unbounded();
@@ -356,14 +355,14 @@ impl Options {
     }
 }
 
-/// What is known of where a connection leads to, beside how to read and write it.
+/// Descriptors of a connection's streams, for the ways of reading and writing that the streams alone do not offer.
 #[derive(Default)]
 struct Ends {
-    /// The input, where it can be read without waiting.
+    /// The input, if it can be read without blocking.
     source: Option<Source>,
-    /// The output, where it can be written without waiting.
+    /// The output, if it can be written without blocking.
     direct: Option<Direct>,
-    /// The output, where its end can be told before anything is written.
+    /// The output, if poll(2) reports on it that the peer has closed its reading end.
     watched: Option<OwnedFd>,
 }
 
@@ -377,15 +376,15 @@ impl Ends {
     }
 }
 
-/// One end of a conversation.
+/// One end of a connection.
 ///
-/// Dropping it closes it: what was sent is still written, within two seconds.
+/// Dropping it closes it. Messages that were sent are still written, for up to two seconds.
 pub struct Connection {
-    /// What the peer sends. Ends with [`Incoming::Closed`].
+    /// Messages from the peer. The last item is [`Incoming::Closed`].
     pub incoming: Receiver<Incoming>,
-    /// Where messages to the peer go.
+    /// Sends messages to the peer.
     pub outgoing: Writer,
-    /// Where it can be read without waiting.
+    /// The input shared by the reader thread and [`OwnInput`], if it can be read without blocking.
     shared: Option<Arc<Shared>>,
     pub(crate) cancellations: Arc<Cancellations>,
     bell: Bell,
@@ -427,15 +426,14 @@ impl Connection {
         Options::new().memory()
     }
 
-    /// Calls `ring` after each thing that comes in, once more for what has come before: for a loop that waits for something
-    /// else than a channel. It is called from the thread that brings it, and must not wait. A later one takes its place.
+    /// Calls `ring` after each incoming item, and once now for the items received before: for a loop that cannot wait for a channel.
+    /// `ring` is called on the reading thread and must not block. A later function replaces it.
     pub fn on_incoming(&self, ring: impl Fn() + Send + Sync + 'static) {
         self.bell.answer(ring);
     }
 
-    /// Takes over the reading of what the peer sends, which the connection has a thread for otherwise: for a loop that can wait
-    /// for a descriptor, and for which a switch between two threads is a long time. `None` where the input is neither a pipe nor a
-    /// socket.
+    /// Takes over the reading of the input from the connection's reader thread: for a loop that can wait for a descriptor and that
+    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket.
     ///
     /// ```
     /// use std::os::unix::net::UnixStream;
@@ -447,7 +445,7 @@ impl Connection {
     /// let input = ours.take_input().unwrap();
     /// theirs.outgoing.send_text("{}").unwrap();
     /// while !input.read() {
-    ///     // Here the loop would wait for the descriptor, and for whatever else there is.
+    ///     // Here the loop would wait for the descriptor and its other events.
     /// }
     /// assert!(matches!(ours.incoming.try_recv(), Ok(Incoming::Message(_))));
     /// # Ok::<(), std::io::Error>(())
@@ -456,7 +454,7 @@ impl Connection {
         self.shared.as_ref().map(OwnInput::take)
     }
 
-    /// Closes this end, as dropping does.
+    /// Closes this end, as dropping it does.
     pub fn close(self) {}
 }
 
@@ -468,7 +466,7 @@ impl Drop for Connection {
 
 /// The reading half, on its own thread.
 struct Reader {
-    /// The only one: nothing will come any more when it is gone.
+    /// The only strong reference: when it is dropped, the incoming channel is closed.
     sender: Arc<Sender<Incoming>>,
     bell: Bell,
     tap: Option<Tap>,
@@ -476,10 +474,10 @@ struct Reader {
     budget: Arc<Budget>,
 }
 
-/// How many bytes are read ahead of whoever handles them, unless a single message has more.
+/// How many bytes of received messages may wait for their handling. A single message may have more.
 const READ_AHEAD_BYTES: usize = DEFAULT_LIMIT;
 
-/// The bytes of the messages that were read and are not done with.
+/// Counts the bytes of the messages that were read and not dropped yet.
 #[derive(Debug, Default)]
 struct Budget {
     state: Mutex<BudgetState>,
@@ -489,11 +487,11 @@ struct Budget {
 #[derive(Debug, Default)]
 struct BudgetState {
     used: usize,
-    /// The reader waits for some to be freed.
+    /// The reader waits for bytes to be freed.
     awaited: bool,
 }
 
-/// A message's part of the budget.
+/// A message's share of the budget.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -505,7 +503,7 @@ impl Budget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes room for a message; where that is bounded, waits until there is some.
+    /// Takes a share for a message. With [`Passing::Waiting`], waits until there is room for it.
     fn take(self: &Arc<Self>, bytes: usize, passing: Passing) -> Arc<Share> {
         let mut state = self.lock();
         while passing == Passing::Waiting
@@ -556,14 +554,14 @@ impl Reader {
         self.close(closed, Passing::Waiting);
     }
 
-    /// Passes on the whole messages. Fails with the reason to stop, or nothing if nobody listens any more.
+    /// Passes on the whole messages in the decoder. Fails with the reason to stop reading, or `None` if the receiver was dropped.
     fn deliver(
         &self,
         decoder: &mut Decoder,
         passing: Passing,
     ) -> Result<Delivered, Option<Closed>> {
         loop {
-            // One place is left for the end.
+            // One place is left for `Incoming::Closed`.
             if passing == Passing::AtOnce && self.sender.len() + 1 >= READ_AHEAD {
                 return Ok(Delivered::Full);
             }
@@ -587,7 +585,7 @@ impl Reader {
         }
     }
 
-    /// Says that nothing will come any more.
+    /// Passes on the end of the connection.
     fn close(&self, closed: Closed, passing: Passing) {
         self.pass_on(Incoming::Closed(closed), passing).ok();
     }
@@ -598,7 +596,7 @@ impl Reader {
                 self.sender.send(incoming).map_err(drop)?;
                 self.bell.ring();
             }
-            // There is room, or the end has been told already.
+            // There is room, as `deliver` checked, or the end was already passed on.
             Passing::AtOnce => self.sender.try_send(incoming).map_err(drop)?,
         }
         Ok(())

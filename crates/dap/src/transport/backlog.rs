@@ -1,7 +1,7 @@
-//! Output that waits until the peer has taken what was sent before.
+//! The queue of output that waits until the peer has read what was sent before.
 //!
-//! A program may write faster than its reader shows it. What it wrote waits here, without a number yet, so that the answer
-//! to a request needn't: that overtakes. What has to come behind the output waits here, too.
+//! A program may write faster than its client shows the output. That output waits here, without a number yet, so that the response
+//! to a request can overtake it. Messages that have to follow the output wait here, too.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -11,18 +11,18 @@ use std::fmt;
 use super::outgoing::Outgoing;
 use crate::message::Raw;
 
-/// How much of the output, at least, is kept for a peer that doesn't read, once the session is to end.
+/// How many bytes of the newest output, at least, are kept for a peer that does not read once the session is to end.
 const KEPT_AT_THE_END: usize = 256 << 10;
 
-/// Whatever has to live as long as a message waits.
+/// A value that lives as long as its message waits.
 pub(super) type Kept = Option<Box<dyn Any + Send>>;
 
-/// What waits.
+/// The waiting messages.
 #[derive(Default)]
 pub(super) struct Backlog {
     waiting: VecDeque<Waiting>,
     bytes: usize,
-    /// How many lines were left out since the peer was told.
+    /// How many lines were dropped since the peer was last told so.
     left_out: usize,
 }
 
@@ -68,7 +68,7 @@ impl Backlog {
         self.bytes
     }
 
-    /// Leaves out the oldest lines of output where more wait than are kept at the end.
+    /// Drops the oldest output beyond [`KEPT_AT_THE_END`].
     pub(super) fn shed(&mut self) {
         while let Some(oldest) = self.waiting.front()
             && is_output(&oldest.message)
@@ -80,7 +80,7 @@ impl Backlog {
         }
     }
 
-    /// Tells how much was left out, in its place.
+    /// An event that tells how many lines were dropped, sent in their place.
     fn notice(&mut self) -> Option<Outgoing> {
         let lines = match std::mem::take(&mut self.left_out) {
             0 => return None,
@@ -97,7 +97,7 @@ impl Backlog {
     }
 }
 
-/// About how long it will be.
+/// The message's approximate length in bytes.
 pub(super) fn size(message: &Outgoing) -> usize {
     128 + message.payload().map_or(0, |raw| raw.text().len())
 }
@@ -106,7 +106,7 @@ fn is_output(message: &Outgoing) -> bool {
     matches!(message, Outgoing::Event { event, .. } if event == "output")
 }
 
-/// How many line ends a message has in its texts.
+/// How many line ends the message's strings have.
 fn lines(message: &Outgoing) -> usize {
     let text = message.payload().map_or("", |raw| raw.text());
     let mut rest = text.bytes();

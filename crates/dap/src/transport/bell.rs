@@ -1,11 +1,11 @@
-//! Tells that something has come in, to who can't wait for a channel.
+//! Notifies a loop that cannot wait for a channel of incoming items.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Ring = Box<dyn Fn() + Send + Sync>;
 
-/// Rung after each thing that came in. Clones are one bell.
+/// Calls a function after each incoming item. Clones share the function.
 #[derive(Clone, Default)]
 pub(super) struct Bell(Arc<Mutex<Option<Arc<Ring>>>>);
 
@@ -16,14 +16,14 @@ impl fmt::Debug for Bell {
 }
 
 impl Bell {
-    /// From now on, and once for what came before.
+    /// Sets the function, and calls it once for the items received before.
     pub(super) fn answer(&self, ring: impl Fn() + Send + Sync + 'static) {
         let ring: Ring = Box::new(ring);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(ring));
         self.ring();
     }
 
-    /// Tells, if anybody wants to know.
+    /// Calls the function, if one is set.
     pub(super) fn ring(&self) {
         let ring = self
             .0

@@ -1,8 +1,8 @@
-//! Writing to a peer without waiting, from the thread that has something to say.
+//! Writing to a peer without blocking, on the thread that sends.
 //!
-//! Handing a message to another thread to be written costs two switches between threads, which is more than the
-//! writing itself. Where the system takes bytes at once, they needn't go there; what it doesn't take is the writing
-//! thread's. Nothing here ever waits.
+//! Handing a message to the writing thread costs two switches between threads, which is more than the writing itself. So the
+//! sending thread writes the bytes that the kernel takes at once, and leaves the rest to the writing thread. Nothing here
+//! blocks.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,17 +12,17 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use rustix::fs::OFlags;
 use rustix::net::SendFlags;
 
-/// A way to write that doesn't wait.
+/// An output that can be written without blocking.
 #[derive(Debug)]
 pub(super) enum Direct {
-    /// A pipe, opened anew: whether writing waits belongs to the opening, and the first one is shared with others.
+    /// A pipe, opened again with `O_NONBLOCK`: that flag belongs to the open file description, which other processes may share.
     Pipe(File),
-    /// A socket, which can be told with each sending.
+    /// A socket: `MSG_DONTWAIT` makes a single call nonblocking.
     Socket(OwnedFd),
 }
 
 impl Direct {
-    /// For the pipe or the socket that is open as `fd`; `None` where it is neither, or may not be opened anew.
+    /// For the pipe or the socket that is open as `fd`. `None` if it is neither, or if the pipe may not be opened again.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();
@@ -40,7 +40,7 @@ impl Direct {
         opened.ok().map(Self::Pipe)
     }
 
-    /// Writes as much as there is room for; how much that was. An error is as good as no room: the writing thread meets it too.
+    /// Writes as many bytes as there is room for and returns their number. An error counts as no room: the writing thread gets it too.
     pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
         match self {
             Self::Pipe(pipe) => pipe.write(bytes).unwrap_or(0),
@@ -67,7 +67,7 @@ mod tests {
         let taken = direct.write(&much);
         assert!(taken > 0 && taken < much.len(), "{taken}");
         assert_eq!(direct.write(b"more"), 0);
-        // The pipe's first opening still waits: nothing of it was changed.
+        // The pipe's original descriptor is still blocking.
         drop((write, direct));
         let mut all = Vec::new();
         read.read_to_end(&mut all).unwrap();

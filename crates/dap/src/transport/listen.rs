@@ -1,11 +1,11 @@
 //! Listening, and who may connect.
 //!
-//! A [`TcpServer`] or [`UnixServer`] takes connections one by one; [`serve_each`] gives each a thread of its own, and
-//! [`Server::serve`](crate::Server::serve) a session. What is said on a connection is not looked at here.
+//! A [`TcpServer`] or [`UnixServer`] accepts connections one by one. [`serve_each`] gives each a thread of its own, and
+//! [`Server::serve`](crate::Server::serve) a session. Messages are not read here.
 //!
-//! A debug adapter runs programs for whoever talks to it, so listening is loopback only unless told otherwise, and a peer
-//! on the same machine must belong to the same user (or be root). For TCP the kernel's socket table says whose the
-//! other end is; a Unix socket carries its peer's credentials.
+//! A debug adapter runs programs for its clients, so listening is loopback only unless [`Reach::Anywhere`] is given, and a peer
+//! on the same machine must belong to the same user (or be root). For TCP the kernel's socket table gives the owner of the
+//! other end; a Unix socket carries its peer's credentials.
 
 mod sessions;
 
@@ -34,33 +34,33 @@ pub enum AcceptError {
     /// The listener was stopped.
     #[error("no connections are accepted any more: listening was stopped")]
     Stopped,
-    /// The peer is of another user. It was turned away; others can still connect.
+    /// The peer belongs to another user. It was refused; others can still connect.
     #[error(
         "refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect"
     )]
     OtherUser {
-        /// Where it came from.
+        /// The peer's address.
         peer: String,
-        /// Its user id.
+        /// The peer's user id.
         uid: u32,
         /// This process's user id.
         own: u32,
     },
-    /// The kernel does not say whose the peer is. It was turned away; others can still connect.
+    /// The kernel does not tell the peer's user. It was refused; others can still connect.
     #[error("refused a connection from {peer}: cannot tell which user it belongs to")]
     UnknownUser {
-        /// Where it came from.
+        /// The peer's address.
         peer: String,
     },
 }
 
 impl AcceptError {
-    /// True if this is about one connection or one moment, and others can still connect.
+    /// True if the error concerns one connection or passes by itself, so that others can still connect.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::OtherUser { .. } | Self::UnknownUser { .. } => true,
             Self::Stopped => false,
-            // The first line is of a connection that was gone before it was accepted, the next two of its network: accept(2).
+            // A connection that was gone before it was accepted, a signal, and pending network errors of the new socket: accept(2).
             Self::Io(error) => {
                 self.is_shortage()
                     || matches!(
@@ -84,7 +84,7 @@ impl AcceptError {
         }
     }
 
-    /// True if the process or the system has no more descriptors or memory just now.
+    /// True if the process or the system is out of descriptors or memory at the moment.
     fn is_shortage(&self) -> bool {
         matches!(self, Self::Io(error) if matches!(
             Errno::from_io_error(error),
@@ -106,13 +106,13 @@ pub enum ListenError {
         /// The address.
         address: SocketAddr,
     },
-    /// Another process listens there.
+    /// Another process listens on the address.
     #[error("{address} is in use by another process")]
     InUse {
         /// The address or path.
         address: String,
     },
-    /// Something else.
+    /// The system call failed for another reason.
     #[error("cannot listen on {address}: {source}")]
     Io {
         /// The address or path.
@@ -122,7 +122,7 @@ pub enum ListenError {
     },
 }
 
-/// From where connections are taken.
+/// From where connections are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reach {
     /// From this machine only.
@@ -132,7 +132,7 @@ pub enum Reach {
     Anywhere,
 }
 
-/// Takes connections over TCP.
+/// Accepts connections over TCP.
 #[derive(Debug)]
 pub struct TcpServer {
     listener: TcpListener,
@@ -143,7 +143,7 @@ impl TcpServer {
     /// Listens on an address. Port 0 picks a free one; see [`address`](Self::address).
     ///
     /// # Errors
-    /// The address is not loopback while `reach` is, or is not available.
+    /// The address is not loopback though `reach` is [`Reach::Loopback`], or it is not available.
     pub fn bind(address: SocketAddr, reach: Reach) -> Result<Self, ListenError> {
         if reach == Reach::Loopback && !is_loopback(address.ip()) {
             return Err(ListenError::NotLoopback { address });
@@ -163,10 +163,10 @@ impl TcpServer {
         }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system call failed.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -179,7 +179,7 @@ impl TcpServer {
         self.accept_if(options, tcp_owner)
     }
 
-    /// Accepts a connection if its peer's user may connect; `owner` is told the peer's end and ours.
+    /// Accepts a connection if its peer's user may connect. `owner` gets the peer's address and the local one.
     fn accept_if(
         &self,
         options: Options,
@@ -207,22 +207,22 @@ impl Listener for TcpServer {
     }
 }
 
-/// Takes connections over a Unix socket. The socket's file is removed when this is dropped.
+/// Accepts connections over a Unix socket. The socket's file is removed when this is dropped.
 #[derive(Debug)]
 pub struct UnixServer {
     listener: UnixListener,
     stopped: AtomicBool,
     path: PathBuf,
-    /// Which file it is: somebody may have put another in its place.
+    /// The socket file's inode, since another process may have replaced the file.
     inode: Option<u64>,
 }
 
 impl UnixServer {
-    /// Listens on a path. A socket left behind by a process that is gone is replaced; whether it is gone is tried out by
-    /// connecting, so a server sees a client that leaves at once. Only the own user can open the socket's file.
+    /// Listens on a path. A socket left behind by a process that is gone is replaced. To find out, this connects to it, so a server
+    /// that still listens sees a client that disconnects at once. Only this process's user can open the socket's file.
     ///
     /// # Errors
-    /// The path is taken, or cannot be created.
+    /// The path is in use, or cannot be created.
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
         let address = || path.display().to_string();
         let mut bound = UnixListener::bind(path);
@@ -241,7 +241,7 @@ impl UnixServer {
             address: address(),
             source,
         })?;
-        // Whoever connects before this is turned away by their credentials.
+        // Another user that connects before this is refused by its credentials.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|source| {
             ListenError::Io {
                 address: address(),
@@ -305,7 +305,7 @@ fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// What `accept` gives; what it fails with once the listener is stopped means that.
+/// The result of `accept`. Once the listener is stopped, any error means [`AcceptError::Stopped`].
 fn unless_stopped<T>(
     stopped: &AtomicBool,
     accept: impl FnOnce() -> io::Result<T>,
@@ -320,7 +320,7 @@ fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Root and the own user may connect.
+/// Checks that the peer's `owner` is root or this process's user.
 fn check(owner: Option<u32>, own: u32, peer: &str) -> Result<(), AcceptError> {
     let peer = peer.to_owned();
     match owner {
@@ -330,13 +330,13 @@ fn check(owner: Option<u32>, own: u32, peer: &str) -> Result<(), AcceptError> {
     }
 }
 
-/// The user who made the connection.
+/// The user of the process that connected.
 fn unix_owner(stream: &UnixStream) -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
     Some(peer.uid.as_raw())
 }
 
-/// The user of the socket on this machine whose own end is `peer` and whose other end is `local`.
+/// The user of the socket on this machine whose local address is `peer` and whose remote address is `local`.
 fn tcp_owner(peer: SocketAddr, local: SocketAddr) -> Option<u32> {
     // An IPv4 connection made through an IPv6 socket is in the second table.
     ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -360,7 +360,7 @@ fn owner_in_table(table: &str, peer: SocketAddr, local: SocketAddr) -> Option<u3
         if !found {
             return None;
         }
-        // Behind the state: queues, timer, retransmits.
+        // After the state: queues, timer, retransmits, then the user id.
         columns.nth(3)?.parse().ok()
     })
 }
@@ -447,7 +447,7 @@ mod tests {
         }
     }
 
-    /// The peer is refused and sees the end of its connection.
+    /// Asserts that the peer was refused and sees the end of its connection.
     fn assert_turned_away(refused: Result<Connection, AcceptError>, mut peer: impl Read) {
         let error = refused.expect_err("a stranger");
         assert!(

@@ -1,4 +1,4 @@
-//! Messages on their way out, and their JSON.
+//! Messages to be sent, and their JSON.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ impl Outgoing {
         }
     }
 
-    /// The whole message. The payload is text already and is copied.
+    /// The whole message as JSON. The payload's text is copied as it is.
     pub(crate) fn to_json(&self, seq: i64) -> String {
         let capacity = 128 + self.payload().map_or(0, |raw| raw.text().len());
         let mut json = String::with_capacity(capacity);

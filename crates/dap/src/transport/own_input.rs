@@ -1,8 +1,8 @@
-//! Reading on the thread that deals with what comes, instead of one that hands it over.
+//! Reading on the thread that handles the messages, instead of the reader thread.
 //!
 //! Handing a message to another thread costs a switch between threads, more than most requests take. A loop that can wait
-//! for a descriptor itself takes over the reading: the reader thread rests meanwhile, and goes on where it was when the loop
-//! gives the reading back. The bytes of a message that has come in part are kept between them.
+//! for a descriptor itself takes over the reading. The reader thread pauses meanwhile and resumes when the loop gives the reading
+//! back. Both share the decoder, which holds the bytes of an incomplete message.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -18,27 +18,27 @@ use rustix::net::RecvFlags;
 use super::{Closed, Reader};
 use crate::codec::Decoder;
 
-/// How much is read in one go.
+/// How many bytes are read in one call.
 const PIECE: usize = 64 << 10;
 
-/// Input of which can be had what has come, without waiting for more.
+/// An input that can be read without blocking.
 #[derive(Debug)]
 pub(super) struct Source {
     kind: Kind,
-    /// Gets the reader thread out of its wait.
+    /// An eventfd that wakes the reader thread from poll(2).
     nudge: OwnedFd,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// A pipe, opened anew: whether reading waits belongs to the opening, and the first one is shared with others.
+    /// A pipe, opened again with `O_NONBLOCK`: that flag belongs to the open file description, which other processes may share.
     Pipe(File),
-    /// A socket, which can be told with each reading.
+    /// A socket: `MSG_DONTWAIT` makes a single call nonblocking.
     Socket(OwnedFd),
 }
 
 impl Source {
-    /// For the pipe or the socket that is open as `fd`; `None` where it is neither.
+    /// For the pipe or the socket that is open as `fd`; `None` if it is neither.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();
@@ -55,7 +55,7 @@ impl Source {
         Some(Self { kind, nudge })
     }
 
-    /// Reads what has come; `None`: nothing has.
+    /// Reads the available bytes and returns their number: `None` if there are none yet, 0 at the end of the stream.
     fn read(&self, piece: &mut [u8]) -> io::Result<Option<usize>> {
         let read = match &self.kind {
             Kind::Pipe(pipe) => (&*pipe).read(piece),
@@ -66,7 +66,7 @@ impl Source {
         match read {
             Ok(length) => Ok(Some(length)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            // The next look finds what there is.
+            // A signal: the next call reads the bytes.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             Err(error) => Err(error),
         }
@@ -74,7 +74,7 @@ impl Source {
 }
 
 impl Source {
-    /// Whether the peer sends nothing any more, beside what there is to be read.
+    /// Whether the peer has closed its sending end. Unread bytes may be left.
     fn has_closed(&self) -> bool {
         let mut ready = [PollFd::new(self, PollFlags::RDHUP)];
         let at_once = rustix::event::Timespec::default();
@@ -92,7 +92,7 @@ impl AsFd for Source {
     }
 }
 
-/// Input that the reader thread and a loop share.
+/// The input that the reader thread and a loop share.
 pub(super) struct Shared {
     source: Source,
     intake: Mutex<Intake>,
@@ -101,29 +101,29 @@ pub(super) struct Shared {
     given_back: Condvar,
 }
 
-/// The half of a message that has come, and where whole ones go.
+/// The decoder, with the bytes of an incomplete message, and the receiver of whole messages.
 struct Intake {
     decoder: Decoder,
     piece: Vec<u8>,
     /// Whole messages are left in the decoder.
     rest: bool,
-    /// `None` when nothing will come any more.
+    /// `None` after the end of the input.
     reader: Option<Reader>,
 }
 
 /// How messages are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passing {
-    /// Where too much is read ahead, waits until some is dealt with. Who does that is told of each.
+    /// From the reader thread: waits while too much is read ahead, and rings the bell for each message.
     Waiting,
-    /// By the one who deals with them: as many as there is room for.
+    /// From the thread that handles them: as many as there is room for.
     AtOnce,
 }
 
-/// What has become of the messages in a decoder.
+/// Whether all messages in a decoder were passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivered {
-    /// All whole ones are passed on.
+    /// All whole messages were passed on.
     All,
     /// There was no room for more.
     Full,
@@ -145,7 +145,7 @@ impl Shared {
         })
     }
 
-    /// The reader thread.
+    /// Runs the reader thread.
     pub(super) fn run(&self) {
         loop {
             self.rest();
@@ -162,8 +162,8 @@ impl Shared {
         }
     }
 
-    /// Takes in what has come while a loop that reads is busy, and tells it so. For who has to know whether there was a
-    /// `cancel`.
+    /// Reads pending input while the loop that reads is busy, and rings the bell. For handlers that check whether a `cancel` has
+    /// arrived.
     pub(super) fn look(&self) {
         if !*self.taken.lock().unwrap_or_else(PoisonError::into_inner) {
             return;
@@ -176,12 +176,12 @@ impl Shared {
         }
     }
 
-    /// Whether the peer sends nothing any more.
+    /// Whether the peer has closed its sending end.
     pub(super) fn has_closed(&self) -> bool {
         self.source.has_closed()
     }
 
-    /// Waits for something to read; false when it is something else that has come.
+    /// Waits for something to read. `false` if it was woken for another reason.
     fn wait(&self) -> bool {
         let mut ready = [
             PollFd::new(&self.source, PollFlags::IN),
@@ -222,7 +222,7 @@ impl Shared {
 }
 
 impl Intake {
-    /// Takes in what has come, a piece of it; whether there was anything.
+    /// Reads up to [`PIECE`] bytes and passes on the whole messages. `false` if there was nothing.
     fn take_in(&mut self, source: &Source, passing: Passing) -> bool {
         let Some(reader) = &self.reader else {
             return false;
@@ -254,10 +254,10 @@ impl Intake {
     }
 }
 
-/// The reading of a connection's input, taken over by the thread that deals with what comes.
+/// The reading of a connection's input, taken over by the thread that handles the messages.
 ///
-/// As long as this lives, [`Connection::incoming`](super::Connection::incoming) gets what [`OwnInput::read`] brings, and nothing else. Dropping it
-/// gives the reading back to the connection's own thread.
+/// As long as this lives, [`Connection::incoming`](super::Connection::incoming) gets only the messages that [`OwnInput::read`]
+/// reads. Dropping it gives the reading back to the connection's own thread.
 pub struct OwnInput(Arc<Shared>);
 
 impl fmt::Debug for OwnInput {
@@ -272,10 +272,10 @@ impl OwnInput {
         Self(shared.clone())
     }
 
-    /// Passes on to `incoming` what has come, without waiting; false if nothing has. To be called when nothing is in there,
-    /// until it has nothing to bring.
+    /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, until it returns `false`: there was
+    /// nothing to read.
     pub fn read(&self) -> bool {
-        // Who has locked it passes on what there is, and tells of it.
+        // The thread that holds the lock passes the messages on, and rings the bell.
         let Ok(mut intake) = self.0.intake.try_lock() else {
             return false;
         };
@@ -313,7 +313,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{json}", json.len())
     }
 
-    /// Waits as a loop would that has nothing else to wait for.
+    /// Waits for input, as a loop would that waits for nothing else.
     fn wait(input: &OwnInput) {
         poll(&mut [PollFd::new(input, PollFlags::IN)], None).unwrap();
     }
@@ -349,7 +349,7 @@ mod tests {
     fn nothing_is_read_while_the_loop_has_other_things_to_do() {
         let (ours, mut theirs) = pair();
         let input = ours.take_input().unwrap();
-        // The reader thread has no more than what it was about to read.
+        // The reader thread may still read once, what it was about to read when the loop took over.
         theirs.write_all(framed("{}").as_bytes()).unwrap();
         wait(&input);
         while ours.incoming.is_empty() {
@@ -367,7 +367,7 @@ mod tests {
     fn more_than_there_is_room_for_stays_where_it_is() {
         let (ours, mut theirs) = pair();
         let input = ours.take_input().unwrap();
-        // Bytes that are no message, each a thing of its own to tell of.
+        // Bodies that are not UTF-8: each is an item of its own.
         let bad = b"Content-Length: 1\r\n\r\n\xff".repeat(3 * READ_AHEAD);
         let writing = std::thread::spawn(move || theirs.write_all(&bad));
         let mut malformed = 0;

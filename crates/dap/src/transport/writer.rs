@@ -1,12 +1,11 @@
 //! The sending half of a connection.
 //!
-//! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. What the system
-//! takes at once is written right there (`direct`); for the rest there is a thread of its own (`writing`), which writes what
-//! is queued, as much as there is in one go.
+//! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. The sending thread
+//! writes the bytes that the kernel takes at once (`direct`). A thread of its own (`writing`) writes the rest, all queued bytes
+//! in one call.
 //!
-//! A peer that does not read fills the queue, and then whoever sends waits. Output is different: beyond a little it waits by
-//! itself (`backlog`), whoever sent it goes on, and other messages overtake it. A peer that is gone makes sending fail, and
-//! nothing else.
+//! A peer that does not read fills the queue, and then senders block. Output is different: beyond 64 KiB it waits in a queue of
+//! its own (`backlog`), its sender does not block, and other messages overtake it. If the peer is gone, sending fails.
 
 use std::any::Any;
 use std::io::Write;
@@ -32,16 +31,16 @@ const QUEUE_LIMIT: usize = 16 << 20;
 /// How many unread bytes are queued before output waits in the backlog.
 pub(super) const AHEAD_OF_OUTPUT: usize = 64 << 10;
 
-/// How long a peer that has closed its end may take to read more, once the queue is full.
+/// How long a peer that has closed its sending end may take to read more, once the queue is full.
 const HALF_CLOSED: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether that is so.
+/// How often [`HALF_CLOSED`] is checked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A peer that has taken nothing for so long doesn't read.
+/// A peer that has read nothing for this long counts as not reading.
 const STALLED: Duration = Duration::from_millis(250);
 
-/// How many bytes are kept back for more to follow.
+/// How many bytes [`Writer::gather`] keeps back at most.
 const GATHER_LIMIT: usize = 16 << 10;
 
 /// The peer is gone, or this end was closed.
@@ -51,14 +50,14 @@ pub struct SendError;
 
 /// Sends messages on a connection, from any thread. Clones send on the same one.
 ///
-/// Messages are numbered as they are queued, so that numbers and order agree. A peer that does not read fills the queue, and then whoever
-/// sends waits, except for [output](Self::send_output); a peer that is gone makes sending fail, and nothing else.
+/// Messages are numbered as they are queued, so that numbers and order agree. A peer that does not read fills the queue, and then
+/// sending blocks, except for [output](Self::send_output). If the peer is gone, sending fails.
 #[derive(Clone)]
 pub struct Writer {
     queue: Arc<Closing>,
 }
 
-/// The writers' share of the queue: when the last of them is gone, nobody can send any more. The writing thread has the
+/// The writers' reference to the queue, which closes the queue when the last writer is dropped. The writing thread refers to the
 /// queue itself.
 struct Closing(Arc<Queue>);
 
@@ -80,15 +79,15 @@ impl std::fmt::Debug for Writer {
 
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// Signalled when there is something to write, or nothing will be any more.
+    /// Signalled when there is something to write, or the queue is closed.
     pub(super) filled: Condvar,
     /// Signalled when something was written, or the peer is gone.
     pub(super) drained: Condvar,
-    /// As `filled`, for a writing thread that waits for a descriptor.
+    /// An eventfd in place of `filled`, for a writing thread that waits in poll(2).
     pub(super) nudge: Option<OwnedFd>,
-    /// Whether the peer sends nothing any more.
+    /// Whether the peer has closed its sending end.
     has_closed: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
-    /// Gets something when the backlog is no longer full.
+    /// Gets an item when the backlog is no longer full.
     has_room: (Sender<()>, Receiver<()>),
 }
 
@@ -97,30 +96,30 @@ pub(super) struct State {
     seq: i64,
     /// Bytes to be written.
     pub(super) bytes: Vec<u8>,
-    /// Output that is to follow.
+    /// Output that follows `bytes`.
     backlog: Backlog,
-    /// Where nobody reads the backlog, its oldest part may be left out.
+    /// Whether the oldest of the backlog may be dropped if the peer does not read.
     sheds: bool,
-    /// When the peer last took something.
+    /// When the peer last read something.
     taken: Instant,
-    /// True while the writing thread has bytes in its hands.
+    /// True while the writing thread writes bytes that it took from here.
     pub(super) writing: bool,
-    /// True while the writing thread waits at a descriptor.
+    /// True while the writing thread waits in poll(2).
     pub(super) at_descriptor: bool,
-    /// True while what is sent is kept back.
+    /// True while messages are kept back; see [`Writer::gather`].
     gathering: bool,
     /// True if nothing more can be sent.
     pub(super) closed: bool,
-    /// True if the peer takes nothing any more.
+    /// True if the peer has closed its reading end.
     pub(super) failed: bool,
     tap: Option<Tap>,
-    /// Writes without waiting, where that is possible. It keeps the peer's end open: gone when nothing more is to be sent.
+    /// Writes without blocking, if possible. Dropped when nothing more is to be sent, since it keeps the output open.
     direct: Option<Direct>,
     /// Set for a peer in this process; `bytes` is not used then.
     peer: Option<Peer>,
 }
 
-/// A peer in this process: where its messages go.
+/// A peer in this process, which gets the messages directly.
 pub(super) struct Peer {
     incoming: Sender<Incoming>,
     cancellations: Arc<Cancellations>,
@@ -153,7 +152,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the queue; what is in it is still written.
+    /// Closes the queue; queued messages are still written.
     fn close(&self) {
         let mut state = self.lock();
         if !state.closed {
@@ -167,7 +166,7 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// Gets the writing thread to look.
+    /// Wakes the writing thread.
     fn wake(&self, state: &mut State) {
         match &self.nudge {
             Some(nudge) if state.at_descriptor => {
@@ -178,13 +177,13 @@ impl Queue {
         }
     }
 
-    /// Tells who waits that the peer has taken something.
+    /// Wakes the threads that wait for room: the peer has read something.
     pub(super) fn tell_drained(&self, state: &mut State) {
         state.taken = Instant::now();
         self.drained.notify_all();
     }
 
-    /// The peer takes nothing any more.
+    /// Closes the queue and drops its messages: the peer has closed its reading end.
     pub(super) fn fail(&self, state: &mut State) {
         state.closed = true;
         state.failed = true;
@@ -195,8 +194,8 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// Takes what is to be written next: the bytes that are queued and, where they are few, output that follows them. That has its
-    /// numbers and not yet its text, which is long and needn't be made under the lock.
+    /// Takes the queued bytes and, if they are few, output that follows them. That output gets its numbers here; its JSON, which is
+    /// long, is formatted later without the lock, unless a tap needs it.
     pub(super) fn take(&self, state: &mut State, next: &mut Next) {
         next.bytes.clear();
         std::mem::swap(&mut next.bytes, &mut state.bytes);
@@ -226,7 +225,7 @@ impl Queue {
 #[derive(Default)]
 pub(super) struct Next {
     bytes: Vec<u8>,
-    /// What comes behind the bytes.
+    /// Messages that follow `bytes`, with their numbers.
     messages: Vec<(i64, Outgoing)>,
 }
 
@@ -251,17 +250,17 @@ fn frame(bytes: &mut Vec<u8>, json: &str) {
 }
 
 impl State {
-    /// Whether more output waits than should.
+    /// Whether more output waits than [`QUEUE_LIMIT`].
     fn is_full(&self) -> bool {
         self.backlog.bytes() > QUEUE_LIMIT
     }
 
-    /// Nothing is left to be written.
+    /// Whether nothing is left to be written.
     pub(super) fn is_drained(&self) -> bool {
         self.bytes.is_empty() && !self.writing && self.backlog.is_empty()
     }
 
-    /// Leaves out output that nobody reads, where that may be.
+    /// Drops old output if that is allowed and the peer does not read.
     fn shed(&mut self) {
         if self.sheds && self.taken.elapsed() > STALLED {
             self.backlog.shed();
@@ -274,10 +273,10 @@ impl Writer {
         Self::new(tap, None, Some(peer))
     }
 
-    /// Writes to `output`, on a thread of its own where it has to wait. `watch`: tells when the peer takes nothing any more.
+    /// Writes to `output`, on a thread of its own where writing blocks. `watch` reports when the peer closes its reading end.
     ///
     /// # Errors
-    /// The thread can't be started.
+    /// The thread cannot be started; the queue is closed then.
     pub(super) fn stream(
         output: impl Write + Send + 'static,
         direct: Option<Direct>,
@@ -321,12 +320,12 @@ impl Writer {
         }
     }
 
-    /// How to learn whether the peer has closed the way that it sends by.
+    /// Sets the function that tells whether the peer has closed its sending end.
     pub(super) fn ask_whether_closed(&self, has_closed: impl Fn() -> bool + Send + Sync + 'static) {
         self.queue.0.has_closed.set(Box::new(has_closed)).ok();
     }
 
-    /// Sends a message and returns the number that it got.
+    /// Sends a message and returns its number.
     ///
     /// # Errors
     /// The connection is closed.
@@ -334,7 +333,7 @@ impl Writer {
         self.send_with(message, |_| {})
     }
 
-    /// As [`send`](Self::send); `register` learns the number before the peer can possibly answer. It must not send.
+    /// As [`send`](Self::send), but calls `register` with the number before the peer can answer. `register` must not send.
     ///
     /// # Errors
     /// The connection is closed; `register` was not called then.
@@ -363,8 +362,8 @@ impl Writer {
         Ok(seq)
     }
 
-    /// Sends an event with output, or one that has to come behind all output. Where the peer is slow to take what was sent it
-    /// waits for its turn, and other messages overtake it; this never waits. `kept` lives until it is sent.
+    /// Sends output, or a message that has to follow all output. If the peer reads slowly, the message is queued in the backlog, and
+    /// other messages overtake it. This never blocks. `kept` lives until the message is sent.
     ///
     /// # Errors
     /// The connection is closed.
@@ -388,26 +387,25 @@ impl Writer {
         Ok(())
     }
 
-    /// From now on the oldest output is left out, and the peer is told how much, where it waits for a peer that doesn't read: for one
-    /// that has asked for the end.
+    /// From now on, drops the oldest waiting output if the peer does not read, and tells the peer how many lines were dropped. For a
+    /// peer that has asked to end the session.
     pub fn shed_output(&self) {
         let mut state = self.queue.0.lock();
         state.sheds = true;
         state.shed();
     }
 
-    /// Whether so much output waits that there should not be more: 16 MiB.
+    /// Whether more than 16 MiB of output wait, so that the caller should not send more.
     pub fn is_full(&self) -> bool {
         self.queue.0.lock().is_full()
     }
 
-    /// Gets something each time that there is room for output again.
+    /// A channel that gets an item each time that there is room for output again.
     pub fn has_room(&self) -> Receiver<()> {
         self.queue.0.has_room.1.clone()
     }
 
-    /// Sends a text as it is, with a header, whatever it says: for proxies, and for tests of bad input. Its `seq` is its
-    /// own affair.
+    /// Sends any text as it is, with a header: for proxies, and for tests of bad input. No `seq` is assigned; the text has its own.
     ///
     /// # Errors
     /// The connection is closed.
@@ -417,7 +415,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until everything queued was handed to the system, the peer is gone, or `timeout` is over.
+    /// Waits until everything queued was written, the peer is gone, or `timeout` is over.
     pub fn flush(&self, timeout: Duration) {
         self.send_gathered();
         let until = Instant::now() + timeout;
@@ -436,7 +434,7 @@ impl Writer {
         }
     }
 
-    /// Closes the connection for sending. What is queued is still written; this waits for that up to `timeout`.
+    /// Closes the connection for sending. Queued messages are still written; this waits for that up to `timeout`.
     pub fn close(&self, timeout: Duration) {
         self.queue.0.close();
         self.flush(timeout);
@@ -447,7 +445,7 @@ impl Writer {
         self.queue.0.lock().closed
     }
 
-    /// Waits until there is room for another message. A peer that sends nothing any more and doesn't read either is gone.
+    /// Waits until there is room for another message. A peer that has closed its sending end and does not read counts as gone.
     fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
         let queue = &self.queue.0;
         let mut state = queue.lock();
@@ -486,7 +484,7 @@ impl Writer {
             }
             return;
         }
-        // Nobody waits for room where there has been all of it.
+        // If nothing was queued, no sender waits for room.
         let awaited = !state.bytes.is_empty();
         if !awaited && !state.writing {
             state.taken = Instant::now();
@@ -498,7 +496,7 @@ impl Writer {
         self.write(state, awaited);
     }
 
-    /// Writes what is queued, here or on the writing thread; `awaited`: somebody may wait for room.
+    /// Writes the queued bytes, here or on the writing thread. `awaited`: another thread may wait for room.
     fn write(&self, state: &mut State, awaited: bool) {
         if !state.writing
             && let Some(direct) = &mut state.direct
@@ -515,13 +513,14 @@ impl Writer {
         self.queue.0.wake(state);
     }
 
-    /// Keeps back what is sent from now on, until [`send_gathered`](Self::send_gathered): a peer that gets two messages at once is woken once. For one that
-    /// is sent when the next will follow at once. More than 16 KiB are not kept back; closing the connection sends what is.
+    /// Keeps back messages from now on until [`send_gathered`](Self::send_gathered), so that a peer that gets two messages together
+    /// is woken once. For a message that another will follow at once. At most 16 KiB are kept back, and closing the connection
+    /// sends them.
     pub fn gather(&self) {
         self.queue.0.lock().gathering = true;
     }
 
-    /// Sends what was kept back.
+    /// Sends the messages kept back.
     pub fn send_gathered(&self) {
         let mut state = self.queue.0.lock();
         state.gathering = false;

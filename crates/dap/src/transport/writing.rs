@@ -1,7 +1,7 @@
-//! The thread that writes what the system doesn't take at once.
+//! The thread that writes the bytes which the kernel does not take at once.
 //!
-//! While there is nothing to write it can learn that the peer has closed its reading end: nobody hears what an adapter has to say
-//! then, though its input may stay open for ever.
+//! While there is nothing to write, it can wait for the peer to close its reading end. An adapter's connection ends then, though
+//! its input may stay open for ever.
 
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,18 +15,18 @@ use super::bell::Bell;
 use super::writer::{Next, Queue, State};
 use super::{Closed, Incoming};
 
-/// Who is told that the peer takes nothing any more, and how that is learned.
+/// How the thread learns that the peer has closed its reading end, and where it reports that.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// The other end of what is written: a pipe or a socket.
+    /// The output to poll: a pipe or a socket.
     pub(super) output: Option<OwnedFd>,
-    /// Where the end is told; `None`: who sends finds out.
+    /// Where to report the end. `None`: senders learn of it by their errors only.
     pub(super) told: Option<Told>,
 }
 
-/// Where the end of a connection is told beside what is read.
+/// The incoming channel, for reporting the end of the connection.
 pub(super) struct Told {
-    /// Gone when nothing is read any more.
+    /// The reader drops the strong reference when it stops reading.
     pub(super) incoming: Weak<Sender<Incoming>>,
     pub(super) bell: Bell,
 }
@@ -61,7 +61,7 @@ pub(super) fn start(
     thread.spawn(write).map(drop)
 }
 
-/// Writes until this end is closed, or the peer's: true.
+/// Writes until this end is closed. `true` if the peer closed its end instead.
 fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
     let mut next = Next::default();
     let mut state = queue.lock();
@@ -93,7 +93,7 @@ fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
     }
 }
 
-/// Waits until there is something to write, or the peer is gone.
+/// Waits until there is something to write, or the peer has closed its reading end.
 fn wait<'a>(
     queue: &'a Queue,
     mut state: MutexGuard<'a, State>,
@@ -108,7 +108,7 @@ fn wait<'a>(
     state.at_descriptor = true;
     drop(state);
     let mut ready = [
-        // Nothing is asked for: an error or the end is told in any case.
+        // No events are requested: poll(2) reports POLLERR and POLLHUP in any case.
         PollFd::new(output, PollFlags::empty()),
         PollFd::new(nudge, PollFlags::IN),
     ];
@@ -124,7 +124,7 @@ fn wait<'a>(
     state
 }
 
-/// A descriptor of its own for the pipe or socket that is open as `fd`.
+/// A duplicate of `fd`, if it is a pipe or a socket.
 pub(super) fn to_watch(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
     use std::os::unix::fs::FileTypeExt;
     let fd = fd.try_clone_to_owned().ok()?;

@@ -1,4 +1,4 @@
-//! A thread for each connection that a listener takes.
+//! A thread for each connection that a listener accepts.
 
 use std::sync::Arc;
 use std::thread;
@@ -7,20 +7,20 @@ use std::time::Duration;
 use super::AcceptError;
 use crate::transport::{Connection, Options};
 
-/// Takes connections: [`TcpServer`](super::TcpServer), [`UnixServer`](super::UnixServer), or one of your own.
+/// Accepts connections: [`TcpServer`](super::TcpServer), [`UnixServer`](super::UnixServer), or a type of your own.
 pub trait Listener {
     /// Waits for the next connection.
     ///
     /// # Errors
-    /// There is none: [this one](AcceptError::is_passing) was lost or refused, or no more can come.
+    /// The connection was [lost or refused](AcceptError::is_passing), or no more can be accepted.
     fn accept(&self, options: Options) -> Result<Connection, AcceptError>;
 }
 
-/// How long a process that has no descriptors or threads left waits for some to be freed, if no session ends before.
-/// Connections wait in line meanwhile.
+/// How long to wait for descriptors or threads to be freed when the process has none left, if no session ends before.
+/// The kernel queues connections meanwhile.
 const SHORTAGE: Duration = Duration::from_millis(100);
 
-/// Wakes the thread that accepts when a session has ended, in whatever way.
+/// Wakes the accepting thread when a session has ended, even by a panic.
 struct Wake(thread::Thread);
 
 impl Drop for Wake {
@@ -29,14 +29,14 @@ impl Drop for Wake {
     }
 }
 
-/// Takes connections until the listener is stopped, and calls `session` with each on a thread of its own. Sessions are numbered
-/// from 1; `options` says how the connection of one is to be made.
+/// Accepts connections until the listener is stopped, and calls `session` with each on a thread of its own. Sessions are numbered
+/// from 1; `options` gives the options of a session's connection.
 ///
-/// Connections that are refused or lost are reported and skipped. A session that panics ends alone. Returns when no more
-/// connections come and all sessions have ended. [`Server::serve`](crate::Server::serve) is this for the sessions of a server.
+/// Refused or lost connections are logged and skipped. A session that panics does not affect the others. Returns when no more
+/// connections are accepted and all sessions have ended. [`Server::serve`](crate::Server::serve) does this for a server's sessions.
 ///
 /// # Errors
-/// The system gives no more connections.
+/// Accepting failed in a way that does not pass.
 pub fn serve_each(
     listener: &impl Listener,
     mut options: impl FnMut(u64) -> Options,
@@ -79,7 +79,7 @@ pub fn serve_each(
         number += 1;
     };
     for session in running {
-        // One that panicked has said so on stderr.
+        // A session that panicked has already reported it on stderr.
         session.join().ok();
     }
     outcome
