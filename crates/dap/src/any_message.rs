@@ -1,11 +1,11 @@
-//! Any message as one typed value: for tracers, recorders, proxies and tests, which take whatever comes from either side.
+//! Any message as one typed value: for tracers, recorders, proxies and tests, which read all messages of either side.
 //!
-//! Who knows what is coming, or wants to see only some of it, is better off with the two stages of
-//! [`Envelope`]: server and client are made of these. Nothing here judges whether a message may come
-//! now; that is [`crate::lifecycle`].
+//! A program that knows which message to expect, or needs only some of them, is better served by the two stages of
+//! [`Envelope`], as server and client are. Whether a message may be sent now is checked by [`crate::lifecycle`], not here.
 //!
-//! The trick worth knowing: the payload is decoded on the way through the message, which needs the name first. Some adapters
-//! sort their keys, and the name comes last; it is then guessed from the message's end, and looked at again when it is there.
+//! The trick worth knowing: the payload is decoded in the single pass over the message, for which its name must be known first.
+//! Some adapters sort their keys, so that the name follows the payload. It is then guessed from the message's end, and the guess
+//! is checked when the name is read.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -39,11 +39,11 @@ use crate::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
     reason = "short-lived; most are read once and taken apart"
 )]
 pub enum AnyMessage {
-    /// Asks the other side for something.
+    /// Asks the peer for something.
     Request {
         /// The sender's number for this message.
         seq: i64,
-        /// What is asked for.
+        /// The request with its arguments.
         request: AnyRequest,
     },
     /// Answers a request that succeeded.
@@ -52,7 +52,7 @@ pub enum AnyMessage {
         seq: i64,
         /// The request's `seq`.
         request_seq: i64,
-        /// What should be there for failures only.
+        /// The `message`, which only failures should have.
         message: Option<String>,
         /// The result.
         response: AnyResponse,
@@ -65,33 +65,33 @@ pub enum AnyMessage {
         request_seq: i64,
         /// The request's command.
         command: String,
-        /// The error in short, where there is one.
+        /// The error in short, if there is one.
         message: Option<String>,
         /// The error's details.
         error: ErrorResponse,
     },
-    /// Tells that something happened.
+    /// Reports that something happened.
     Event {
         /// The sender's number for this message.
         seq: i64,
-        /// What happened.
+        /// The event with its body.
         event: AnyEvent,
     },
 }
 
-/// Why a text is no message of the protocol.
+/// Why a text is not a message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// It is not a message at all.
+    /// The envelope cannot be read.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
     /// The payload does not have the shape that belongs to the message's name.
     #[error("{name}: {error}")]
     Payload {
-        /// The command or event.
+        /// The command, or the event's name.
         name: String,
-        /// What is wrong.
+        /// What is wrong with the payload.
         error: DecodeError,
     },
 }
@@ -100,9 +100,9 @@ impl AnyMessage {
     /// Reads a message's text.
     ///
     /// # Errors
-    /// The text is no message, or the payload does not have the shape that belongs to its name.
+    /// The text is not a message, or the payload does not have the shape that belongs to its name.
     pub fn decode(text: &str) -> Result<Self, MessageError> {
-        // The message is large, and so it is not handed on from one function to the next.
+        // The result is filled in place, since returning a large message from function to function would move it each time.
         let mut parts = Parts::default();
         if parts.read(text).is_some()
             && let Some(message) = parts.whole
@@ -151,10 +151,10 @@ impl AnyMessage {
         message.map_err(|error| MessageError::Payload { name, error })
     }
 
-    /// Writes the message, with its header, behind what `bytes` has.
+    /// Appends the message, with its header, to `bytes`.
     ///
     /// # Errors
-    /// Where a value in it cannot be written as JSON. `bytes` is as before then.
+    /// A value in the message cannot be written as JSON. `bytes` is unchanged then.
     pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         fn response<'a, P>(
             request_seq: i64,
@@ -219,7 +219,7 @@ impl AnyMessage {
         }
     }
 
-    /// The command or event this is about.
+    /// The command, or the event's name.
     pub fn name(&self) -> &str {
         match self {
             Self::Request { request, .. } => request.name(),
@@ -230,7 +230,7 @@ impl AnyMessage {
     }
 }
 
-/// What decides which type a payload has.
+/// The fields that determine the type of a payload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum About<'a> {
     Request(&'a str),
@@ -239,7 +239,7 @@ enum About<'a> {
     Event(&'a str),
 }
 
-/// A message's fields as far as they were read, the quick way.
+/// A message's fields as far as the fast path has read them.
 #[derive(Default)]
 struct Parts<'a> {
     seq: Option<i64>,
@@ -249,16 +249,16 @@ struct Parts<'a> {
     request_seq: Option<i64>,
     success: Option<bool>,
     message: Option<Cow<'a, str>>,
-    /// The key of the payload, where there was one, even of none.
+    /// The payload's key, if it was read, even if the payload was `null`.
     payload_key: Option<&'static str>,
-    /// What the payload was taken for.
+    /// The type that the payload was decoded as.
     about: Option<About<'a>>,
-    /// The message with its payload, which was decoded on the way; the rest is filled in at the end.
+    /// The message with its decoded payload. The other fields are filled in at the end.
     whole: Option<AnyMessage>,
 }
 
 impl<'a> Parts<'a> {
-    /// Reads the `whole`; `None` where the two stages have to decide.
+    /// Reads the message into `whole`; `None` where decoding in two stages has to decide.
     fn read(&mut self, text: &'a str) -> Option<()> {
         json::read_object(text, |reader, key| match key {
             "seq" => reader.fill(&mut self.seq),
@@ -324,7 +324,7 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// Fills in what is not payload, which has to be what it was taken for.
+    /// Fills in the fields other than the payload. `None` if they say that the payload has another type than it was decoded as.
     fn finish(&mut self) -> Option<()> {
         let (about, key) = match (self.kind.as_deref()?, self.success) {
             ("request", _) => (About::Request(self.command.as_deref()?), "arguments"),
@@ -391,7 +391,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A string that stands in the text as it is.
+/// The string, if it is borrowed from the text because it has no escapes.
 fn borrowed<'a>(text: &Option<Cow<'a, str>>) -> Option<&'a str> {
     match text {
         Some(Cow::Borrowed(text)) => Some(text),
@@ -399,9 +399,9 @@ fn borrowed<'a>(text: &Option<Cow<'a, str>>) -> Option<&'a str> {
     }
 }
 
-/// What a message's end says it is about.
+/// Guesses the payload's type from the keys at the message's end.
 fn guess<'a>(payload_key: &str, text: &'a str) -> Option<About<'a>> {
-    // Long enough for what may stand behind a payload, if no error's text does.
+    // Long enough for the fields that may follow a payload, unless one is a long error `message`.
     const END: usize = 200;
     let start = text.len().saturating_sub(END);
     let end = (start..start + 4).find_map(|start| text.get(start..))?;

@@ -1,13 +1,11 @@
-//! The typed client for asynchronous programs, on Tokio; there with the feature `tokio`.
+//! The typed client for asynchronous programs, on Tokio; available with the feature `tokio`.
 //!
-//! An [`AsyncClient`] does what [`Client`](crate::Client) does, on the same core: a task takes what comes in, in order, and an
-//! event that precedes a response is with its subscribers before the response is returned. It is made within a runtime
-//! that has I/O and time enabled.
+//! An [`AsyncClient`] does what [`Client`](crate::Client) does, on the same core. A task handles the incoming messages in order:
+//! subscribers get an event that precedes a response before the response is returned. Create it within a runtime that has I/O and
+//! time enabled. There is no asynchronous server: adapters are written with [`server`](crate::server), on threads.
 //!
-//! It is not another server: adapters are written with [`server`](crate::server), on threads.
-//!
-//! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent wholly or not at
-//! all, and its response is dropped when it comes. Handlers of reverse requests run as tasks of their own and so may wait
+//! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent as a whole or not at
+//! all, and its response is dropped when it is received. Handlers of reverse requests run as tasks of their own and so may wait
 //! for the adapter, unlike those of `Client`.
 //!
 //! ```
@@ -105,19 +103,19 @@ impl<R: Request> AsyncPending<R> {
         self.seq
     }
 
-    /// Waits for the response, as long as the client is set to.
+    /// Waits for the response, up to the client's [timeout](AsyncClient::with_timeout).
     ///
     /// # Errors
-    /// The request failed, or no usable response came.
+    /// The request failed, or no usable response was received.
     pub async fn wait(self) -> Result<R::Response, ClientError> {
         let timeout = self.timeout;
         self.wait_for(timeout).await
     }
 
-    /// Waits for the response up to a time.
+    /// Waits for the response up to `patience`.
     ///
     /// # Errors
-    /// The request failed, or no usable response came.
+    /// The request failed, or no usable response was received.
     pub async fn wait_for(self, patience: Duration) -> Result<R::Response, ClientError> {
         match timeout(patience, self.reply).await {
             Ok(Ok(reply)) => reply.decode::<R>(),
@@ -130,7 +128,7 @@ impl<R: Request> AsyncPending<R> {
     }
 }
 
-/// Tries to connect until it succeeds, fails in a way that does not pass, or the time is over.
+/// Retries `attempt` until it succeeds, fails in a way that does not pass, or the time is over.
 async fn retried<T, F>(patience: Duration, mut attempt: impl FnMut() -> F) -> std::io::Result<T>
 where
     F: Future<Output = std::io::Result<T>>,
@@ -156,8 +154,8 @@ where
 
 /// A client of one debug adapter.
 ///
-/// Dropping it closes the connection, and kills the adapter with all that descends from it if it was
-/// [spawned](Self::spawn) here; [`close`](Self::close) gives it time to end by itself.
+/// Dropping it closes the connection, and kills the adapter with all its descendants if it was [spawned](Self::spawn) here;
+/// [`close`](Self::close) gives the adapter time to end by itself.
 pub struct AsyncClient {
     shared: Arc<Shared>,
     reader: JoinHandle<()>,
@@ -206,9 +204,8 @@ impl AsyncClient {
         }
     }
 
-    /// Starts an adapter that speaks on its standard input and output, as a child of this process that leads a process
-    /// group of its own. It is killed, with all processes that descend from it, when the client is dropped, in whatever
-    /// way.
+    /// Starts an adapter that uses its standard input and output, as a child of this process that leads a process group
+    /// of its own. When the client is dropped, the adapter is killed with all its descendants.
     ///
     /// # Errors
     /// The program cannot be started.
@@ -247,16 +244,16 @@ impl AsyncClient {
     /// Connects to an adapter that listens on TCP.
     ///
     /// # Errors
-    /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
+    /// Nothing listens on the address, or it does not answer within [`DEFAULT_TIMEOUT`].
     pub async fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
         timeout(DEFAULT_TIMEOUT, Self::connect_tcp(&address)).await?
     }
 
-    /// Connects to an adapter that listens on TCP or soon will, such as one that was just started with a port: as long as nobody
-    /// listens, it is tried again.
+    /// Connects to an adapter that listens on TCP or will soon, such as one that was just started with a port. Retries while
+    /// nothing listens.
     ///
     /// # Errors
-    /// Nobody listened there in time, or the address cannot be reached.
+    /// Nothing listened on the address in time, or it cannot be reached.
     pub async fn connect_within(
         address: impl ToSocketAddrs,
         patience: Duration,
@@ -269,7 +266,7 @@ impl AsyncClient {
         for address in lookup_host(address).await? {
             match TcpStream::connect(address).await {
                 Ok(stream) => {
-                    // Messages are small and each is waited for.
+                    // Messages are small and the peer waits for each, so Nagle's algorithm would only delay them.
                     stream.set_nodelay(true).ok();
                     let (input, output) = stream.into_split();
                     return Ok(Self::new(input, output));
@@ -283,7 +280,7 @@ impl AsyncClient {
     /// Connects to an adapter that listens on a Unix socket.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// Nothing listens on the socket, or it may not be used.
     pub async fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).await;
@@ -292,11 +289,11 @@ impl AsyncClient {
         Ok(Self::new(input, output))
     }
 
-    /// Connects to an adapter that listens on a Unix socket or soon will: as long as there is no such socket, or nobody listens on
-    /// it, it is tried again.
+    /// Connects to an adapter that listens on a Unix socket or will soon. Retries while the socket does not exist or nothing listens
+    /// on it.
     ///
     /// # Errors
-    /// Nobody listened there in time, or the socket may not be used.
+    /// Nothing listened on the socket in time, or it may not be used.
     pub async fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,
@@ -314,7 +311,7 @@ impl AsyncClient {
     /// Sends a request and waits for the response.
     ///
     /// # Errors
-    /// The request failed, may not be sent now, or no usable response came.
+    /// The request failed, may not be sent now, or no usable response was received.
     pub async fn request<R: Request>(
         &self,
         arguments: R::Arguments,
@@ -345,16 +342,16 @@ impl AsyncClient {
         })
     }
 
-    /// All events from now on, in order. The channel is closed when the adapter is gone.
+    /// A channel that gets all events from now on, in order. It is closed when the adapter is gone.
     pub fn subscribe(&self) -> mpsc::UnboundedReceiver<EventMessage> {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, among those that came since the last call that returned an event of this
-    /// kind. Events that do not match stay for other calls.
+    /// Waits for the first `E` that `matches`, among those received and not yet taken by a call. Events that do not match stay for
+    /// other calls.
     ///
     /// # Errors
-    /// None came in time, or the adapter is gone.
+    /// No such event was received in time, or the adapter is gone.
     pub async fn wait_for<E: Event>(
         &self,
         patience: Duration,
@@ -370,11 +367,11 @@ impl AsyncClient {
         }
     }
 
-    /// Waits for the first `E` while a request is under way. If that fails, so does this, at once and with its error:
-    /// there is no `initialized` when `launch` went wrong.
+    /// Waits for the first `E` while a request is under way. If the request fails, this returns its error at once: no `initialized`
+    /// follows when `launch` failed.
     ///
     /// # Errors
-    /// The request failed, none came in time, or the adapter is gone.
+    /// The request failed, no such event was received in time, or the adapter is gone.
     pub async fn wait_for_during<E: Event, R: Request>(
         &self,
         pending: &mut AsyncPending<R>,
@@ -391,7 +388,7 @@ impl AsyncClient {
                 what: E::EVENT,
                 after: patience,
             }),
-            // The reply is sent right behind the flag.
+            // The reply is sent right after the flag is set.
             Err(NoEvent::Failed) => {
                 match (&mut pending.reply).await.map(|reply| reply.decode::<R>()) {
                     Ok(Err(error)) => Err(error),
@@ -415,17 +412,17 @@ impl AsyncClient {
             .unwrap_or(Err(NoEvent::Timeout))
     }
 
-    /// The events that came and that no [`wait_for`](Self::wait_for) took, oldest first; they stay.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
 
-    /// What the adapter can do: its answer to `initialize`, with later `capabilities` events merged in.
+    /// The adapter's capabilities: its response to `initialize`, with later `capabilities` events merged in.
     pub fn capabilities(&self) -> Capabilities {
         self.shared.capabilities()
     }
 
-    /// Answers a reverse request, such as `runInTerminal`. The handler runs as a task of its own. Requests without a
+    /// Registers the handler of a reverse request, such as `runInTerminal`. It runs as a task of its own. Requests without a
     /// handler are answered with an error.
     pub fn on<R: Request, F>(&self, handler: impl Fn(R::Arguments) -> F + Send + Sync + 'static)
     where
@@ -434,7 +431,7 @@ impl AsyncClient {
         self.shared.on::<R, F>(handler);
     }
 
-    /// The rules of a session that the adapter broke, oldest first, at most a thousand.
+    /// The violations of the protocol's rules by the adapter, oldest first, at most a thousand.
     pub fn violations(&self) -> Vec<Violation> {
         self.shared.violations()
     }
@@ -447,7 +444,7 @@ impl AsyncClient {
     /// Waits until the adapter closes the connection.
     ///
     /// # Errors
-    /// It did not in time.
+    /// The adapter did not close it in time.
     pub async fn wait_closed(&self, patience: Duration) -> Result<(), ClientError> {
         timeout(patience, self.shared.closed())
             .await
@@ -462,8 +459,8 @@ impl AsyncClient {
         self.spawned.as_ref().and_then(Child::id)
     }
 
-    /// Closes the connection, once what was sent is written, and waits for the end of an adapter that was spawned here. If
-    /// it does not end within `grace`, it is killed with all that descends from it.
+    /// Closes the connection once all sent messages are written, and waits for the end of an adapter that was spawned here. If
+    /// the adapter does not end within `grace`, it is killed with all its descendants.
     pub async fn close(mut self, grace: Duration) {
         let until = Instant::now() + grace;
         self.shared.stop_sending();
@@ -473,7 +470,7 @@ impl AsyncClient {
         if let Some(mut child) = self.spawned.take()
             && let Some(leader) = process(&child)
         {
-            // Not by waiting for the child, which would collect it: until its group is killed, its number must stay its own.
+            // Not by `child.wait`, which would reap the child: its process id must not be reused until its group is killed.
             let left = until.saturating_duration_since(Instant::now());
             let ended = spawn_blocking(move || spawn::ends_within(leader, left));
             if !ended.await.unwrap_or(false) {

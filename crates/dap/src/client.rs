@@ -1,22 +1,22 @@
 //! The typed client.
 //!
-//! A [`Client`] sends requests and waits for their responses, keeps the events for whoever wants them, and answers the
-//! adapter's own requests. It may be used from several threads at once. A thread of its own takes what comes in, in
-//! order: an event that precedes a response is with its subscribers before the response is returned.
+//! A [`Client`] sends requests and waits for their responses, keeps the received events, and answers the adapter's reverse
+//! requests. It may be used from several threads at once. A thread of its own handles the incoming messages in order: subscribers
+//! get an event that precedes a response before the response is returned.
 //!
 //! | an adapter that | is reached with |
 //! | --- | --- |
-//! | speaks on its standard input and output | [`Client::spawn`], which also ends it |
+//! | uses its standard input and output | [`Client::spawn`], which also ends it |
 //! | listens | [`Client::connect`], [`Client::connect_unix`] |
-//! | was just started and is to listen | [`Client::connect_within`], [`Client::connect_unix_within`] |
+//! | was just started and will listen soon | [`Client::connect_within`], [`Client::connect_unix_within`] |
 //! | runs in this process | [`Connection::memory`] and [`Client::new`] |
 //!
-//! It does not know how a debugging session goes: which requests to send, and when, is its user's business;
-//! [`testing`](crate::testing) has verbs for the usual ways. What may not be sent at all at some point of a session it refuses; what an adapter may
-//! not do is kept as a [violation](Client::violations).
+//! Which requests to send, and when, is up to the caller; [`testing`](crate::testing) has methods for the usual sequences.
+//! The client refuses to send a message that breaks the protocol's [rules](crate::lifecycle), and keeps each rule that the
+//! adapter breaks as a [violation](Client::violations).
 //!
-//! Worth knowing: subscribe before sending what causes the events, or use [`Client::wait_for`], which looks at those
-//! that came since it last looked.
+//! Worth knowing: subscribe before sending the request that causes the events, or use [`Client::wait_for`], which also looks at
+//! events that were received before.
 //!
 //! ```
 //! use std::time::Duration;
@@ -39,7 +39,7 @@
 //! #     server.start(&adapter).run(&mut ());
 //! # });
 //! let client = Client::new(connection);
-//! // What the adapter may ask of this client, which says in `initialize` that it can answer.
+//! // A reverse request that the adapter may send. `initialize` announces that the client answers it.
 //! client.on::<RunInTerminalRequest>(|asked| {
 //!     assert_eq!(asked.args, ["./program"]);
 //!     Ok(RunInTerminalResponse::new().with_process_id(4711))
@@ -50,7 +50,7 @@
 //! client.request::<LaunchRequest>(LaunchRequestArguments::new())?;
 //! let output = client.wait_for::<OutputEvent>(Duration::from_secs(30), |_| true)?;
 //! assert_eq!(output.output, "process 4711\n");
-//! // Subscribers have it too, and everything else that comes.
+//! // Subscribers get this event too, and all others.
 //! assert!(events.recv().unwrap().is::<OutputEvent>());
 //! # drop(client);
 //! # thread.join().unwrap();
@@ -81,7 +81,7 @@ use core::{NoEvent, Reply};
 use dispatch::{Sent, Shared};
 use spawn::Spawned;
 
-/// How long a request waits for its response unless told otherwise.
+/// How long a request waits for its response by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a request has no result.
@@ -91,12 +91,12 @@ pub enum ClientError {
     /// The adapter answered with an error.
     #[error(transparent)]
     Failed(#[from] Box<RequestFailure>),
-    /// The adapter did not answer in time. What it answers later is dropped.
+    /// No response or event was received in time. A later response is dropped.
     #[error("`{what}` did not come within {after:?}")]
     Timeout {
         /// The request's command or the event's name.
         what: &'static str,
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
     /// The adapter's answer is not of the right shape.
@@ -123,17 +123,17 @@ pub enum ClientError {
     Disconnected,
 }
 
-/// What an adapter said about a request that failed.
+/// An adapter's response to a request that failed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RequestFailure {
     /// The request's command.
     pub command: &'static str,
-    /// The response's `message`: a word for programs such as `notStopped`, or the error in short.
+    /// The response's `message`: a keyword for programs such as `notStopped`, or the error in short.
     pub message: Option<String>,
-    /// The error in a form for people, where there is one.
+    /// The error in a form for people, if there is one.
     pub error: Option<Message>,
-    /// The sentence to show: of `error` with its variables filled in, else `message`.
+    /// The sentence to show: that of `error` with its variables filled in, else `message`.
     pub sentence: String,
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for RequestFailure {
     }
 }
 
-/// An event as it came, not yet decoded.
+/// A received event, not yet decoded.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EventMessage {
@@ -175,7 +175,7 @@ impl EventMessage {
         }
     }
 
-    /// The event as one of all there are.
+    /// The event as a typed value of any kind.
     ///
     /// # Errors
     /// The body of an event of the protocol is not of the right shape.
@@ -209,24 +209,24 @@ impl<R: Request> Pending<R> {
         self.seq
     }
 
-    /// True if [`wait`](Self::wait) would not wait.
+    /// True if [`wait`](Self::wait) would return at once.
     pub fn is_ready(&self) -> bool {
         !self.reply.is_empty()
     }
 
-    /// Waits for the response, as long as the client is set to.
+    /// Waits for the response, up to the client's [timeout](Client::with_timeout).
     ///
     /// # Errors
-    /// The request failed, or no usable response came.
+    /// The request failed, or no usable response was received.
     pub fn wait(self) -> Result<R::Response, ClientError> {
         let timeout = self.timeout;
         self.wait_for(timeout)
     }
 
-    /// Waits for the response up to a time.
+    /// Waits for the response up to `timeout`.
     ///
     /// # Errors
-    /// The request failed, or no usable response came.
+    /// The request failed, or no usable response was received.
     pub fn wait_for(self, timeout: Duration) -> Result<R::Response, ClientError> {
         match self.reply.recv_timeout(timeout) {
             Ok(reply) => reply.decode::<R>(),
@@ -246,7 +246,7 @@ pub struct Client {
     shared: Arc<Shared>,
     connection: Option<Connection>,
     writer: Writer,
-    /// The thread that takes what comes in ends when this is dropped.
+    /// Dropping this ends the thread that handles the incoming messages.
     _stop: Sender<std::convert::Infallible>,
     timeout: Duration,
     spawned: Option<Spawned>,
@@ -277,9 +277,9 @@ impl Client {
         }
     }
 
-    /// Starts an adapter that speaks on its standard input and output, as a child of this process that leads a process
-    /// group of its own. When the client is dropped, in whatever way, the adapter has a second to end by itself; else it
-    /// is killed with all processes that descend from it. What is left in its process group is killed in any case.
+    /// Starts an adapter that uses its standard input and output, as a child of this process that leads a process group
+    /// of its own. When the client is dropped, the adapter has a second to end by itself; otherwise it is killed with
+    /// all its descendants. Processes left in its process group are killed in any case.
     ///
     /// # Errors
     /// The program cannot be started.
@@ -301,17 +301,17 @@ impl Client {
     /// Connects to an adapter that listens on TCP.
     ///
     /// # Errors
-    /// Nobody listens there, or does not answer within [`DEFAULT_TIMEOUT`].
+    /// Nothing listens on the address, or it does not answer within [`DEFAULT_TIMEOUT`].
     pub fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
         let stream = connect::tcp(address, DEFAULT_TIMEOUT)?;
         Ok(Self::new(Connection::tcp(stream)?))
     }
 
-    /// Connects to an adapter that listens on TCP or soon will, such as one that was just started with a port: as long as nobody
-    /// listens, it is tried again.
+    /// Connects to an adapter that listens on TCP or will soon, such as one that was just started with a port. Retries while
+    /// nothing listens.
     ///
     /// # Errors
-    /// Nobody listened there in time, or the address cannot be reached.
+    /// Nothing listened on the address in time, or it cannot be reached.
     pub fn connect_within(
         address: impl ToSocketAddrs,
         patience: Duration,
@@ -323,17 +323,17 @@ impl Client {
     /// Connects to an adapter that listens on a Unix socket.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// Nothing listens on the socket, or it may not be used.
     pub fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let stream = connect::unix(path.as_ref())?;
         Ok(Self::new(Connection::unix(stream)?))
     }
 
-    /// Connects to an adapter that listens on a Unix socket or soon will: as long as there is no such socket, or nobody listens on
-    /// it, it is tried again.
+    /// Connects to an adapter that listens on a Unix socket or will soon. Retries while the socket does not exist or nothing listens
+    /// on it.
     ///
     /// # Errors
-    /// Nobody listened there in time, or the socket may not be used.
+    /// Nothing listened on the socket in time, or it may not be used.
     pub fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,
@@ -352,7 +352,7 @@ impl Client {
     /// Sends a request and waits for the response.
     ///
     /// # Errors
-    /// The request failed, may not be sent now, or no usable response came.
+    /// The request failed, may not be sent now, or no usable response was received.
     pub fn request<R: Request>(&self, arguments: R::Arguments) -> Result<R::Response, ClientError> {
         self.send::<R>(arguments)?.wait()
     }
@@ -373,16 +373,16 @@ impl Client {
         })
     }
 
-    /// All events from now on, in order. The channel is closed when the adapter is gone.
+    /// A channel that gets all events from now on, in order. It is closed when the adapter is gone.
     pub fn subscribe(&self) -> Receiver<EventMessage> {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, among those that came since the last call that returned an event of this
-    /// kind. Events that do not match stay for other calls.
+    /// Waits for the first `E` that `matches`, among those received and not yet taken by a call. Events that do not match stay for
+    /// other calls.
     ///
     /// # Errors
-    /// None came in time, or the adapter is gone.
+    /// No such event was received in time, or the adapter is gone.
     pub fn wait_for<E: Event>(
         &self,
         timeout: Duration,
@@ -398,11 +398,11 @@ impl Client {
             })
     }
 
-    /// Waits for the first `E` while a request is under way. If that fails, so does this, at once and with its error:
-    /// there is no `initialized` when `launch` went wrong.
+    /// Waits for the first `E` while a request is under way. If the request fails, this returns its error at once: no `initialized`
+    /// follows when `launch` failed.
     ///
     /// # Errors
-    /// The request failed, none came in time, or the adapter is gone.
+    /// The request failed, no such event was received in time, or the adapter is gone.
     pub fn wait_for_during<E: Event, R: Request>(
         &self,
         pending: &Pending<R>,
@@ -415,7 +415,7 @@ impl Client {
                     what: E::EVENT,
                     after: timeout,
                 },
-                // The reply is sent right behind the flag.
+                // The reply is sent right after the flag is set.
                 NoEvent::Failed => match pending
                     .reply
                     .recv_timeout(timeout)
@@ -439,18 +439,18 @@ impl Client {
         })
     }
 
-    /// The events that came and that no [`wait_for`](Self::wait_for) took, oldest first; they stay.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
 
-    /// What the adapter can do: its answer to `initialize`, with later `capabilities` events merged in.
+    /// The adapter's capabilities: its response to `initialize`, with later `capabilities` events merged in.
     pub fn capabilities(&self) -> Capabilities {
         self.shared.capabilities()
     }
 
-    /// Answers a reverse request, such as `runInTerminal`. The handler runs on the thread that takes what comes in, so
-    /// it must not wait for a response of the adapter. Requests without a handler are answered with an error.
+    /// Registers the handler of a reverse request, such as `runInTerminal`. It runs on the thread that handles the incoming
+    /// messages, so it must not wait for a response of the adapter. Requests without a handler are answered with an error.
     pub fn on<R: Request>(
         &self,
         handler: impl Fn(R::Arguments) -> Result<R::Response, Failure> + Send + Sync + 'static,
@@ -458,12 +458,12 @@ impl Client {
         self.shared.on::<R>(handler);
     }
 
-    /// The rules of a session that the adapter broke, oldest first, at most a thousand.
+    /// The violations of the protocol's rules by the adapter, oldest first, at most a thousand.
     pub fn violations(&self) -> Vec<Violation> {
         self.shared.violations()
     }
 
-    /// Sends whatever it is told to: for tests of bad input. Its responses are dropped.
+    /// Sends any message, unchecked: for tests of bad input. Responses to such requests are dropped.
     pub fn writer(&self) -> &Writer {
         &self.writer
     }
@@ -476,7 +476,7 @@ impl Client {
     /// Waits until the adapter closes the connection.
     ///
     /// # Errors
-    /// It did not in time.
+    /// The adapter did not close it in time.
     pub fn wait_closed(&self, timeout: Duration) -> Result<(), ClientError> {
         if self.shared.wait_closed(Instant::now() + timeout) {
             Ok(())

@@ -1,9 +1,8 @@
-//! When a message may be sent.
+//! The rules of a session: which message may be sent when.
 //!
-//! The rules of a session as one pure state machine: it is told of each message in either direction, in order, and
-//! says which rules that message breaks. It never looks at payloads beyond what [`Facts`] carries, and does no I/O.
-//! The server session and the client enforce it on what they send and report it on what they receive; a checker
-//! between the two reports both.
+//! The rules are one pure state machine. It gets each message in either direction, in order, and returns the rule that the message
+//! breaks. It knows of payloads only what [`Facts`] carries, and does no I/O. The server session and the client enforce the
+//! rules on messages that they send, and report violations of messages that they receive.
 //!
 //! | rule | |
 //! | --- | --- |
@@ -14,11 +13,11 @@
 //! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
 //! | only the adapter sends events | [`Violation::EventFromClient`] |
 //! | no `continued` for a resume that the client asked for | [`Violation::RedundantContinued`] |
-//! | a progress starts once, and has nothing before its start and behind its end | [`Violation::ProgressTwice`], [`Violation::NoSuchProgress`] |
-//! | a progress that starts ends | [`Lifecycle::open_progress`] |
+//! | a progress starts once, and has no events before its start or after its end | [`Violation::ProgressTwice`], [`Violation::NoSuchProgress`] |
+//! | a progress that was started is ended | [`Lifecycle::open_progress`] |
 //! | after `terminated` the adapter sends only responses | [`Violation::AfterTerminated`] |
 //!
-//! Whoever writes a proxy or looks through a log can use it as it is:
+//! A proxy or a log checker can use it directly:
 //!
 //! ```
 //! use dapple_dap::envelope::Envelope;
@@ -54,13 +53,13 @@ use crate::message::excerpt::of_name;
 /// Which end of a connection a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The editor, or whoever asks.
+    /// The editor, or another program that controls the adapter.
     Client,
     /// The debug adapter.
     Adapter,
 }
 
-/// What the rules need to know of a message.
+/// The parts of a message that the rules depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Facts<'a> {
     /// A request.
@@ -69,7 +68,7 @@ pub enum Facts<'a> {
         seq: i64,
         /// Its command.
         command: &'a str,
-        /// Which threads it resumes, for the requests that resume.
+        /// For requests that resume: which threads.
         resumes: Option<Threads>,
     },
     /// A response.
@@ -85,14 +84,14 @@ pub enum Facts<'a> {
     Event {
         /// Its name.
         event: &'a str,
-        /// Which threads it says are running, for `continued`.
+        /// For `continued`: which threads it reports as running.
         threads: Option<Threads>,
-        /// The JSON text of the `progressId`, for the events about progress.
+        /// For progress events: the JSON text of the `progressId`.
         progress: Option<&'a str>,
     },
 }
 
-/// The threads that a resume is about.
+/// The threads that a resume applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// All of them.
@@ -131,10 +130,10 @@ pub enum Violation {
     Sequence {
         /// One more than the last number from this side.
         expected: i64,
-        /// The number that came.
+        /// The message's number.
         found: i64,
     },
-    /// A response to a request that was never sent or is answered already.
+    /// A response to a request that was never sent or was answered already.
     #[error(
         "a response to request {request_seq} (`{}`), which is not waiting for one",
         of_name(command)
@@ -155,7 +154,7 @@ pub enum Violation {
         request_seq: i64,
         /// The request's command.
         expected: Box<str>,
-        /// The response's.
+        /// The response's command.
         found: Box<str>,
     },
     /// An event from the client.
@@ -170,13 +169,13 @@ pub enum Violation {
     /// A `continued` event for a resume that the client itself asked for.
     #[error("a `continued` event for threads that the client resumed itself")]
     RedundantContinued,
-    /// A `progressStart` for a progress that goes on already.
+    /// A `progressStart` for a progress that is already open.
     #[error("progress {id} is started a second time")]
     ProgressTwice {
         /// The progress's id, as JSON.
         id: Box<str>,
     },
-    /// An event about a progress that was not started, or has ended.
+    /// An event for a progress that was not started, or has ended.
     #[error("`{event}` for progress {id}, which does not go on")]
     NoSuchProgress {
         /// The event's name.
@@ -204,18 +203,18 @@ enum Phase {
     Terminated,
 }
 
-/// The state of a session as far as the rules go.
+/// The state of a session as far as the rules depend on it.
 #[derive(Debug, Clone)]
 pub struct Lifecycle {
     phase: Phase,
     initialized: bool,
     /// Resumes by the client since the last stop.
     resumed: Vec<Threads>,
-    /// Requests that wait for a response: of the client, of the adapter.
+    /// The requests without a response, by the [`Side`] that sent them.
     waiting: [Waiting; 2],
-    /// The last number seen from each.
+    /// The last number seen, by [`Side`].
     last_seq: [i64; 2],
-    /// The progresses that were started and not ended.
+    /// The ids of the progresses that were started and not ended.
     progress: BTreeSet<Box<str>>,
 }
 
@@ -225,14 +224,14 @@ impl Default for Lifecycle {
     }
 }
 
-/// How many resumes without a stop are kept apart; beyond that it is taken as all threads running.
+/// How many resumes since the last stop are kept one by one. With more, all threads count as resumed.
 const RESUMED_LIMIT: usize = 256;
 
-/// How many progresses are kept track of at once. What is told of others is not looked at.
+/// How many progresses are tracked at once. Events of others are not checked.
 const PROGRESS_LIMIT: usize = 4096;
 
 impl Lifecycle {
-    /// A session in which nothing was sent yet.
+    /// A session before its first message.
     pub fn new() -> Self {
         Self {
             phase: Phase::Start,
@@ -244,8 +243,7 @@ impl Lifecycle {
         }
     }
 
-    /// Notes the number of a message. Numbers are looked at apart from the rest, since a sender gets its own right by
-    /// construction.
+    /// Notes the number of a message. Numbers are checked apart from the other rules, since a sender's own are right by construction.
     ///
     /// # Errors
     /// The number is not one more than that of the message before from the same side.
@@ -263,7 +261,7 @@ impl Lifecycle {
         }
     }
 
-    /// Takes one message. If it breaks a rule it changes nothing, as though it had not been sent.
+    /// Checks a message and applies it to the state. A message that breaks a rule changes nothing, as though it had not been sent.
     ///
     /// # Errors
     /// The rule that the message breaks.
@@ -414,7 +412,7 @@ impl Lifecycle {
         }
     }
 
-    /// Notes a request that is to be answered although it breaks a rule.
+    /// Notes a request that has to be answered although it breaks a rule.
     pub fn note_request(&mut self, from: Side, seq: i64, command: &str) {
         self.waiting[from as usize].insert(seq, command);
     }
@@ -429,7 +427,7 @@ impl Lifecycle {
         self.phase == Phase::Terminated
     }
 
-    /// The requests of one side that are not answered: number and command, oldest first.
+    /// The unanswered requests of one side: number and command, lowest number first.
     pub fn unanswered(&self, side: Side) -> impl Iterator<Item = (i64, &str)> {
         self.waiting[side as usize]
             .0
@@ -437,7 +435,7 @@ impl Lifecycle {
             .map(|(&(seq, _), command)| (seq, &**command))
     }
 
-    /// The progresses that were started and not ended: their ids, as JSON.
+    /// The ids, as JSON, of the progresses that were started and not ended.
     pub fn open_progress(&self) -> impl Iterator<Item = &str> {
         self.progress.iter().map(|id| &**id)
     }
@@ -448,8 +446,8 @@ impl Lifecycle {
     }
 }
 
-/// Requests without a response, by number. A sender that uses a number twice gets both answered; the second half of the
-/// key tells them apart.
+/// Requests without a response, by number. If a sender uses a number twice, both requests are answered; the second half of the
+/// key distinguishes them.
 #[derive(Debug, Clone, Default)]
 struct Waiting(BTreeMap<(i64, u32), Box<str>>);
 
@@ -460,7 +458,7 @@ impl Waiting {
             .map(|(&key, command)| (key, &**command))
     }
 
-    /// The request that a response answers: with its command, or else any of its number.
+    /// The request that a response answers: one with its number and command, or else the first with its number.
     fn find(&self, seq: i64, command: &str) -> Option<((i64, u32), &str)> {
         let same = self.at(seq).find(|(_, waiting)| *waiting == command);
         same.or_else(|| self.at(seq).next())
@@ -491,7 +489,7 @@ impl Side {
     }
 }
 
-/// True for the requests that let the debuggee run until an event says that it stopped.
+/// True for the requests that resume the debuggee until an event reports a stop.
 pub fn is_resume(command: &str) -> bool {
     matches!(
         command,
@@ -509,7 +507,7 @@ struct ThreadFields {
 }
 
 impl<'a> Facts<'a> {
-    /// What the rules need, taken from an envelope.
+    /// Takes the facts from an envelope.
     pub fn of(envelope: &'a Envelope<'_>) -> Self {
         match &envelope.kind {
             Kind::Request { command, arguments } => {
@@ -534,7 +532,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What the rules need of an event.
+    /// Takes the facts from an event.
     pub fn event(event: &'a str, body: Option<&'a RawValue>) -> Self {
         Facts::Event {
             event,
@@ -543,7 +541,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Which threads a request of the client resumes.
+    /// Which threads a client's request resumes; `None` if it is not a resume.
     pub fn resumes(command: &str, arguments: Option<&RawValue>) -> Option<Threads> {
         if !is_resume(command) {
             return None;
@@ -559,7 +557,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Which progress an event is about.
+/// The JSON text of a progress event's `progressId`.
 fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     #[derive(serde::Deserialize)]
     struct Id<'a> {
@@ -573,7 +571,7 @@ fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     Some(body.id.get())
 }
 
-/// Which threads a `continued` event is about.
+/// Which threads a `continued` event reports as running.
 fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
     if event != "continued" {
         return None;

@@ -2,14 +2,14 @@
 //!
 //! | to test | against | use |
 //! | --- | --- | --- |
-//! | an adapter | what a user does | [`TestClient`], with verbs that panic with what they saw instead |
-//! | an adapter | one exact conversation | [`FakeClient`], a script |
-//! | a client | one exact conversation | [`FakeAdapter`], a script |
-//! | either | a conversation that happened | [`Recorder`] or [`Log`], [`Recording`] and [`Replay`] |
+//! | an adapter | a user's actions | [`TestClient`], whose methods panic with what they found instead |
+//! | an adapter | one exact sequence of messages | [`FakeClient`], a script |
+//! | a client | one exact sequence of messages | [`FakeAdapter`], a script |
+//! | either | a recorded session | [`Recorder`] or [`Log`], [`Recording`] and [`Replay`] |
 //!
-//! All of them talk over a [`Connection`](crate::Connection): in this process over
-//! [`Connection::memory`](crate::Connection::memory), and over pipes and sockets to whatever is there. This module is for tests and
-//! tools: it panics, waits for seconds and holds whole conversations in memory, which a session for users must not.
+//! All of them use a [`Connection`](crate::Connection): [`Connection::memory`](crate::Connection::memory) within this process, or
+//! pipes and sockets to another program. This module is for tests and tools: it panics, waits for seconds and keeps whole sessions
+//! in memory, which a session for users must not.
 
 mod client;
 mod log;

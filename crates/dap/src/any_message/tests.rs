@@ -1,10 +1,10 @@
-//! Messages that are read on the way through, held against those that are read in two stages.
+//! Compares messages decoded in one pass with those decoded in two stages.
 
 use super::{AnyMessage, Parts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The same both ways; whether the quick one was enough.
+/// Asserts that both ways agree, and returns whether the fast path read the message.
 fn agrees(text: &str) -> bool {
     let mut parts = Parts::default();
     let quick = parts.read(text).and(parts.whole);
@@ -16,7 +16,7 @@ fn agrees(text: &str) -> bool {
     quick.is_some()
 }
 
-/// The text with the fields in each order.
+/// Calls `each` with the JSON object of the fields in each order.
 fn in_each_order(fields: &[(String, Value)], before: &str, each: &mut impl FnMut(&str)) {
     if fields.is_empty() {
         return each(&format!("{{{}}}", before.trim_end_matches(',')));
@@ -130,7 +130,7 @@ fn what_was_read_is_written_again() {
     }
 }
 
-/// Something for a field: right, wrong or odd.
+/// A value for a field: right, wrong or odd.
 fn piece() -> impl Strategy<Value = Value> {
     prop::sample::select(vec![
         json!(null),

@@ -1,4 +1,5 @@
-//! What comes in, brought to the tasks that wait for it; what is sent, queued in the order of its numbers.
+//! The client's tasks: one dispatches incoming messages to the tasks that wait for them, one writes queued messages in the order
+//! of their numbers.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -33,10 +34,10 @@ pub(super) struct Sent {
     pub(super) failed: Arc<AtomicBool>,
 }
 
-/// What the client's tasks share. The lock is never held across an `await`.
+/// The state that the client's tasks share. The lock is never held across an `await`.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Notified when an event came or the adapter is gone.
+    /// Notified when a message was received or the adapter is gone.
     news: Notify,
     tap: Option<Tap>,
 }
@@ -44,7 +45,7 @@ pub(super) struct Shared {
 struct State {
     core: Core<oneshot::Sender<Reply>, ReverseHandler>,
     subscribers: Vec<mpsc::UnboundedSender<EventMessage>>,
-    /// Nothing once no more is to be sent.
+    /// `None` once nothing more is to be sent.
     queue: Option<mpsc::Sender<String>>,
     /// The number of the last message queued.
     seq: i64,
@@ -77,7 +78,7 @@ pub(super) fn start(
     (shared, reader, writer)
 }
 
-/// Writes what is queued, as much as there is in one go.
+/// Writes the queued messages, all in one call.
 async fn write(mut output: impl AsyncWrite + Unpin, mut queued: mpsc::Receiver<String>) {
     let mut texts = Vec::new();
     let mut bytes = Vec::new();
@@ -164,7 +165,7 @@ impl Shared {
         } = asked;
         let panicked = || Failure::new(format!("the handler of `{command}` panicked"));
         let result = match handler {
-            // A task of its own, so that a handler that panics is answered for.
+            // A task of its own, so that a request whose handler panics is still answered.
             Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(arguments))) {
                 Ok(answer) => tokio::spawn(answer)
                     .await
@@ -192,7 +193,7 @@ impl Shared {
             .map_err(|_| ClientError::Disconnected)
     }
 
-    /// Gives a message the next number and its place, in one step: numbers and the order on the wire are the same.
+    /// Assigns a message the next number and its place in one step, so that numbers and the order on the wire agree.
     fn queue(&self, state: &mut State, place: mpsc::OwnedPermit<String>, message: &Outgoing) {
         state.seq += 1;
         let text = message.to_json(state.seq);
@@ -218,7 +219,7 @@ impl Shared {
         Ok(Sent { seq, reply, failed })
     }
 
-    /// Nothing more will be sent; what is queued still is.
+    /// Ends sending; queued messages are still written.
     pub(super) fn stop_sending(&self) {
         self.lock().queue = None;
     }
@@ -232,7 +233,7 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` gives something. Gives up early once `cause` is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails early once `cause` is set.
     pub(super) async fn take_event<T>(
         &self,
         cause: Option<&AtomicBool>,
@@ -240,7 +241,7 @@ impl Shared {
     ) -> Result<T, NoEvent> {
         let mut looked_at = 0;
         loop {
-            // Before looking, so that nothing is missed that comes right behind.
+            // Created before looking, so that a message received right after that is not missed.
             let news = self.news.notified();
             let picked = self
                 .lock()
@@ -292,7 +293,7 @@ impl Shared {
         self.lock().core.on(R::COMMAND, handler);
     }
 
-    /// The adapter is gone: whoever waits gets to know.
+    /// The adapter is gone: wakes all waiting tasks.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.core.close();

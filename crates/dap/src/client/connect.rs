@@ -1,4 +1,4 @@
-//! Connecting, also to an adapter that is still starting.
+//! Connecting to an adapter, which may still be starting.
 
 use std::fmt::Display;
 use std::io;
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two tries. Nothing tells when somebody starts to listen.
+/// The pause between two tries. The kernel does not notify when a process starts to listen.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Connects to the first of a name's addresses that takes it, and has so much time for each.
+/// Connects to the first of a name's addresses that accepts. `patience` is the time for each address.
 pub(super) fn tcp(address: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
     let mut refused = None;
     for address in address.to_socket_addrs()? {
-        // No time at all is an error of its own.
+        // `connect_timeout` refuses a timeout of zero.
         match TcpStream::connect_timeout(&address, patience.max(Duration::from_millis(1))) {
             Ok(stream) => return Ok(stream),
             Err(error) => refused = Some(cannot_connect(address, &error)),
@@ -28,7 +28,7 @@ pub(super) fn unix(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path).map_err(|error| cannot_connect(path.display(), &error))
 }
 
-/// Tries until it succeeds, fails in a way that does not pass, or the time is over. Each try is told what is left of it.
+/// Retries `connect` until it succeeds, fails in a way that does not pass, or the time is over. Each try gets the time left.
 pub(super) fn retried<T>(
     patience: Duration,
     mut connect: impl FnMut(Duration) -> io::Result<T>,
@@ -47,7 +47,7 @@ pub(super) fn retried<T>(
     }
 }
 
-/// True if nobody listens, or the socket's file is not there: both pass once an adapter listens.
+/// True if nothing listens, or the socket's file does not exist: both pass once an adapter listens.
 pub(crate) fn may_be_starting(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use io::ErrorKind::{ConnectionRefused, NotFound, PermissionDenied};
 
-    /// The outcome of tries that fail with these and then succeed, and how many were needed.
+    /// The outcome of tries that fail with `failures` and then succeed, and how many were needed.
     fn tries(failures: &[io::ErrorKind], patience: Duration) -> (io::Result<&'static str>, usize) {
         let mut count = 0;
         let outcome = retried(patience, |left| {

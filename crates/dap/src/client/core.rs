@@ -1,8 +1,8 @@
-//! What a client knows of its session, without I/O and without waiting.
+//! A client's view of its session, without I/O and without blocking.
 //!
-//! A [`Core`] is told what is sent and what comes in, and says what is to be done about it. It is the same for
-//! [`Client`](super::Client), which waits on threads, and for the asynchronous client, which waits on tasks: `S` is where
-//! either sends a response to whoever waits for it, `H` is its kind of handler.
+//! A [`Core`] gets each sent and received message and returns what to do about it. [`Client`](super::Client), which waits on
+//! threads, and the asynchronous client, which waits on tasks, share it. `S` is the sender of a response to the waiting thread or
+//! task, `H` is the type of handlers.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -24,7 +24,7 @@ const EVENTS_LIMIT: usize = 16_384;
 
 const VIOLATIONS_LIMIT: usize = 1000;
 
-/// A response, for whoever waits for it.
+/// A response, for the thread or task that waits for it.
 pub(crate) struct Reply(Message);
 
 impl Reply {
@@ -68,19 +68,19 @@ pub(crate) enum NoEvent {
     Gone,
     /// The time is over.
     Timeout,
-    /// Whatever was to cause it failed.
+    /// The request that was to cause the event failed.
     Failed,
 }
 
-/// What a message that came in asks for.
+/// What to do about a received message.
 pub(crate) enum News<S, H> {
     /// Nothing.
     None,
-    /// A response is to be brought to whoever waits for it.
+    /// Send the response to the waiting thread or task.
     Response(S, Reply),
-    /// Whoever waits for an event is to look. It is kept already.
+    /// Wake the threads or tasks that wait for an event. The event is kept already.
     Event(EventMessage),
-    /// A reverse request is to be answered.
+    /// Answer a reverse request.
     Request(Asked<H>),
 }
 
@@ -89,14 +89,14 @@ pub(crate) struct Asked<H> {
     pub(crate) seq: i64,
     pub(crate) command: String,
     pub(crate) arguments: Option<Raw>,
-    /// Nothing if the command is not known here.
+    /// `None` if no handler is registered for the command.
     pub(crate) handler: Option<H>,
 }
 
-/// Whoever waits for a response.
+/// A request that waits for its response.
 struct Waiting<S> {
     reply: S,
-    /// Set before the reply is sent, if that is an error.
+    /// Set before the reply is sent if the request failed.
     failed: Arc<AtomicBool>,
 }
 
@@ -104,9 +104,9 @@ struct Waiting<S> {
 pub(crate) struct Core<S, H> {
     lifecycle: Lifecycle,
     waiting: HashMap<i64, Waiting<S>>,
-    /// Events that nobody waited for yet.
+    /// The events not taken yet, numbered in the order received.
     events: VecDeque<(u64, EventMessage)>,
-    /// How many events came.
+    /// How many events were received.
     events_seen: u64,
     handlers: HashMap<&'static str, H>,
     capabilities: Capabilities,
@@ -128,7 +128,7 @@ impl<S, H: Clone> Core<S, H> {
         }
     }
 
-    /// Notes a request that gets the number `seq` and is sent if this allows it.
+    /// Notes a request with the number `seq`, which is sent if this returns no error. Returns the flag that is set if it fails.
     pub(crate) fn send(
         &mut self,
         seq: i64,
@@ -154,7 +154,7 @@ impl<S, H: Clone> Core<S, H> {
         Ok(failed)
     }
 
-    /// Takes a message of the adapter.
+    /// Handles a message from the adapter.
     pub(crate) fn receive(&mut self, message: Message) -> News<S, H> {
         let envelope = match message.envelope() {
             Ok(envelope) => envelope,
@@ -189,7 +189,7 @@ impl<S, H: Clone> Core<S, H> {
                 if !success {
                     waiting.failed.store(true, Ordering::Release);
                 }
-                // Until somebody waits for it, it must not count as read ahead.
+                // A message of its own: a response that is not waited for yet must not use up the read-ahead budget.
                 News::Response(waiting.reply, Reply(Message::new(message.into_text())))
             }
             Kind::Event { event, body } => {
@@ -211,7 +211,7 @@ impl<S, H: Clone> Core<S, H> {
             }
             Kind::Request { command, arguments } => {
                 if !allowed {
-                    // It is to be answered all the same.
+                    // A request that breaks a rule has to be answered all the same.
                     self.lifecycle
                         .note_request(Side::Adapter, envelope.seq, &command);
                 }
@@ -225,7 +225,7 @@ impl<S, H: Clone> Core<S, H> {
         }
     }
 
-    /// The response to a reverse request; nothing if it may not be sent.
+    /// The response to a reverse request; `None` if it may not be sent.
     pub(crate) fn respond(
         &mut self,
         request_seq: i64,
@@ -260,8 +260,8 @@ impl<S, H: Clone> Core<S, H> {
         })
     }
 
-    /// Takes the first event for which `pick` gives something, among those not `looked_at` yet. Nothing if there is none
-    /// until now; an error if there will be none, as the adapter is gone or `cause` failed.
+    /// Takes the first event for which `pick` returns a value, from number `looked_at` on. `None` if there is none yet; an error if there
+    /// will be none, since the adapter is gone or `cause` is set.
     pub(crate) fn take_event<T>(
         &mut self,
         looked_at: &mut u64,
@@ -304,7 +304,7 @@ impl<S, H: Clone> Core<S, H> {
         self.handlers.insert(command, handler);
     }
 
-    /// The adapter is gone: nobody waits for a response any more.
+    /// The adapter is gone: drops the requests that wait for a response.
     pub(crate) fn close(&mut self) {
         self.closed = true;
         self.waiting.clear();
@@ -322,13 +322,13 @@ impl<S, H: Clone> Core<S, H> {
     }
 }
 
-/// The arguments of a reverse request, for its handler.
+/// Decodes the arguments of a reverse request.
 pub(crate) fn arguments_of<R: Request>(raw: Option<&Raw>) -> Result<R::Arguments, Failure> {
     message::decode_or_default(raw.map(Raw::as_raw_value))
         .map_err(|error| Failure::new(format!("bad arguments for `{}`: {error}", R::COMMAND)))
 }
 
-/// The arguments of a request, as they are sent.
+/// Encodes the arguments of a request.
 pub(crate) fn encode<R: Request>(arguments: &R::Arguments) -> Result<Option<Raw>, ClientError> {
     message::encode(arguments).map_err(|error| ClientError::NotJson {
         command: R::COMMAND,

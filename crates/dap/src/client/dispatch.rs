@@ -1,4 +1,4 @@
-//! What comes in, brought to the threads that wait for it.
+//! Dispatches incoming messages to the threads that wait for them.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -27,13 +27,13 @@ pub(super) struct Sent {
     pub(super) failed: Arc<AtomicBool>,
 }
 
-/// What the client's threads share.
+/// The state that the client's threads share.
 ///
-/// Whoever holds the writer's lock may take the state's, never the other way round: a writer may wait for the adapter to
-/// read, and the adapter may wait until what it sends is taken, which needs the state.
+/// Lock order: the writer's lock before the state's, never the other way round. A writer may wait for the adapter to
+/// read, and the adapter may wait for its messages to be received, which needs the state.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Signalled when an event came or the adapter is gone.
+    /// Signalled when a message was received or the adapter is gone.
     news: Condvar,
     writer: Writer,
 }
@@ -43,7 +43,7 @@ struct State {
     subscribers: Vec<Sender<EventMessage>>,
 }
 
-/// Starts the thread that takes what comes in. It ends with the connection, or when the other end of `stop` is dropped.
+/// Starts the thread that handles the incoming messages. It ends with the connection, or when the other end of `stop` is dropped.
 pub(super) fn start(shared: Arc<Shared>, incoming: Receiver<Incoming>, stop: Receiver<Infallible>) {
     let thread_shared = shared.clone();
     let spawned = thread::Builder::new()
@@ -118,7 +118,7 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` gives something. Gives up early once `cause` is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails early once `cause` is set.
     pub(super) fn take_event<T>(
         &self,
         until: Instant,
@@ -210,7 +210,7 @@ impl Shared {
     fn answer(&self, asked: Asked<ReverseHandler>) {
         let Asked { seq, command, .. } = asked;
         let result = match asked.handler {
-            // A handler that panics must not take the client with it: its request fails.
+            // A handler that panics must not end the client's thread: its request fails.
             Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(asked.arguments.as_ref())))
                 .unwrap_or_else(|_| {
                     Err(Failure::new(format!("the handler of `{command}` panicked")))
@@ -223,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// The adapter is gone: whoever waits gets to know.
+    /// The adapter is gone: wakes all waiting threads.
     fn close(&self) {
         let mut state = self.lock();
         state.core.close();

@@ -1,8 +1,8 @@
-//! An adapter as a child process, and the end of it and its family.
+//! An adapter as a child process, and how it and its descendants are ended.
 //!
-//! An adapter starts processes of its own: servers, launchers, debuggees. One that ends by itself, as it does when its
-//! client is gone, leaves behind what it means to. One that must be killed cannot see to its children, so they are
-//! killed with it, in whatever process group or session they are.
+//! An adapter starts processes of its own: servers, launchers, debuggees. If it ends by itself, as it does when its client is gone,
+//! it decides what happens to them. If it has to be killed it cannot end them, so its descendants are killed with it, in
+//! any process group or session.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,7 +18,7 @@ use rustix::process::{
 
 use crate::transport::{Connection, Options};
 
-/// A child that is ended with the client.
+/// An adapter process that is ended with the client.
 #[derive(Debug)]
 pub(super) struct Spawned {
     child: Child,
@@ -46,7 +46,7 @@ impl Spawned {
         self.child.id()
     }
 
-    /// Collects it if it ends within `grace`, else kills it and all that descends from it.
+    /// Waits up to `grace` for the end of the adapter; after that, kills it and its descendants. Reaps it in any case.
     pub(super) fn end(mut self, grace: Duration) {
         let process = Pid::from_child(&self.child);
         if !ends_within(process, grace) {
@@ -57,7 +57,7 @@ impl Spawned {
     }
 }
 
-/// Waits for the end of a child, which is not collected.
+/// Waits for the end of a child without reaping it.
 pub(crate) fn ends_within(process: Pid, grace: Duration) -> bool {
     let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
         return false;
@@ -70,20 +70,20 @@ pub(crate) fn ends_within(process: Pid, grace: Duration) -> bool {
     poll(&mut wait, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
 
-/// Kills what is in the process group that a child leads, such as the adapter behind a shell. The child may have ended,
-/// but must not be collected: until then its number names nothing else.
+/// Kills the process group that a child leads, such as an adapter started by a shell. The child may have ended but must not have
+/// been reaped, so that its process id is not reused.
 pub(crate) fn kill_group(leader: Pid) {
     if getpgid(Some(leader)) == Ok(leader) {
         kill_process_group(leader, Signal::KILL).ok();
     }
 }
 
-/// Kills a child that is not collected yet, and all that descends from it.
+/// Kills a child that was not reaped yet, and all its descendants.
 pub(crate) fn kill_family(root: Pid) {
     let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
     loop {
-        // All are stopped before the first is killed: a process that is stopped starts no others, and one whose parent is
-        // dead could not be found any more.
+        // All are stopped before the first is killed: a stopped process starts no others, and a process whose parent is dead
+        // would have another parent and not be found.
         let parents = parents();
         let before = family.len();
         for (&process, parent) in &parents {
@@ -93,7 +93,7 @@ pub(crate) fn kill_family(root: Pid) {
                 let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
                     continue;
                 };
-                // The number may have passed to another process since it was listed.
+                // The process id may have been reused since it was listed.
                 if process == root || parent_of(process) == *parent {
                     pidfd_send_signal(&handle, Signal::STOP).ok();
                     family.insert(process, handle);
@@ -109,7 +109,7 @@ pub(crate) fn kill_family(root: Pid) {
     }
 }
 
-/// All processes there are, with their parents.
+/// All processes of the system, with their parents.
 fn parents() -> HashMap<Pid, Option<Pid>> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return HashMap::new();
@@ -126,7 +126,7 @@ fn parents() -> HashMap<Pid, Option<Pid>> {
 
 fn parent_of(process: Pid) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // Behind the name, which may contain anything: the state, then the parent; proc_pid_stat(5).
+    // After the name, which may contain any character: the state, then the parent; proc_pid_stat(5).
     let (_, fields) = stat.rsplit_once(") ")?;
     let parent = fields.split(' ').nth(1)?.parse().ok()?;
     Pid::from_raw(parent)

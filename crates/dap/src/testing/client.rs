@@ -1,6 +1,6 @@
-//! A client with the verbs of a test.
+//! A client for tests.
 //!
-//! Not responsible for anything a [`Client`] does: it only joins several requests to one verb, and panics where a test is to fail.
+//! It adds to [`Client`] only methods that join several requests, and that panic where a test should fail.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::types::{
     VariablesArguments, VariablesRequest,
 };
 
-/// A client for tests. Everything that a [`Client`] does is there too.
+/// A client for tests. It dereferences to [`Client`], so that all of its methods are available.
 ///
 /// ```
 /// use dapple_dap::Server;
@@ -78,7 +78,7 @@ impl Deref for TestClient {
     }
 }
 
-/// Arguments of `launch` with these fields: any structure or map.
+/// Arguments of `launch` with the given fields: any struct or map.
 ///
 /// ```
 /// # use dapple_dap::testing::launch_arguments;
@@ -95,13 +95,13 @@ pub fn launch_arguments(fields: &impl Serialize) -> LaunchRequestArguments {
 }
 
 impl TestClient {
-    /// A client of the adapter at the other end.
+    /// A client of the adapter at the other end of a connection.
     pub fn new(connection: Connection) -> Self {
         Self::from(Client::new(connection))
     }
 
-    /// A client of an adapter that runs on a thread of its own in this process. The thread ends with the session, and gives the
-    /// state that the session left behind.
+    /// A client of an adapter that runs on a thread of its own in this process. The thread ends with the session and returns its
+    /// state.
     ///
     /// ```
     /// use dapple_dap::Server;
@@ -130,7 +130,7 @@ impl TestClient {
         (Self::new(client), session)
     }
 
-    /// Sets how long each verb waits for what it expects.
+    /// Sets how long each method waits for the response or event that it expects.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self {
@@ -139,19 +139,19 @@ impl TestClient {
         }
     }
 
-    /// Sends a request that is to succeed.
+    /// Sends a request that should succeed.
     ///
     /// # Panics
-    /// It fails.
+    /// The request fails.
     #[track_caller]
     pub fn ok<R: Request>(&self, arguments: R::Arguments) -> R::Response {
         expect(R::COMMAND, self.client.request::<R>(arguments))
     }
 
-    /// Sends a request that is to fail, and returns the sentence that the adapter answers with.
+    /// Sends a request that should fail, and returns the sentence that the adapter answers with.
     ///
     /// # Panics
-    /// It succeeds, or is not answered.
+    /// The request succeeds, or is not answered.
     #[track_caller]
     pub fn fails<R: Request>(&self, arguments: R::Arguments) -> String {
         match self.client.request::<R>(arguments) {
@@ -187,7 +187,7 @@ impl TestClient {
     /// Waits for the next event of a kind; each is returned once.
     ///
     /// # Panics
-    /// None comes.
+    /// No such event is received in time.
     #[track_caller]
     pub fn wait_for<E: Event>(&self) -> E::Body {
         self.wait_for_where::<E>(|_| true)
@@ -196,7 +196,7 @@ impl TestClient {
     /// Waits for the next event of a kind that matches.
     ///
     /// # Panics
-    /// None comes.
+    /// No such event is received in time.
     #[track_caller]
     pub fn wait_for_where<E: Event>(&self, matches: impl FnMut(&E::Body) -> bool) -> E::Body {
         match self.client.wait_for::<E>(self.timeout, matches) {
@@ -228,7 +228,7 @@ impl TestClient {
         response
     }
 
-    /// Does the start of a session up to the point where breakpoints can be set: `initialize`, `launch`, and the wait for
+    /// Starts a session up to the point where breakpoints can be set: `initialize`, `launch`, and the wait for
     /// `initialized`. `launch` may be answered only after [`configured`](Self::configured).
     #[track_caller]
     pub fn launch(&self, arguments: LaunchRequestArguments) -> Pending<LaunchRequest> {
@@ -243,7 +243,7 @@ impl TestClient {
         }
     }
 
-    /// Ends the configuration: the program runs.
+    /// Ends the configuration, so that the program runs.
     #[track_caller]
     pub fn configured(&self, launch: Pending<LaunchRequest>) {
         if self
@@ -256,7 +256,7 @@ impl TestClient {
         expect("launch", launch.wait());
     }
 
-    /// Launches a program with breakpoints in one file, which all have to be found.
+    /// Launches a program with breakpoints in one file, all of which have to be verified.
     #[track_caller]
     pub fn launch_with_breakpoints(
         &self,
@@ -291,7 +291,7 @@ impl TestClient {
         stopped
     }
 
-    /// Waits for the next stop and checks its reason and place. A relative path stands for any that ends with it.
+    /// Waits for the next stop and checks its reason and location. A relative path matches any path that ends with it.
     #[track_caller]
     pub fn assert_stopped_at(
         &self,
@@ -326,10 +326,10 @@ impl TestClient {
         (stopped, frame)
     }
 
-    /// Waits until the output in a category (such as `stdout`), taken together, contains a text.
+    /// Waits until the output in a category (such as `stdout`), joined, contains a text.
     ///
     /// # Panics
-    /// It does not in time; the output until then is shown.
+    /// The output does not contain the text in time; the message shows the output until then.
     #[track_caller]
     pub fn assert_output(&self, category: &str, text: &str) {
         let mut output = String::new();
@@ -370,7 +370,7 @@ impl TestClient {
         self.ok::<ScopesRequest>(ScopesArguments::new(frame)).scopes
     }
 
-    /// The variables behind a reference.
+    /// The variables of a reference.
     #[track_caller]
     pub fn variables(&self, reference: i64) -> Vec<Variable> {
         self.ok::<VariablesRequest>(VariablesArguments::new(reference))
@@ -386,13 +386,13 @@ impl TestClient {
         self.variables(scope.variables_reference)
     }
 
-    /// Lets all threads run.
+    /// Sends `continue`.
     #[track_caller]
     pub fn resume(&self, thread: i64) {
         self.ok::<ContinueRequest>(ContinueArguments::new(thread));
     }
 
-    /// Ends the session.
+    /// Sends `disconnect`.
     #[track_caller]
     pub fn disconnect(&self) {
         self.ok::<DisconnectRequest>(DisconnectArguments::new());
@@ -404,7 +404,7 @@ impl TestClient {
         assert_eq!(self.client.violations(), [], "rules that the adapter broke");
     }
 
-    /// What came, for failure messages.
+    /// The events not taken, for failure messages.
     fn events_seen(&self) -> String {
         let events = self.client.events();
         let names: Vec<_> = events.iter().map(|event| event.event.as_str()).collect();

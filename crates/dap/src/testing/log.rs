@@ -1,4 +1,4 @@
-//! Conversations written down as they happen.
+//! Sessions recorded to a file as they happen.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,10 +8,11 @@ use super::record::{Entry, write_line};
 use crate::lifecycle::Side;
 use crate::transport::{Direction, Options};
 
-/// Writes the messages of connections to a file, or whatever else takes bytes: what [`Recording::parse_all`](super::Recording::parse_all)
-/// reads, a line for each message at the time of it.
+/// Writes the messages of connections to a file or another output, one line for each message as it is sent or received.
+/// [`Recording::parse_all`](super::Recording::parse_all) reads them.
 ///
-/// Each line is written in one piece, so that several processes may append to one file. A session goes on where its log cannot be written.
+/// Each line is written in one piece, so that several processes may append to one file. If the log cannot be written, the session
+/// goes on without it.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;
@@ -46,7 +47,7 @@ impl std::fmt::Debug for Log {
 }
 
 impl Log {
-    /// A log that is written to `file`.
+    /// A log that writes to `file`.
     pub fn new(file: impl Write + Send + 'static) -> Self {
         let output = Output {
             file: Box::new(file),
@@ -57,8 +58,8 @@ impl Log {
         }
     }
 
-    /// Options for a connection whose messages it is to write. `session` tells them from those of other connections in the same file,
-    /// and `own` is the side whose end this is. Their times count from the first of them.
+    /// Options for a connection whose messages are logged. `session` distinguishes them from those of other connections in the same
+    /// file; `own` is the side whose end this is. Times count from the connection's first message.
     pub fn options(&self, session: impl Into<String>, own: Side) -> Options {
         let (output, session) = (self.output.clone(), session.into());
         let start = OnceLock::new();
@@ -73,7 +74,7 @@ impl Log {
                 text: String::from_utf8_lossy(message).into_owned(),
             };
             let mut line = String::new();
-            // Fails for what JSON cannot carry, which no text is.
+            // Writing JSON to a string cannot fail, since any text is valid in it.
             write_line(&mut line, Some(&session), &entry).ok();
             let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = output.file.write_all(line.as_bytes())

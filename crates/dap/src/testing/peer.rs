@@ -1,4 +1,4 @@
-//! One end of a conversation, whose messages are taken in the order that a script wants them.
+//! One end of a connection, whose messages are taken in the order of a script.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::envelope::Envelope;
 use crate::transport::{Connection, Incoming, Message, Outgoing};
 
-/// A connection, and what came on it and was not wanted yet.
+/// A connection, and the messages received on it that no step has taken yet.
 pub(super) struct Peer {
     connection: Connection,
     queue: VecDeque<Message>,
@@ -22,7 +22,7 @@ impl Peer {
         }
     }
 
-    /// Sends a message, and returns its number. A peer that is gone is noticed when it is next waited for.
+    /// Sends a message and returns its number. If the peer is gone, the next [`take`](Self::take) reports it.
     pub(super) fn send(&self, message: &Outgoing) -> i64 {
         self.connection.outgoing.send(message).unwrap_or(0)
     }
@@ -32,7 +32,8 @@ impl Peer {
         self.connection.outgoing.send_text(text).ok();
     }
 
-    /// The next message that is wanted; others stay. The error says why there is none, and what came instead.
+    /// Waits for the next message that is `wanted`; others stay. The error says why there is none, and which messages were received
+    /// instead.
     pub(super) fn take(
         &mut self,
         wanted: impl Fn(&Envelope<'_>) -> bool,
@@ -62,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// What came and was never wanted.
+    /// The received messages that no step took.
     pub(super) fn left(&mut self) -> Vec<Message> {
         for incoming in self.connection.incoming.try_iter() {
             if let Incoming::Message(message) = incoming {

@@ -1,14 +1,14 @@
-//! Conversations kept: as they happen, and in files.
+//! Recorded sessions, in memory and in files.
 //!
-//! A [`Recorder`] keeps the messages of a connection; a [`Recording`] is what it kept, as text a line for each message:
+//! A [`Recorder`] records the messages of a connection; a [`Recording`] is the result, as text with a line for each message:
 //!
 //! ```json
 //! {"time":0.001204,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
 //! ```
 //!
-//! `time` is in seconds since the recorder was made, `from` is `client` or `adapter`. Where a file has several sessions, as a
-//! [`Log`](super::Log) writes it, each entry names its `session`. What a conversation means is not decided here: see
-//! [`Replay`](super::Replay).
+//! `time` is in seconds since the recorder was created, `from` is `client` or `adapter`. In a file with several sessions, as a
+//! [`Log`](super::Log) writes it, each entry names its `session`. [`Replay`](super::Replay) interprets the messages, this module does
+//! not.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,15 +24,15 @@ use crate::transport::{Direction, Options};
 /// A message as it was on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Since the recorder was made.
+    /// The time since the recorder was created.
     pub time: Duration,
-    /// Which way it went, from the recorder's end.
+    /// Whether it was sent or received, from the recorder's end.
     pub direction: Direction,
     /// Its JSON.
     pub text: String,
 }
 
-/// Keeps the messages of a connection.
+/// Records the messages of a connection in memory.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;
@@ -57,7 +57,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// A recorder that has nothing yet.
+    /// A recorder without messages.
     pub fn new() -> Self {
         Self {
             messages: Arc::default(),
@@ -65,7 +65,7 @@ impl Recorder {
         }
     }
 
-    /// Options for a connection whose messages it is to keep.
+    /// Options for a connection whose messages are recorded.
     pub fn options(&self) -> Options {
         let recorder = self.clone();
         Options::new().tap(move |direction, message| {
@@ -84,7 +84,7 @@ impl Recorder {
         self.lock().clone()
     }
 
-    /// All messages until now as a conversation; `own` is the side at whose end they were recorded.
+    /// All messages until now as a recording; `own` is the side at whose end they were recorded.
     pub fn recording(&self, own: Side) -> Recording {
         let entries = self.messages().into_iter().map(|message| Entry {
             time: message.time,
@@ -108,18 +108,18 @@ impl Recorder {
 /// One message of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Since the start of the recording.
+    /// The time since the start of the recording.
     pub time: Duration,
-    /// Who sent it.
+    /// The side that sent it.
     pub from: Side,
     /// Its JSON.
     pub text: String,
 }
 
-/// A conversation. It is written with `to_string`, and read with [`parse`](Self::parse).
+/// A recorded session. It is written with `to_string`, and read with [`parse`](Self::parse).
 ///
-/// Each line of it is a JSON object with a message. `time` is in seconds since the start, `from` is `client` or `adapter`; `session` is
-/// there where a file has several, as a [`Log`](super::Log) writes it.
+/// Each line is a JSON object with a message. `time` is in seconds since the start, `from` is `client` or `adapter`; `session` is
+/// present in a file with several sessions, as a [`Log`](super::Log) writes it.
 ///
 /// ```
 /// use dapple_dap::testing::Recording;
@@ -135,13 +135,13 @@ pub struct Entry {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
-    /// Which session of its file it is, if the file has several.
+    /// The session's name, if its file has several sessions.
     pub session: Option<String>,
     /// The messages, in order.
     pub entries: Vec<Entry>,
 }
 
-/// A line that is no entry of a recording.
+/// A line that is not an entry of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct RecordingError {
@@ -151,7 +151,7 @@ pub struct RecordingError {
     pub reason: String,
 }
 
-/// An entry as it is written.
+/// An entry as it is written to a line.
 #[derive(Serialize, Deserialize)]
 struct Line<S, M> {
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,7 @@ impl Recording {
     /// Reads a recording. Empty lines are skipped.
     ///
     /// # Errors
-    /// A line is no entry of a recording, or is of another session than those before it.
+    /// A line is not an entry of a recording, or belongs to another session than the lines before it.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
         let mut recording: Option<Self> = None;
         for line in lines(text) {
@@ -193,7 +193,7 @@ impl Recording {
     /// Reads all recordings of a file, in the order in which their sessions begin. Empty lines are skipped.
     ///
     /// # Errors
-    /// A line is no entry of a recording.
+    /// A line is not an entry of a recording.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, RecordingError> {
         let mut recordings: Vec<Self> = Vec::new();
         for line in lines(text) {
@@ -212,7 +212,7 @@ impl Recording {
 
 type Parsed = Result<(usize, Option<String>, Entry), RecordingError>;
 
-/// The entries of a text with the numbers of their lines and their sessions.
+/// The entries of a text, with their line numbers and sessions.
 fn lines(text: &str) -> impl Iterator<Item = Parsed> {
     let numbered = (1..).zip(text.lines());
     numbered
@@ -252,7 +252,7 @@ pub(super) fn write_line(
     session: Option<&str>,
     entry: &Entry,
 ) -> fmt::Result {
-    // Newlines in JSON stand between tokens only. What was no JSON is kept as a string.
+    // In JSON, newlines stand only between tokens, so they can be replaced by spaces. Text that is not JSON is kept as a string.
     let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
         .or_else(|_| Raw::new(&entry.text))
         .map_err(|_| fmt::Error)?;
