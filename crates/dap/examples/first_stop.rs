@@ -1,8 +1,8 @@
-//! Drives any debug adapter to its first stop and prints what it finds there.
+//! Drives any debug adapter to its first stop and prints threads, stack and variables.
 //!
 //!     cargo run -p dapple-dap --example first_stop -- '{"program":"/bin/true","stopOnEntry":true}' gdb -i dap
 //!
-//! The first argument is what the adapter wants in `launch`; the rest is the adapter's command line.
+//! The first argument is the adapter's arguments of `launch`; the rest is the adapter's command line.
 
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn failed(error: &dyn std::fmt::Display) -> ExitCode {
 fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), ClientError> {
     let who = InitializeRequestArguments::new("any").with_client_id("first_stop");
     let capabilities = client.request::<InitializeRequest>(who)?;
-    // From now on, so that none is missed.
+    // Subscribed before `launch`, so that no event is missed.
     let events = client.subscribe();
     // An adapter may answer `launch` only after the configuration.
     let launch = client.send::<LaunchRequest>(launch)?;
@@ -93,7 +93,7 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
     Ok(())
 }
 
-/// Waits for the stop; nothing if the program ended instead.
+/// Waits for the stop; `None` if the program ended instead.
 fn stopped_or_ended(
     events: &Receiver<EventMessage>,
 ) -> Result<Option<StoppedEventBody>, ClientError> {

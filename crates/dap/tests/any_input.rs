@@ -1,6 +1,6 @@
-//! The properties that the fuzz targets look after, on made-up inputs and on the fuzzers' seeds.
+//! The properties that the fuzz targets check, on generated inputs and on the fuzzers' seeds.
 //!
-//! What a fuzzer finds becomes a file in `fuzz/found`, and so a case of the first test.
+//! An input on which a fuzzer failed becomes a file in `fuzz/found`, and so a case of the first test.
 
 mod properties;
 
@@ -41,7 +41,7 @@ fn text(seed: Vec<u8>) -> String {
 
 #[test]
 fn every_seed_keeps_its_property() {
-    // The output of a failed test tells which.
+    // A failed test prints which seed it was.
     for (name, seed) in seeds("codec") {
         println!("{name}");
         pieces_do_not_matter(&seed);
@@ -86,7 +86,7 @@ fn the_seeds_of_payloads_are_messages_that_the_types_take() {
     }
 }
 
-/// Pieces of streams: whole messages, parts of headers, anything.
+/// A stream of whole messages, parts of headers and random bytes.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         4 => ".{0,60}".prop_map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()),
@@ -98,7 +98,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..10).prop_map(|parts| parts.concat())
 }
 
-/// Real messages with parts cut out and others put in.
+/// Real messages with parts removed and others inserted.
 fn spoiled_message() -> impl Strategy<Value = String> {
     let seeds: Vec<_> = seeds("payload")
         .into_iter()

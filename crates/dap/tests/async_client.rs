@@ -1,4 +1,4 @@
-//! What a user of the asynchronous client sees.
+//! The asynchronous client's public behaviour.
 #![cfg(feature = "tokio")]
 
 use std::future::Future;
@@ -25,7 +25,7 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// An adapter that asks for a terminal at `launch` and says what came of it as output.
+/// An adapter that sends `runInTerminal` at `launch` and reports the outcome as output.
 fn adapter() -> Server<()> {
     Server::builder()
         .on::<LaunchRequest>(|_, _, context| {
@@ -184,7 +184,7 @@ fn requests_time_out_and_their_futures_may_be_dropped() {
             }
         );
         for _ in 0..100 {
-            // Dropped wherever it happens to be.
+            // The timeout drops the future at any point of the request.
             let asked = client.request::<ThreadsRequest>(Empty);
             tokio::time::timeout(Duration::ZERO, asked).await.ok();
         }
@@ -242,7 +242,7 @@ fn whoever_waits_learns_that_the_adapter_is_gone() {
     });
 }
 
-/// An adapter that does not end when its client does, with a child in another session. It writes both numbers.
+/// An adapter that does not end when its client does, with a child in another session. Returns both process ids.
 fn stubborn() -> (AsyncClient, Vec<u32>) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let script = "setsid sleep 1000 & echo $! >&2; echo $$ >&2; exec 2>&-; wait; wait";
@@ -257,7 +257,7 @@ fn stubborn() -> (AsyncClient, Vec<u32>) {
     (client, processes)
 }
 
-/// A process that was killed is gone once its parent collects it, which for an orphan may take a moment.
+/// Waits until processes are dead. A killed process stays a zombie until its parent reaps it, which for an orphan may take a moment.
 fn assert_gone(processes: &[u32]) {
     let is_alive = |process: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
@@ -291,7 +291,7 @@ fn a_spawned_adapter_is_killed_with_its_children_on_drop_and_on_panic() {
 #[test]
 fn closing_gives_a_spawned_adapter_time_to_end_and_kills_it_then() {
     run(async {
-        // Ends when its standard input does.
+        // `cat` ends at the end of its standard input.
         let client = AsyncClient::spawn(Command::new("cat")).expect("cat is there");
         let process = client.process_id().expect("it was spawned");
         let started = Instant::now();
@@ -319,7 +319,7 @@ fn connecting_waits_for_an_adapter_but_not_for_ever() {
             )
         );
         let connecting = tokio::spawn(AsyncClient::connect_within(address, PATIENCE));
-        // The task gets its turn: the first try may have failed by then.
+        // Lets the task run: its first try may have failed by then.
         tokio::task::yield_now().await;
         let listener = TcpListener::bind(address).expect("the port is free");
         connecting.await.expect("no panic").expect("it listens");

@@ -1,5 +1,5 @@
-//! What bad input gets, through a real socket: an error that says what was wrong, and then the session goes on wherever the stream
-//! can be trusted. How much memory it costs is measured in `memory.rs`.
+//! Bad input through a real socket: it gets an error that says what was wrong, and the session goes on where the next message
+//! can be found. `memory.rs` measures the memory that bad input costs.
 
 mod wire;
 
@@ -10,7 +10,7 @@ use dapple_dap::types::*;
 use dapple_dap::{Failure, Server};
 use wire::{INITIALIZE, Wire, frame, request};
 
-/// One thread, and breakpoints that are all taken.
+/// An adapter with one thread that accepts all breakpoints.
 fn adapter() -> Server<()> {
     Server::builder()
         .on::<ThreadsRequest>(|_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(1, "main")])))
@@ -36,13 +36,13 @@ fn wire() -> Wire<()> {
 
 const ALIVE: &str = r#"99: threads ok {"threads":[{"id":1,"name":"main"}]}"#;
 
-/// The session still answers.
+/// Asserts that the session still answers.
 #[track_caller]
 fn assert_alive(wire: &mut Wire<()>) {
     assert_eq!(wire.say(&request(99, "threads", "{}")), ALIVE);
 }
 
-/// What `tracing` got. Sessions have threads of their own, so this is the whole process's.
+/// The log of `tracing`. Sessions have threads of their own, so this is the log of the whole process.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 struct Log;
@@ -57,7 +57,7 @@ impl Write for Log {
     }
 }
 
-/// Keeps warnings from now on.
+/// Collects warnings in [`LOG`] from now on.
 fn keep_warnings() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -75,7 +75,7 @@ fn assert_warned(text: &str) {
     assert!(log.contains(text), "no {text:?} in the log:\n{log}");
 }
 
-/// The user is told of what was skipped.
+/// Asserts that skipped input is reported to the user.
 #[track_caller]
 fn assert_told(wire: &mut Wire<()>) {
     assert_eq!(wire.read(), "event output");
@@ -162,14 +162,14 @@ fn nesting_a_hundred_thousand_deep_is_read_or_refused_like_anything_else() {
         r#"{"sources":["#.repeat(100_000),
         "]}".repeat(100_000)
     );
-    // What the handler does not look at does no harm.
+    // Fields that the handler does not read do no harm.
     assert_eq!(
         wire.say(&request(2, "threads", &deep)),
         r#"2: threads ok {"threads":[{"id":1,"name":"main"}]}"#
     );
     let launch = format!(r#"{{"program":"/bin/true","extra":{deep},"more":{objects}}}"#);
     assert_eq!(wire.say(&request(3, "launch", &launch)), "3: launch ok");
-    // What it does look at is of the wrong type, or too deep to be anything real.
+    // Fields that the handler reads have the wrong type, or are nested too deeply.
     let program = wire.say(&request(4, "launch", &format!(r#"{{"program":{deep}}}"#)));
     assert!(program.starts_with("4: launch failed: "), "{program}");
     let lines = format!(r#"{{"source":{{}},"breakpoints":{deep}}}"#);
@@ -186,7 +186,7 @@ fn nesting_a_hundred_thousand_deep_is_read_or_refused_like_anything_else() {
         sources.contains("recursion limit exceeded") && sources.len() < 10_000,
         "{sources}"
     );
-    // And where no message can be.
+    // The same as whole messages.
     wire.write(&deep);
     wire.write(&objects);
     assert_alive(&mut wire);
@@ -230,7 +230,7 @@ fn an_unknown_command_is_answered() {
     );
     let long = "x".repeat(100_000);
     let answer = wire.say(&request(3, &long, "{}"));
-    // The answer has to repeat the command; the sentence shows its start.
+    // The response has to repeat the command; the sentence shows only its start.
     let sentence = answer.strip_prefix(&format!("3: {long} failed: "));
     let shown = sentence.expect("the request failed");
     assert!(shown.starts_with("the request `xxx"), "{shown}");
@@ -297,7 +297,7 @@ fn one_byte_at_a_time_is_a_stream_like_any() {
 fn ten_thousand_pipelined_requests_are_answered_in_order() {
     let mut wire = wire();
     let mut socket = wire.socket.try_clone().expect("a socket");
-    // Another thread writes, since the session does not read on while nobody takes its answers.
+    // Another thread writes, since the session stops reading while its responses are not read.
     let writer = std::thread::spawn(move || {
         for seq in 2..10_002 {
             socket

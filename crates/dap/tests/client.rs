@@ -1,4 +1,4 @@
-//! What a client's user sees: requests, events, reverse requests, and the end of an adapter that was spawned.
+//! The client's public behaviour: requests, events, reverse requests, and the end of an adapter that was spawned.
 
 use std::cell::Cell;
 use std::fs;
@@ -16,8 +16,8 @@ use dapple_dap::{Client, ClientError, Connection, Event, Failure, Server};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An adapter that asks for a terminal at `launch`, says what came of it as output, and learns later that it can step
-/// back and cannot restart.
+/// An adapter that sends `runInTerminal` at `launch`, reports the outcome as output, and later announces that it can step back and
+/// cannot restart.
 fn adapter() -> Server<()> {
     Server::builder()
         .capabilities(|capabilities| {
@@ -263,7 +263,7 @@ fn adapters_are_reached_over_tcp_and_over_a_unix_socket() {
     assert_eq!(nobody.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// A name for a port on which somebody listens from the second time it is looked up.
+/// A name for a port on which a listener exists from the second lookup on.
 struct Starting {
     address: SocketAddr,
     lookups: Cell<usize>,
@@ -321,8 +321,8 @@ fn connecting_waits_for_a_unix_socket_but_not_for_ever() {
     fs::remove_file(&path).expect("the socket's file");
 }
 
-/// An adapter that does not end when its client does, with a child in its process group, one in another session, and one
-/// whose parent is between. It writes their numbers to a pipe, which is not read before it is done.
+/// An adapter that does not end when its client does, with a child in its process group, one in another session, and a
+/// grandchild there. Returns their process ids, which the processes write to a pipe that ends when all are started.
 fn stubborn() -> (Client, Vec<u32>) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let script = "sleep 1000 & echo $! >&2
@@ -343,7 +343,7 @@ fn stubborn() -> (Client, Vec<u32>) {
     (client, processes)
 }
 
-/// A process that was killed is gone once its parent collects it, which for an orphan may take a moment.
+/// Whether a process is alive. A killed process stays a zombie until its parent reaps it, which for an orphan may take a moment.
 fn is_alive(process: u32) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z ") && !stat.contains(") X "))
@@ -385,7 +385,7 @@ fn a_panic_kills_the_adapter_and_all_its_children_too() {
 #[test]
 fn an_adapter_that_ends_by_itself_is_not_waited_for_longer() {
     let started = std::time::Instant::now();
-    // Ends when its standard input does.
+    // `cat` ends at the end of its standard input.
     let client = Client::spawn(&mut Command::new("cat")).expect("cat is there");
     let process = client.process_id().expect("it was spawned");
     drop(client);

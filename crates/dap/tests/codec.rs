@@ -1,10 +1,10 @@
-//! The codec on whole streams: any pieces, junk in the headers, lengths that lie.
+//! The codec on whole streams: any pieces, junk in the headers, wrong lengths.
 
 use dapple_dap::codec::{CodecError, Decoder, encode};
 use dapple_dap::envelope::{Envelope, EnvelopeError, Kind};
 use proptest::prelude::*;
 
-/// Everything a stream gives, in order.
+/// All messages and errors that a decoder returns, in order.
 fn read(decoder: &mut Decoder) -> Vec<Result<String, CodecError>> {
     let mut found = Vec::new();
     loop {
@@ -66,7 +66,7 @@ fn a_line_that_is_no_header_is_reported_and_the_message_behind_it_is_read() {
     );
 }
 
-/// What is behind it is skipped, whatever it is, and the next message is read: a body without an end of line is in front of its header.
+/// The bytes after it are skipped up to the next message, whose header stands on the same line as the end of the skipped body.
 #[test]
 fn a_length_that_cannot_be_read_is_skipped_with_what_follows() {
     for value in [
@@ -121,7 +121,7 @@ fn two_lengths_and_no_length_are_skipped_with_what_follows() {
     );
 }
 
-/// Its length was too short: what is left of it stands in front of the next message's header.
+/// The length was too short, so that the rest of the message stands in front of the next message's header.
 #[test]
 fn what_is_left_of_a_message_takes_no_other_with_it() {
     let mut bytes = b"Content-Length: 1\r\n\r\n{\"a\": 1}".to_vec();
@@ -149,7 +149,6 @@ fn headers_that_do_not_end_are_told_once_and_skipped() {
     assert_eq!(decoder.next(), Ok(Some("{}".to_owned())));
 }
 
-/// Nobody sends so much; to wait for it would be to hang.
 #[test]
 fn a_message_behind_garbage_is_read_however_the_bytes_come() {
     let long = "#".repeat(20_000);

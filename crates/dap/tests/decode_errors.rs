@@ -1,4 +1,4 @@
-//! How long the errors about payloads get: what is wrong may be a megabyte, what is said about it stays readable.
+//! The length of errors about payloads: the wrong value may have a megabyte, the message stays readable.
 
 mod wire;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::{Wire, request};
 
-/// Longer than any error has to be.
+/// No error may be as long as this.
 const LONG: usize = 400;
 
 fn error<T: serde::de::DeserializeOwned + std::fmt::Debug>(payload: &Value) -> DecodeError {
@@ -22,7 +22,7 @@ fn huge() -> String {
     "x".repeat(1 << 20)
 }
 
-/// The first letters of [`huge`] as an error shows them.
+/// The start of [`huge`] that an error shows.
 fn start() -> String {
     "x".repeat(60)
 }

@@ -1,7 +1,7 @@
-//! A case for every property and every kind of value that the definition allows, made from the definition itself.
+//! A case for every property and every kind of value that the definition allows, generated from the definition itself.
 //!
-//! Each case is a whole message that goes the way of real ones: framed and cut, taken apart as an envelope, its payload
-//! decoded by name and encoded again, and the same at once. What comes out is compared with what went in, as JSON values.
+//! Each case is a whole message that is processed like real ones: framed and cut, parsed as an envelope, its payload decoded by
+//! name and encoded again, and also decoded in one pass. The result is compared with the input, as JSON values.
 
 use dapple_dap::AnyMessage;
 use dapple_dap::codec::{self, Decoder};
@@ -16,12 +16,12 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-/// What a case is about.
+/// What a case tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum About {
     /// A payload with its required properties only.
     Smallest,
-    /// A property that is there, or has this value.
+    /// A property that is present, or has this value.
     Property,
     /// A listed value of an enumeration.
     Listed,
@@ -29,19 +29,19 @@ enum About {
     Unlisted,
     /// The least or greatest integer of a range or type.
     Extreme,
-    /// A field that the protocol does not have, where those are kept.
+    /// A field that the protocol does not have, in a type that keeps such fields.
     UnknownField,
-    /// `null`, `{}` or nothing where they are the same.
+    /// `null`, `{}` or an absent payload, where they are the same.
     Nothing,
 }
 
-/// A value to be put somewhere.
+/// A value for a place in a message.
 struct Sample {
-    /// Where it is and what is special about it, such as `breakpoints[].mode="x"`.
+    /// The place and what is special about the value, such as `breakpoints[].mode="x"`.
     name: String,
     about: About,
     value: Value,
-    /// What has to come back.
+    /// The value expected after decoding and encoding.
     expected: Value,
 }
 
@@ -55,7 +55,7 @@ impl Sample {
         }
     }
 
-    /// The same within something larger.
+    /// The same sample within a larger value.
     fn within(self, name: impl FnOnce(&str) -> String, place: impl Fn(Value) -> Value) -> Self {
         Self {
             name: name(&self.name),
@@ -66,10 +66,10 @@ impl Sample {
     }
 }
 
-/// Makes samples, and remembers what of the definition they cover.
+/// Generates samples, and remembers which parts of the definition they cover.
 struct Maker<'m> {
     model: &'m Model,
-    /// The definitions around the place where it is: those are not opened again inside themselves.
+    /// The definitions around the current place. They are not expanded again within themselves.
     open: Vec<&'m str>,
     properties: BTreeSet<String>,
     values: BTreeSet<String>,
@@ -122,7 +122,7 @@ impl<'m> Maker<'m> {
             .into()
     }
 
-    /// Values of a type, each special in one way. `owner` names the definition they are in.
+    /// Values of a type, each special in one way. `owner` is the definition that contains them.
     fn samples(&mut self, owner: &str, ty: &'m Type) -> Vec<Sample> {
         let plain = |value: Value| Sample::new(About::Property, format!("={value}"), value);
         match ty {
@@ -141,7 +141,7 @@ impl<'m> Maker<'m> {
             Type::Boolean => [json!(false), json!(true)].map(plain).into(),
             Type::Integer(integer) => {
                 let (low, high) = integer.range();
-                // Beyond the range too: real ids exceed it, and what was received is passed on.
+                // Values outside of the range too: real ids exceed it, and received values are passed on.
                 let extremes = [
                     low,
                     high,
@@ -211,7 +211,7 @@ impl<'m> Maker<'m> {
                 self.open.pop();
                 samples
             }
-            // The alternatives cannot be told apart, so what comes is kept to the letter, `null` too.
+            // The alternatives cannot be told apart, so the received text is kept as it is, `null` too.
             Type::OneOf(schemas) => {
                 let mut samples = Vec::new();
                 for schema in schemas {
@@ -296,7 +296,7 @@ impl<'m> Maker<'m> {
     }
 }
 
-/// A message with everything that is not the payload, and where that goes.
+/// A message without its payload, and the key of the payload.
 struct Host {
     name: String,
     message: Value,
@@ -346,10 +346,10 @@ impl Host {
     }
 }
 
-/// A message's way through the types: what came back, and the typed form as text.
+/// Decodes and encodes a message: returns the result, and the typed form as text.
 type Through = fn(&str) -> Result<(Value, String), String>;
 
-/// A whole message, and what has to come back.
+/// A whole message, and the expected result.
 struct Case {
     name: String,
     about: About,
@@ -358,7 +358,7 @@ struct Case {
     through: Through,
 }
 
-/// All cases, and the maker with what they cover.
+/// All cases, and the maker, which knows what they cover.
 fn cases(model: &Model) -> (Vec<Case>, Maker<'_>) {
     let mut maker = Maker::new(model);
     let mut cases = Vec::new();
@@ -429,7 +429,7 @@ fn payload<'m>(
     }
 }
 
-/// Frames a message, cuts the stream, and takes the message apart and together again.
+/// Frames a message, cuts the stream, and decodes and encodes the message.
 fn through_types(text: &str) -> Result<(Value, String), String> {
     let raw: &serde_json::value::RawValue =
         serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -509,7 +509,7 @@ fn through_types(text: &str) -> Result<(Value, String), String> {
     Ok((message, typed))
 }
 
-/// Decodes a message as a whole and encodes it again.
+/// Decodes a message in one pass and encodes it again.
 fn at_once(text: &str) -> Result<Value, String> {
     let message = AnyMessage::decode(text).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
@@ -541,7 +541,7 @@ fn base_cases(model: &Model) -> Vec<Case> {
         ("Event", through::<EventMessage>),
     ];
     for (name, through) in bases {
-        // Small, few, and alive until the test ends.
+        // Leaked: small, few, and needed until the test ends.
         let properties = Box::leak(model.all_properties(maker.get(name)).into_boxed_slice());
         cases.extend(
             maker
@@ -559,7 +559,7 @@ fn base_cases(model: &Model) -> Vec<Case> {
     cases
 }
 
-/// Runs all cases; what failed, as text.
+/// Runs all cases and returns the failures as text.
 fn failures(cases: &[Case]) -> Vec<String> {
     let failure = |case: &Case| {
         let Case {
@@ -571,7 +571,7 @@ fn failures(cases: &[Case]) -> Vec<String> {
         } = case;
         match through(&message.to_string()) {
             Ok((back, typed)) if back == *expected => {
-                // A listed value that only came back because nothing is lost has no name of its own.
+                // A listed value decoded as `Other` has no variant of its own, though it is encoded correctly.
                 let unlisted = typed.contains("Other(");
                 let wrong = matches!(
                     (about, unlisted),
@@ -629,7 +629,7 @@ fn every_value_of_the_definition_comes_back_as_it_was() {
     );
 }
 
-/// Walks the definition a second, simpler way: each property and each listed value has to be in a case.
+/// Walks the definition in a second, simpler way: each property and each listed value has to be in a case.
 #[test]
 fn no_property_and_no_listed_value_is_without_a_case() {
     fn walk(place: &str, schema: &Schema, found: &mut (BTreeSet<String>, BTreeSet<String>)) {

@@ -1,4 +1,4 @@
-//! The rules of a session, one table a rule: who sends what, and what is wrong with it.
+//! The rules of a session, one table for each rule: who sends which message, and which rule it breaks.
 
 use dapple_dap::envelope::Envelope;
 use dapple_dap::lifecycle::Side::{Adapter, Client};
@@ -7,7 +7,7 @@ use dapple_dap::lifecycle::{Facts, Lifecycle, Side, Violation};
 /// `initialize`, answered.
 const START: [(Side, &str); 2] = [(Client, "1? initialize"), (Adapter, "1! initialize")];
 
-/// Runs a session; what each message breaks, in words, empty if nothing.
+/// Runs a session and returns the violation of each message as text, empty if there is none.
 ///
 /// `N? command` is a request with that number, `N! command` a response, `N!! command` one that failed, and anything else an event; the
 /// rest of the line is the payload.
@@ -46,7 +46,7 @@ fn text(line: &str) -> String {
     }
 }
 
-/// Runs a session behind `initialize`, and gives what its last message breaks.
+/// Runs a session after `initialize`, and returns the violation of its last message.
 fn last(messages: &[(Side, &str)]) -> String {
     let all = [&START, messages].concat();
     let outcomes = run(&all);

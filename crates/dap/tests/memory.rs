@@ -1,6 +1,6 @@
-//! What bad input costs in memory: the peak of an adapter's process, which this program starts as its own child.
+//! The memory that bad input costs: the peak of an adapter's process, which this program starts as its own child.
 //!
-//! It has no test harness, since the child speaks on its standard output.
+//! It has no test harness, since the child uses its standard output for the protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
@@ -47,15 +47,15 @@ fn adapter() -> Server<()> {
         .build()
 }
 
-/// What is done to an adapter.
+/// Sends a case's input to an adapter.
 type Case = fn(&mut Adapter);
 
-/// Name, how much more than an idle one it may take in bytes, and what is done to it.
+/// The name, how many bytes more than an idle adapter it may use, and the input.
 const CASES: [(&str, usize, Case); 8] = [
     ("a claim of 10 GB, and 200 MB of it", 4 * MIB, |adapter| {
         adapter.write(b"Content-Length: 10000000000\r\n\r\n");
         let piece = vec![b'x'; MIB];
-        // Nothing of it is waited for.
+        // The adapter closes the connection at the header, so writing may fail.
         for _ in 0..200 {
             if adapter.input.write_all(&piece).is_err() {
                 break;
@@ -113,7 +113,7 @@ const CASES: [(&str, usize, Case); 8] = [
         adapter.flood(|seq| request(seq, "threads", "{}"));
     }),
     ("one that sends long requests then", 220 * MIB, |adapter| {
-        // Each has an answer that is as long, so the queue is soon full.
+        // Each response repeats the long command, so the queue is soon full.
         let long = "x".repeat(MIB);
         adapter.flood(move |seq| request(seq, &long, "{}"));
     }),
@@ -127,7 +127,7 @@ struct Adapter {
 }
 
 impl Adapter {
-    /// Starts one and initializes it.
+    /// Starts an adapter and initializes it.
     fn start() -> Self {
         let program = std::env::current_exe().expect("this program has a path");
         let mut process = Command::new(program)
@@ -173,13 +173,13 @@ impl Adapter {
             .expect("it writes a whole message");
     }
 
-    /// Asks something and reads the answer.
+    /// Sends `threads` and reads the response.
     fn threads(&mut self, seq: usize) {
         self.request(seq, "threads", "{}");
         self.read();
     }
 
-    /// Sends requests without reading answers, until nothing more is taken.
+    /// Sends requests without reading responses, until the adapter reads no more.
     fn flood(&mut self, request: impl Fn(usize) -> Vec<u8> + Send + 'static) {
         let mut input = std::os::fd::AsFd::as_fd(&self.input)
             .try_clone_to_owned()
@@ -200,14 +200,14 @@ impl Adapter {
         assert!(count < 900_000, "all was taken, though nobody read");
     }
 
-    /// Ends it. The most memory it ever had, in bytes.
+    /// Ends the adapter and returns its peak resident memory in bytes.
     fn peak(self) -> usize {
         let Self {
             mut process,
             input,
             output,
         } = self;
-        // In this order: it may wait for us to read.
+        // The output first: the adapter may be waiting for it to be read.
         drop((output, input));
         let mut text = String::new();
         let errors = process.stderr.as_mut().expect("a pipe");
@@ -218,7 +218,7 @@ impl Adapter {
     }
 }
 
-/// The most memory this process ever had, in bytes.
+/// The peak resident memory of this process in bytes.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("it is there");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,9 +1,9 @@
-//! The client against other people's adapters, as real processes: to the first stop, through stack and variables, to the
-//! end. Each message in either direction is checked against the definition of the protocol; where a peer is known to
-//! break it, that is written down here.
+//! The client against the adapters of other projects, as real processes: to the first stop, through stack and variables, to the
+//! end. Each message in either direction is checked against the definition of the protocol. The known violations of each peer
+//! are listed here.
 //!
-//! Where the peers are: `DAPPLE_LLDB_DAP` (lldb-dap 22 or later) and `DAPPLE_DEBUGPY` (a Python that has debugpy); else what is on
-//! PATH. A peer that is named must be there; one that is not found is left out, with a line on standard error.
+//! `DAPPLE_LLDB_DAP` names lldb-dap (22 or later), `DAPPLE_DEBUGPY` a Python that has debugpy; by default they are searched on PATH. A
+//! peer that is named must exist; one that is not found on PATH is skipped, with a line on standard error.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A peer's messages, and what is known to be wrong with them.
+/// A session with a peer, its recorded messages, and the peer's known violations.
 struct Session {
     client: TestClient,
     recorder: Recorder,
-    /// Problems and violations that are the peer's own, by a part of their text.
+    /// The known problems and violations of the peer, by a part of their text.
     known: &'static [&'static str],
 }
 
@@ -58,7 +58,7 @@ impl Session {
         self.disconnect();
     }
 
-    /// Ends the session and checks what was said in it.
+    /// Ends the session and checks all of its messages.
     fn assert_valid(self) {
         let validator = Validator::protocol().expect("the definition is readable");
         let mut found = BTreeSet::new();
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// Tells whoever runs the tests, even where they pass: output of the macros is shown only when one fails.
+/// Prints a line even if the test passes: the harness shows the output of `eprintln!` only for failed tests.
 fn say(text: &str) {
     writeln!(std::io::stderr(), "{text}").ok();
 }
@@ -172,15 +172,14 @@ fn tour_in_c() -> (PathBuf, PathBuf) {
             compiled.status().is_ok_and(|status| status.success()),
             "gcc compiles"
         );
-        // At once, for another run of the tests that reads it now.
+        // Atomically, since another run of the tests may be reading the program.
         std::fs::rename(made, &program).expect("in the same folder");
         program
     });
     (source, program.clone())
 }
 
-/// It tells the client of each resume that this asked for; and sometimes of the end of a progress of whose start it said
-/// nothing.
+/// lldb-dap reports each resume that the client asked for, and sometimes the end of a progress whose start it did not report.
 const LLDB_KNOWN: &[&str] = &[
     "a `continued` event for threads that the client resumed itself",
     "`progressEnd` for progress ",
@@ -228,7 +227,7 @@ fn lldb_dap_does_so_over_a_socket() {
     server.wait().expect("it ended");
 }
 
-/// The same adapter, driven by the client for asynchronous programs.
+/// The same adapter, driven by the asynchronous client.
 #[cfg(feature = "tokio")]
 #[test]
 fn lldb_dap_is_driven_by_the_asynchronous_client_too() {
@@ -318,14 +317,14 @@ fn tour_of_c(session: &Session) {
     session.assert_output("stdout", "3 of 3 towns visited");
 }
 
-/// It announces itself, and the sockets it opens (these not always), before it may and when it may no longer; and it tells the client of each
-/// resume that this asked for.
+/// debugpy sends `output` and (not always) `debugpySockets` before the response to `initialize`, the latter also after `terminated`; and
+/// it reports each resume that the client asked for.
 const DEBUGPY_KNOWN: &[&str] = &[
     "`output` was sent before the response to `initialize`",
     "`debugpySockets` was sent before the response to `initialize`",
     "`debugpySockets` was sent after `terminated`",
     "a `continued` event for threads that the client resumed itself",
-    // Two of its threads number messages before either sends.
+    // Two of its threads may both number their message before either sends it.
     "`seq` is ",
 ];
 
@@ -342,7 +341,7 @@ fn debugpy_goes_from_launch_to_the_exit_code() {
     session.assert_valid();
 }
 
-/// debugpy then asks the client to start the program: a reverse request, and its answer.
+/// debugpy asks the client to start the program: a reverse request, and its response.
 #[test]
 fn debugpy_has_its_program_started_by_the_client() {
     let Some(mut command) = debugpy() else {
@@ -379,7 +378,7 @@ fn debugpy_has_its_program_started_by_the_client() {
 }
 
 fn tour_of_python(session: &Session, launch: LaunchRequestArguments, source: &Path) {
-    // By hand, since the kit's own client has no terminal.
+    // By hand, since `TestClient::initialize` does not announce `runInTerminal`.
     session.ok::<InitializeRequest>(
         InitializeRequestArguments::new("debugpy").with_supports_run_in_terminal_request(true),
     );

@@ -1,4 +1,4 @@
-//! Scripts and recordings, with adapters and clients that keep to them and with ones that don't.
+//! Scripts and recordings, with adapters and clients that follow them and with others that don't.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use dapple_dap::types::*;
 use dapple_dap::{Connection, Failure, Server};
 use dapple_schema::validate::Validator;
 
-/// An adapter with one frame, whose number depends on how many there were.
+/// An adapter with one frame, whose id depends on how many references were used before.
 fn adapter(function: &'static str) -> Server<References<&'static str>> {
     Server::builder()
         .on::<LaunchRequest>(|_, _, context| {
@@ -43,7 +43,7 @@ fn used_up(count: usize) -> References<&'static str> {
     references
 }
 
-/// What every client here does.
+/// The requests that each client here sends.
 fn drive(client: &TestClient) {
     client.initialize();
     client.ok::<LaunchRequest>(LaunchRequestArguments::new());
@@ -95,7 +95,7 @@ fn a_recording_is_read_back_as_it_was_written_and_is_what_validators_take() {
 
 #[test]
 fn a_client_is_replayed_with_the_references_that_the_adapter_has_now() {
-    // Read from its text, as from a file.
+    // Parsed from text, as a file would be.
     let recording = Recording::parse(&recording().to_string()).expect("it was just written");
     assert_eq!(replayed(recording, adapter("main"), 5), [""; 0]);
 }
@@ -124,7 +124,7 @@ fn a_request_that_fails_now_and_an_event_that_does_not_come_are_told() {
         })
         .build();
     let mut recording = recording();
-    // `initialized` and all behind the configuration are left out: nobody would send it.
+    // Without `initialized` and everything after the configuration, which this adapter does not send.
     recording.entries.retain(|entry| {
         ["initialize", "launch", "configurationDone", "stopped"]
             .iter()
@@ -170,7 +170,7 @@ fn a_client_that_asks_for_something_else_is_told_and_answered() {
     recording.entries.truncate(2);
     let replay = Replay::new(recording);
     let (client, connection) = Connection::memory();
-    // Both are there when the replay begins.
+    // Both requests are queued when the replay begins.
     let client = TestClient::new(client);
     let initialize = InitializeRequestArguments::new("another");
     let initialize = client
@@ -196,7 +196,7 @@ fn a_client_that_asks_for_something_else_is_told_and_answered() {
     );
 }
 
-/// What a script that fails says.
+/// The panic message of a script that fails.
 fn complaint(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(run).expect_err("it was to panic");
     *panic.downcast::<String>().expect("a text")

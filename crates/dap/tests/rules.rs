@@ -1,6 +1,6 @@
-//! The rules that the session keeps for every adapter, one test or more for each, through a real socket.
+//! The rules that the session keeps for every adapter, each with at least one test, through a real socket.
 //!
-//! The rules as such are tested message by message in `lifecycle.rs`, the worst of inputs in `bad_input.rs`.
+//! `lifecycle.rs` tests the rules themselves message by message, `bad_input.rs` malformed input.
 
 mod wire;
 
@@ -12,7 +12,7 @@ use dapple_dap::types::*;
 use dapple_dap::{CancelToken, Failure, Outbox, Responder, Server};
 use wire::{INITIALIZE, Wire, frame, request};
 
-/// What the test gets to hold of a session.
+/// The session's state, which the test inspects at the end.
 #[derive(Default)]
 struct Program {
     waiting: Vec<Responder<EvaluateRequest>>,
@@ -28,7 +28,7 @@ fn adapter() -> Server<Program> {
     Server::builder()
         .on::<ThreadsRequest>(|_, _, context| {
             output(context.outbox());
-            // More than a client in JavaScript can count to, but real.
+            // More than JavaScript's numbers represent exactly, but a valid id.
             Ok(ThreadsResponse::new(vec![Thread::new(i64::MAX, "main")]))
         })
         .on::<NextRequest>(|_, _, context| {
@@ -127,7 +127,7 @@ fn wire_a_request_whose_responder_is_dropped_leaked_or_kept_is_answered_once() {
             "4: evaluate failed: the session ended before `evaluate` was answered",
         ]
     );
-    // Too late, and no harm.
+    // A response after the session's end is dropped.
     program
         .waiting
         .pop()
@@ -143,7 +143,7 @@ fn wire_ids_that_are_too_large_are_passed_on_and_unknown_values_kept() {
         r#"2: threads ok {"threads":[{"id":9223372036854775807,"name":"main"}]}"#
     );
     assert_eq!(wire.read(), "event output");
-    // An open enumeration takes what it does not know, a closed one says what it does.
+    // An open enumeration accepts unknown values; for a closed one, the error lists the known values.
     let evaluate = |seq, context| {
         let arguments = format!(r#"{{"expression":"drop","context":"{context}"}}"#);
         request(seq, "evaluate", &arguments)
@@ -181,7 +181,7 @@ fn start_the_first_request_is_initialize_once_and_nothing_is_sent_before_its_res
     let (client, other) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
     let connection = dapple_dap::Connection::unix(other).expect("a socket");
     let mut session = server.start(&connection);
-    // The adapter is in a hurry.
+    // The adapter sends before `initialize` was handled.
     output(&session.outbox());
     let (asked, outcome) = mpsc::channel();
     session.outbox().request::<RunInTerminalRequest>(
@@ -259,7 +259,7 @@ fn end_nothing_but_responses_follows_terminated_and_progress_is_ended_before_it(
 #[test]
 fn end_disconnect_is_answered_before_the_end_and_a_second_one_too() {
     let mut wire = wire();
-    // Both are read before either is handled: the session is busy until what stands behind them is read.
+    // Both are read before either is handled: the session is busy until the `cancel` after them is read.
     wire.write(&request(
         2,
         "evaluate",
@@ -296,7 +296,7 @@ fn end_a_client_that_vanishes_is_a_disconnect() {
 #[test]
 fn end_a_cancelled_request_is_answered_once_as_cancelled() {
     let mut wire = wire();
-    // The first is under way when its cancellation is read, the second is not: they come in one piece.
+    // The first request is under way when its cancellation is read. The second is not, since both arrive in one piece.
     wire.write(&request(
         2,
         "evaluate",
@@ -360,7 +360,7 @@ fn end_a_progress_that_is_cancelled_gets_its_end() {
     assert_eq!(wire.read(), "4: threads failed: no threads");
 }
 
-/// A server whose `threads` asks the client for a terminal, and gives it a moment.
+/// A server whose `threads` sends `runInTerminal` to the client, with a timeout.
 fn asking(timeout: Duration) -> Server<mpsc::Sender<Result<i64, RequestError>>> {
     Server::builder()
         .on::<ThreadsRequest>(

@@ -1,4 +1,4 @@
-//! A session for each connection of a listener, over real sockets: what ends it, and what does not.
+//! A session for each connection of a listener, over real sockets: what ends the serving, and what does not.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use dapple_dap::{Client, Connection, Server};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An adapter whose only thread has the number of requests so far as its id.
+/// An adapter whose only thread has the number of `threads` requests so far as its id.
 fn counting() -> Server<i64> {
     Server::builder()
         .on::<ThreadsRequest>(|count, _, _| {
@@ -80,7 +80,7 @@ fn stopping_ends_listening_and_waits_for_the_sessions_there_are() {
     assert!(!serving.is_finished(), "there is a session");
     client.disconnect();
     serving.join().expect("no panic").expect("it was stopped");
-    // However often it is asked.
+    // A second `stop` changes nothing.
     listener.stop();
     let stopped = listener.accept(Options::new());
     assert!(
@@ -125,7 +125,7 @@ fn a_session_that_panics_ends_alone() {
     serving.join().expect("no panic").expect("it was stopped");
 }
 
-/// Fails in all these ways before each connection.
+/// A listener that fails with each of `troubles` before it accepts connections.
 struct Troubled {
     listener: Arc<TcpServer>,
     troubles: Mutex<Vec<AcceptError>>,

@@ -1,4 +1,4 @@
-//! Server sessions over the in-memory pair: what is answered to whatever comes, and in which order.
+//! Server sessions over the in-memory pair: which responses and events are sent, and in which order.
 
 mod wire;
 
@@ -15,7 +15,7 @@ use dapple_dap::{
 };
 use wire::{INITIALIZE, request, short};
 
-/// A session driven by hand: what the client writes is handled when the test says so.
+/// A session driven by hand: the client's messages are handled when the test calls `handle`.
 struct Wire<S> {
     client: Option<Connection>,
     adapter: Connection,
@@ -46,7 +46,7 @@ impl<S: 'static> Wire<S> {
             .expect("the session is there");
     }
 
-    /// Handles everything that was written.
+    /// Handles all messages written so far.
     fn handle(&mut self) -> Flow {
         while let Ok(incoming) = self.adapter.incoming.try_recv() {
             if self.session.handle(&mut self.state, incoming) == Flow::Closed {
@@ -56,7 +56,7 @@ impl<S: 'static> Wire<S> {
         Flow::Continue
     }
 
-    /// What the client has got since, in short.
+    /// The messages that the client has received since the last call, in short.
     fn read(&self) -> Vec<String> {
         self.client()
             .incoming
@@ -189,7 +189,7 @@ fn an_event_of_another_thread_waits_for_the_handler_that_runs() {
     let server = Server::<Option<Outbox>>::builder()
         .on::<NextRequest>(|outbox, _, _| {
             let outbox = outbox.clone().expect("set by the test");
-            // Sent and done before the handler returns.
+            // The other thread has sent its event before the handler returns.
             std::thread::spawn(move || output(&outbox, "x"))
                 .join()
                 .expect("no panic");
@@ -292,7 +292,7 @@ fn ten_thousand_pipelined_requests_are_answered_in_order() {
     }
 }
 
-/// A server whose evaluations are answered by the test.
+/// The evaluations that the test answers.
 type Evaluations = Vec<(Responder<EvaluateRequest>, CancelToken)>;
 
 fn deferring() -> Server<Evaluations> {
@@ -354,7 +354,7 @@ fn cancelling_reaches_requests_that_wait_and_those_not_yet_started() {
     let mut wire = Wire::new(&deferring(), Vec::new());
     wire.initialize();
     assert_eq!(wire.say(&[&evaluate(2, "x")]), ["event output"]);
-    // The third is cancelled before it is looked at.
+    // Request 3 is cancelled before it is handled.
     let answers = wire.say(&[
         &evaluate(3, "y"),
         &cancel(4, 3),
@@ -396,7 +396,7 @@ fn a_running_handler_learns_that_it_is_cancelled() {
         .send::<EvaluateRequest>(EvaluateArguments::new("loop"))
         .expect("it is there");
     has_started.recv().expect("it starts");
-    // Its own answer comes only after that of the request that blocks the session.
+    // The response to `cancel` is sent only after that to the request that blocks the session.
     let cancel = CancelArguments::new().with_request_id(evaluation.seq());
     let cancel = client.send::<CancelRequest>(cancel).expect("it is there");
     let error = evaluation.wait().expect_err("it was cancelled");
@@ -428,7 +428,7 @@ fn a_disconnect_is_answered_and_so_is_a_second_one() {
     );
 }
 
-/// Counts what `disconnect` is called for.
+/// Records the calls of the handler of `disconnect`.
 fn counting() -> Server<Vec<Option<bool>>> {
     Server::builder()
         .on::<DisconnectRequest>(|seen: &mut Vec<Option<bool>>, arguments, _| {
@@ -468,7 +468,7 @@ fn disconnecting_twice_in_whatever_way_calls_the_handler_once() {
     let closed = Incoming::Closed(Closed::ByPeer);
     assert_eq!(wire.session.handle(&mut wire.state, closed), Flow::Closed);
     assert_eq!(wire.state, [Some(false)]);
-    // A signal to the adapter: nothing is answered, since nothing was asked.
+    // As for a signal to the adapter: no response is sent, since no request was received.
     let mut wire = Wire::new(&counting(), Vec::new());
     wire.initialize();
     wire.session.disconnect(&mut wire.state);

@@ -1,4 +1,4 @@
-//! The `tracing` spans of requests: what is logged for a request is logged under its number and command, on whatever thread.
+//! The `tracing` spans of requests: a request's log lines have its number and command, on any thread.
 
 use std::io::Write;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! The test kit's verbs on an adapter for a made-up program, every message checked against the protocol's definition.
+//! The methods of `TestClient` on an adapter for an invented program. Each message is checked against the protocol's definition.
 
 use std::collections::BTreeMap;
 use std::thread::JoinHandle;
@@ -207,7 +207,7 @@ fn errors_of_all_kinds_keep_the_definition() {
     assert_valid(&recorder);
 }
 
-/// What a verb says when it panics.
+/// The message of a method that panics.
 fn complaint(verb: impl FnOnce(&TestClient) + std::panic::UnwindSafe) -> String {
     let outcome = std::panic::catch_unwind(|| {
         let (client, adapter) = Connection::memory();

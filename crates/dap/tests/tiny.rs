@@ -1,4 +1,4 @@
-//! The example adapter as a process, driven by the test kit and by the other example. Each message is checked.
+//! The example adapter as a process, driven by `TestClient` and by the other example. Each message is checked.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -13,7 +13,7 @@ use dapple_dap::types::*;
 use dapple_schema::validate::Validator;
 use serde_json::{Value, json};
 
-/// Built here, as cargo builds examples only for some selections of tests.
+/// The command of an example. Built here, since cargo builds examples only for some selections of tests.
 fn example(name: &str) -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -99,7 +99,7 @@ fn a_breakpoint_is_hit_in_each_turn_where_its_condition_holds() {
     let session = Session::start();
     let launch = session.launch(arguments(false));
     let source = Source::new().with_path(program().to_string_lossy());
-    // One line early, where there is none: it moves to the statement behind.
+    // One line early, without a statement: the breakpoint moves to the next statement.
     let square = line("let square = n * n");
     let asked = SourceBreakpoint::new(square - 1).with_condition("n < 3");
     let behind = SourceBreakpoint::new(1000);
@@ -204,7 +204,7 @@ fn a_call_from_the_console_shows_progress_and_is_cancelled_by_request() {
     session.ok::<CancelRequest>(CancelArguments::new().with_progress_id(&*begun));
     call.wait().expect_err("it was cancelled");
     assert_eq!(session.wait_for::<ProgressEndEvent>().progress_id, begun);
-    // It is where it was.
+    // After the cancelled call, the program is at the same line as before.
     assert_eq!(session.top_frame(1).line, line("let n = 3"));
     session.ended();
 }

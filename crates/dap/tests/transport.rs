@@ -1,4 +1,4 @@
-//! Connections over sockets and processes: two sessions at once, peers that vanish, pieces of one byte.
+//! Connections over sockets and processes: two sessions at once, peers that disappear, pieces of one byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use dapple_dap::transport::{Closed, Direction, Options, Outgoing};
 use dapple_dap::types::*;
 use dapple_dap::{Client, ClientError, Connection, Incoming, Server};
 
-/// An adapter whose only thread has the number of requests so far as its id.
+/// An adapter whose only thread has the number of `threads` requests so far as its id.
 fn counting() -> Server<i64> {
     Server::builder()
         .on::<ThreadsRequest>(|count, _, _| {
@@ -93,7 +93,7 @@ fn two_sessions_over_tcp_have_their_own_state_and_numbers() {
     assert_eq!(sessions.join().expect("no panic"), [3, 3]);
 }
 
-/// Only root can be somebody else; for everybody, the tests within `listen` make up whose a connection is.
+/// Only root can start a process of another user. For other users, the tests within `listen` fake the owner of a connection.
 #[test]
 fn root_refuses_a_process_of_another_user_and_serves_the_next() {
     if !rustix::process::geteuid().is_root() {
@@ -113,7 +113,7 @@ fn root_refuses_a_process_of_another_user_and_serves_the_next() {
         matches!(refused, AcceptError::OtherUser { uid: NOBODY, .. }),
         "{refused}"
     );
-    // Its connection is closed, so it ends.
+    // The stranger's connection is closed, so the process ends.
     assert!(stranger.wait().expect("it is our child").success());
     let client = TcpStream::connect(address).expect("it listens");
     server.accept(Options::new()).expect("the same user");
@@ -141,7 +141,7 @@ fn a_session_over_a_unix_socket_whose_file_goes_with_the_server() {
     thread.join().expect("no panic");
     drop(server);
     assert!(!path.exists());
-    // What a killed process leaves behind is replaced.
+    // The socket's file that a killed process leaves behind is replaced.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("the path is free"));
     assert!(path.exists());
     drop(UnixServer::bind(&path).expect("nobody listens there"));
@@ -208,7 +208,7 @@ fn writing_to_a_peer_that_is_gone_fails_and_does_no_more() {
         event: "output".into(),
         body: None,
     };
-    // The system takes the first ones before it notices.
+    // The kernel accepts some writes before it reports that the peer is gone.
     for _ in 0..1_000_000 {
         if connection.outgoing.send(&event).is_err() {
             assert!(connection.outgoing.is_closed());
@@ -309,7 +309,7 @@ fn a_tap_sees_both_directions_in_order() {
 
 #[test]
 fn a_spawned_adapter_is_killed_with_its_client() {
-    // It neither answers nor ends at the end of its input.
+    // This adapter neither answers nor ends at the end of its input.
     let mut command = Command::new("sh");
     command.args(["-c", "echo not a header; exec tail -f /dev/null"]);
     let client = Client::spawn(&mut command)
@@ -343,7 +343,7 @@ fn an_adapter_behind_a_shell_is_killed_with_their_process_group() {
         .process_group(0)
         .stderr(errors);
     drop(Client::spawn(&mut command).expect("a shell"));
-    // Our copy of the writing end.
+    // The command has a copy of the pipe's writing end.
     drop(command);
     let (sender, ended) = mpsc::channel();
     std::thread::spawn(move || sender.send(held_open.read_to_end(&mut Vec::new()).is_ok()));
@@ -374,7 +374,7 @@ fn a_loop_that_waits_for_something_else_is_told_of_all_that_comes_in() {
         there.outgoing.send_text(r#"{"before":1}"#).unwrap();
         here.on_incoming(move || rung.send(()).unwrap());
         let wait = || {
-            // Each ring may stand for nothing new, but nothing new comes without one after it.
+            // A ring may be without a new item, but each new item is followed by a ring.
             loop {
                 rings.recv_timeout(Duration::from_secs(60)).expect("a ring");
                 if let Ok(incoming) = here.incoming.try_recv() {

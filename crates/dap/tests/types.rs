@@ -1,7 +1,7 @@
 //! The generated types against the definition they were generated from.
 //!
-//! Payloads are made from the model, a smallest and many full ones for each request, response and event, and go through the
-//! types and back. Every definition has to come up in at least one of them. A second way checks the same payloads: the validator.
+//! Payloads are generated from the model, a smallest and many full ones for each request, response and event, and are decoded and
+//! encoded again. Every definition has to occur in at least one of them. The validator checks the same payloads.
 
 use dapple_dap::message::{DecodeError, decode};
 use dapple_dap::types::*;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Full instances come in this many variants: more than any enumeration has values, so that each value comes up.
+/// The number of full instances of each type: more than any enumeration has values, so that each value occurs.
 const VARIANTS: usize = 24;
 
 /// How deep definitions that contain themselves are filled.
@@ -108,7 +108,7 @@ fn payloads(model: &Model) -> Vec<Payload> {
     payloads
 }
 
-/// Makes instances, and remembers which definitions it went through.
+/// Generates instances, and remembers which definitions it used.
 struct Maker<'m> {
     model: &'m Model,
     seen: RefCell<BTreeSet<String>>,
@@ -122,7 +122,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// `variant` 0 is the smallest instance, all others have everything; they differ in the values they take.
+    /// `variant` 0 is the smallest instance. All others have all properties, with different values.
     fn instance(&self, schema: &Schema, variant: usize, depth: usize) -> Value {
         self.value(&schema.ty, variant, depth)
     }
@@ -369,7 +369,7 @@ fn a_missing_or_misshapen_field_is_named() {
             }
             let wrong = match &field.schema.ty {
                 Type::Any | Type::OneOf(_) => continue,
-                // Not even an array of the right fields in order.
+                // An array, which derived code would accept as the fields in order.
                 Type::Object(_) | Type::Reference(_) => json!(["a"]),
                 _ => json!({"wrong": true}),
             };

@@ -1,7 +1,7 @@
-//! The adapter: what the client asks for, and what it is told.
+//! The adapter: the handlers of the client's requests, and the events sent to it.
 //!
-//! One thread does it all. While the program is stopped it waits for the next message; while the program runs it looks for
-//! one between two lines. So no handler needs a lock, and none runs beside another.
+//! One thread does everything. While the program is stopped it waits for the next message; while the program runs it checks for
+//! messages between two lines. So handlers never run at the same time and need no lock.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use dapple_dap::{Connection, Context, Failure, Flow, Outbox, Server};
 
 use crate::language::{Machine, Ran};
 
-/// The only thread there is.
+/// The id of the only thread.
 const THREAD: i64 = 1;
-/// All variables are global, so one reference names them for good.
+/// All variables are global, so one fixed reference names them.
 const VARIABLES: i64 = 1;
-/// How much of what a call prints is kept for the console, in bytes.
+/// How many bytes of a call's output are kept for the console.
 const PRINTED_LIMIT: usize = 64 << 10;
 
 /// One session's program.
@@ -26,20 +26,20 @@ struct Debuggee {
     path: PathBuf,
     stop_on_entry: bool,
     configured: bool,
-    /// Lines, and what must not be zero there.
+    /// Lines with their conditions.
     breakpoints: Vec<(i64, Option<String>)>,
-    /// What the program runs for; nothing while it is stopped.
+    /// Where the run ends; `None` while the program is stopped.
     goal: Option<Goal>,
-    /// Frames by how many calls are under way in them; they end with the stop.
+    /// Frames, each by the number of frames outside of it. They are valid until the next resume.
     frames: References<usize>,
 }
 
-/// Where a run ends, if not at a breakpoint.
+/// Where a run ends, besides at a breakpoint.
 enum Goal {
     Breakpoint,
-    /// The next line.
+    /// At the next line.
     Line,
-    /// The next line where no more than this many calls are under way.
+    /// At the next line with no more than this many calls on the stack.
     Depth(usize),
 }
 
@@ -68,7 +68,7 @@ pub fn serve(connection: &Connection) {
     }
 }
 
-/// What each request does. The session answers `initialize`, `cancel` and `disconnect` by itself, and offers what has a
+/// The handlers. The session answers `initialize`, `cancel` and `disconnect` by itself, and advertises the capabilities that have a
 /// handler here.
 fn server() -> Server<Debuggee> {
     Server::builder()
@@ -108,7 +108,7 @@ fn server() -> Server<Debuggee> {
         .on::<NextRequest>(|debuggee, _, _| debuggee.resume(Goal::Depth))
         .on::<StepInRequest>(|debuggee, _, _| debuggee.resume(|_| Goal::Line))
         .on::<StepOutRequest>(|debuggee, _, _| {
-            // Out of the outermost it runs to the end.
+            // From the outermost frame, it runs to the end.
             debuggee.resume(|depth| depth.checked_sub(1).map_or(Goal::Breakpoint, Goal::Depth))
         })
         .on::<PauseRequest>(|debuggee, _, context| {
@@ -142,13 +142,13 @@ impl Debuggee {
             Some(raw) => raw.decode()?,
             None => false,
         };
-        // Breakpoints can be placed now.
+        // Breakpoints can be set now.
         context.outbox().event::<InitializedEvent>(Empty);
         self.begin(context.outbox());
         Ok(Empty)
     }
 
-    /// Lets the program start, once it is there and the client is done with its breakpoints, in whatever order.
+    /// Starts the program once both `launch` and `configurationDone` were handled, in either order.
     fn begin(&mut self, outbox: &Outbox) {
         let Some(machine) = self.machine.as_ref().filter(|_| self.configured) else {
             return;
@@ -234,8 +234,8 @@ impl Debuggee {
         Ok(VariablesResponse::new(variables.collect()))
     }
 
-    /// An expression, or in the console a call: that may take as long as it likes, so it shows its progress, and the
-    /// client can cancel the one or the other.
+    /// Evaluates an expression or, in the console, a call. A call may take long, so it shows progress, and the client can cancel the
+    /// request or the progress.
     fn evaluate(
         &mut self,
         arguments: EvaluateArguments,
@@ -293,7 +293,7 @@ impl Debuggee {
         Ok(Empty)
     }
 
-    /// Runs one line and tells the client what came of it.
+    /// Runs one line and reports its output, or the stop or end, to the client.
     fn run_line(&mut self, outbox: &Outbox) {
         let (Some(machine), Some(goal)) = (&mut self.machine, &self.goal) else {
             return;
@@ -317,7 +317,7 @@ impl Debuggee {
                 }
             }
             Ok(Ran::Ended) => self.end(0, outbox),
-            // It stays at its line: the client may set what is missing, and go on.
+            // The program stays at its line: the client may set a missing variable and continue.
             Err(error) => self.stop(StoppedEventReason::Exception, Some(error), outbox),
         }
     }
@@ -328,7 +328,7 @@ impl Debuggee {
                 .machine
                 .as_ref()
                 .map(|machine| machine.evaluate(condition));
-            // What cannot be evaluated stops: the user sees that something is wrong with it.
+            // A condition that cannot be evaluated stops the program, so that the user notices the error.
             !matches!(value, Some(Ok(0)))
         };
         let mut here = self.breakpoints.iter().filter(|(at, _)| *at == line);

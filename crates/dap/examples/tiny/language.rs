@@ -1,4 +1,4 @@
-//! The language: one statement a line, integers only, words set apart by spaces.
+//! The language: one statement a line, integers only, words separated by spaces.
 //!
 //! ```text
 //! let n = 3           # variables are global
@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a line says, or what is wrong with it.
+/// A result, or a message that says what is wrong.
 pub type Result<T> = std::result::Result<T, String>;
 
 enum Statement {
@@ -26,23 +26,23 @@ enum Statement {
     Return,
 }
 
-/// A program in the middle of its run.
+/// A program and the state of its run.
 pub struct Machine {
-    /// By line, from 0; nothing where a line does nothing.
+    /// By line, from 0; `None` for lines without a statement.
     statements: Vec<Option<Statement>>,
     labels: BTreeMap<String, usize>,
     pub variables: BTreeMap<String, i64>,
-    /// The subroutines that are being called, outermost first, and where each goes on behind its call.
+    /// The active calls, outermost first: the subroutine's name and the line to return to.
     calls: Vec<(String, usize)>,
-    /// The line to be run next, from 0.
+    /// The line to run next, from 0.
     next: usize,
 }
 
-/// What came of running one line.
+/// The outcome of running one line.
 pub enum Ran {
-    /// It is to go on, and may have printed something.
+    /// The program goes on; the value that the line printed, if any.
     On(Option<i64>),
-    /// The program is over.
+    /// The program has ended.
     Ended,
 }
 
@@ -92,7 +92,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Goes to the first statement at or behind a line.
+    /// Goes to the first statement at or after a line.
     fn go_to(&mut self, line: usize) {
         self.next = self.statement_from(line).unwrap_or(self.statements.len());
     }
@@ -101,7 +101,7 @@ impl Machine {
         (line..self.statements.len()).find(|&line| self.statements[line].is_some())
     }
 
-    /// The first line, from 1, at or behind this one that does something.
+    /// The first line, from 1, at or after this one that has a statement.
     pub fn line_with_statement(&self, line: i64) -> Option<i64> {
         let line = self.statement_from(usize::try_from(line - 1).ok()?)?;
         i64::try_from(line + 1).ok()
@@ -112,7 +112,7 @@ impl Machine {
         self.next as i64 + 1
     }
 
-    /// How many calls are under way.
+    /// How many calls are on the stack.
     pub fn depth(&self) -> usize {
         self.calls.len()
     }
@@ -120,7 +120,7 @@ impl Machine {
     /// The name and line of each call, innermost first.
     pub fn stack(&self) -> Vec<(&str, i64)> {
         let names = self.calls.iter().rev().map(|(name, _)| name.as_str());
-        // A call is where it goes on behind itself, less one.
+        // The call stands one line before the line to return to, which counts from 0 here and from 1 in the result.
         let lines = self.calls.iter().rev().map(|(_, back)| *back as i64);
         names
             .chain(["main"])
@@ -165,7 +165,7 @@ impl Machine {
         line.ok_or_else(|| format!("there is no label `{name}`"))
     }
 
-    /// Calls a subroutine and, once it has returned or `go_on` says no, is back at the same place.
+    /// Calls a subroutine. Returns to the present line once the subroutine has returned or `go_on` returns `false`.
     pub fn call(&mut self, label: &str, mut go_on: impl FnMut(Option<i64>) -> bool) -> Result<()> {
         let (depth, back) = (self.depth(), self.next);
         let start = self.label(label)?;

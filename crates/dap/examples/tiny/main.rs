@@ -1,10 +1,10 @@
-//! A complete debug adapter, for a language that is as small as can be.
+//! A complete debug adapter for a tiny language.
 //!
 //!     cargo run -p dapple-dap --example tiny                                  # for one client, on stdin and stdout
 //!     cargo run -p dapple-dap --example tiny -- --listen 127.0.0.1:0          # for many, on a socket
 //!
-//! `launch` takes `program`, a file such as `countdown.tiny` here, and `stopOnEntry`. The language is in `language.rs`, and
-//! knows nothing of debugging but to run one line; all the rest is in `adapter.rs`.
+//! `launch` takes `program`, a file such as `countdown.tiny` here, and `stopOnEntry`. `language.rs` is the interpreter; its only
+//! support for debugging is that it runs a single line. The rest is in `adapter.rs`.
 
 mod adapter;
 mod language;
@@ -16,7 +16,7 @@ use dapple_dap::transport::Options;
 use dapple_dap::transport::listen::{Reach, TcpServer, serve_each};
 
 fn main() -> ExitCode {
-    // Standard output carries the protocol; what the library has to say goes beside it.
+    // Standard output carries the protocol, so the library's log goes to standard error.
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(tracing::Level::WARN)

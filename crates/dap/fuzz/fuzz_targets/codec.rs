@@ -1,4 +1,4 @@
-//! The decoder on any bytes in any pieces.
+//! The decoder on any bytes, cut into any pieces.
 #![no_main]
 
 #[path = "../../tests/properties/codec.rs"]

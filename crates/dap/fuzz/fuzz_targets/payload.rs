@@ -1,4 +1,4 @@
-//! Any text as a message, through its envelope and its type and back.
+//! Any text as a message: decoded as envelope and type, and encoded again.
 #![no_main]
 
 #[path = "../../tests/properties/payload.rs"]

@@ -1,7 +1,7 @@
-//! A conversation that happened, had again with one of its sides.
+//! Replays one side of a recorded session to the other side.
 //!
-//! [`Replay`] says what it does for its user. Worth knowing: what the peer names by a number or a string is kept under
-//! the kind and value that were recorded, with the value that the peer gives it now.
+//! Worth knowing: for each reference or id that the peer assigns, the replay maps the recorded kind and value to the value that the
+//! peer assigns now, and translates its own messages by that map.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -19,11 +19,11 @@ use crate::lifecycle::Side;
 use crate::message::Raw;
 use crate::transport::{Connection, Outgoing};
 
-/// Something that is not as it was recorded.
+/// A difference from the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The recorded message, counted from 1; `None` for one that came in addition.
+    /// The recorded message, counted from 1; `None` for a message that was not recorded.
     pub entry: Option<usize>,
     /// The message, such as ``the response to `threads` ``.
     pub message: String,
@@ -40,12 +40,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Plays one side of a recording: the client's, to see whether an adapter still says the same, or the adapter's, to try a client without
-/// one.
+/// Plays one side of a recording: the client's, to check whether an adapter still answers the same, or the adapter's, to test a client
+/// without an adapter.
 ///
-/// It sends what its side sent, each message once what was recorded before it has come, and tells how what came [differs](Difference).
-/// Numbers and references are the peer's own affair: they are not compared but translated, so a client's request names the frame
-/// that the adapter has now. When things were sent is not played back.
+/// It sends the recorded messages of its side, each once the peer's messages before it were received, and returns how the peer's
+/// messages [differ](Difference). Message numbers and references are not compared but translated, so that a client's request names
+/// the frame that the adapter has now. The recorded times are not played back.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;
@@ -72,7 +72,7 @@ impl fmt::Display for Difference {
 /// client.disconnect();
 /// session.join().unwrap();
 ///
-/// // … and had again with an adapter that has changed since.
+/// // … and replayed to an adapter that has changed since.
 /// let replay = Replay::new(recorder.recording(Side::Client));
 /// let (client, connection) = Connection::memory();
 /// let session = serve(adapter("worker"), connection);
@@ -103,14 +103,14 @@ impl Replay {
         }
     }
 
-    /// Does not compare fields with a name, wherever they are: for addresses, versions and the like.
+    /// Does not compare fields with this name, at any depth: for addresses, versions and the like.
     #[must_use]
     pub fn ignoring(mut self, field: &str) -> Self {
         self.ignored.insert(field.to_owned());
         self
     }
 
-    /// Sets how long is waited for each message that was recorded.
+    /// Sets how long to wait for each recorded message.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -122,8 +122,8 @@ impl Replay {
         self.play(Side::Client, connection)
     }
 
-    /// Plays the adapter to a client, and closes the connection. Requests that are not in the recording are answered with an error
-    /// when it is over.
+    /// Plays the adapter to a client, and closes the connection. At the end, requests that are not in the recording are answered with
+    /// an error.
     pub fn as_adapter(&self, connection: Connection) -> Vec<Difference> {
         self.play(Side::Adapter, connection)
     }
@@ -143,7 +143,7 @@ impl Replay {
                     play.peer.send_text(&entry.text);
                     Ok(())
                 }
-                // What was no message then is not waited for.
+                // A recorded text of the peer that is not a message is not waited for.
                 Err(_) => Ok(()),
                 Ok(envelope) if entry.from == own => play.say(own, &envelope),
                 Ok(envelope) => play.hear(own, &envelope),
@@ -160,7 +160,7 @@ impl Replay {
     }
 }
 
-/// A recorded message in words.
+/// A description of a recorded message.
 fn title(entry: &Entry) -> String {
     Envelope::parse(&entry.text)
         .map_or_else(|_| "no message".to_owned(), |envelope| name(&envelope))
@@ -178,11 +178,11 @@ fn name(envelope: &Envelope<'_>) -> String {
 struct Play<'a> {
     peer: Peer,
     ignored: &'a BTreeSet<String>,
-    /// By the side that asked and the recorded number: the number it has now.
+    /// The present number of each request, by its sender and recorded number.
     requests: HashMap<(Side, i64), i64>,
-    /// By kind and recorded value: the peer's name for the same thing now.
+    /// The reference or id that the peer uses now, by kind and recorded value.
     names: HashMap<(String, String), Value>,
-    /// What differs in the message that is being compared.
+    /// The differences in the message that is being compared.
     found: Vec<String>,
     differences: Vec<Difference>,
 }
@@ -196,7 +196,7 @@ impl Play<'_> {
         });
     }
 
-    /// Sends a recorded message of our side.
+    /// Sends a recorded message of the replayed side.
     fn say(&mut self, own: Side, envelope: &Envelope<'_>) -> Result<(), String> {
         let owned = |text: &str| Cow::Owned(text.to_owned());
         let message = match &envelope.kind {
@@ -244,12 +244,12 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Waits for a recorded message of the other side, and compares it.
+    /// Waits for the message of the peer that corresponds to a recorded one, and compares it.
     fn hear(&mut self, own: Side, recorded: &Envelope<'_>) -> Result<(), String> {
         let request = match &recorded.kind {
             Kind::Response { request_seq, .. } => {
                 let seq = self.requests.get(&(own, *request_seq)).copied();
-                // One to nothing, as it was recorded, is not waited for.
+                // A recorded response to no request is not waited for.
                 let Some(seq) = seq else { return Ok(()) };
                 Some(seq)
             }
@@ -318,7 +318,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// What came and was not recorded.
+    /// Reports the received messages that were not recorded, and answers requests among them with an error.
     fn rest(&mut self) {
         for message in self.peer.left() {
             let Ok(envelope) = message.envelope() else {
@@ -347,7 +347,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Notes the differences between two values; `kind` is what a name at this place would name.
+    /// Notes the differences between two values. `kind` is the key of the innermost field that holds them; see [`kind_of_name`].
     fn compare(&mut self, path: &str, kind: &str, recorded: &Value, now: &Value) {
         match (recorded, now) {
             (Value::Object(fields), Value::Object(fields_now)) => {
@@ -392,7 +392,7 @@ impl Play<'_> {
         }
     }
 
-    /// A payload of our side with the names that the peer has for things now.
+    /// A payload of the replayed side, with the references and ids that the peer uses now.
     fn translated(&self, own: Side, payload: Option<&RawValue>) -> Result<Option<Raw>, String> {
         let Some(payload) = payload else {
             return Ok(None);
@@ -433,7 +433,7 @@ impl Play<'_> {
     }
 }
 
-/// A payload; one that is absent is one without fields.
+/// A payload as a value; an absent one is an object without fields.
 fn value(payload: Option<&RawValue>) -> Result<Value, String> {
     payload.map_or_else(
         || Ok(Value::Object(serde_json::Map::new())),
@@ -441,7 +441,8 @@ fn value(payload: Option<&RawValue>) -> Result<Value, String> {
     )
 }
 
-/// What a field names, if it is a name that an adapter gives: of what `within` holds, where it is called `id` only.
+/// The kind of thing that a field names by a reference or id assigned by the adapter. `within` is the key of the field that
+/// holds the object, which tells one `id` from another.
 fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
     Some(match (within, field) {
         ("threads", "id") | (_, "threadId") => "thread",
@@ -457,7 +458,7 @@ fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
     })
 }
 
-/// True for two names of one kind. 0 is the name of nothing.
+/// True if both values are numbers or both are strings. A reference of 0 means that there is none, so it matches only 0.
 fn same_kind_of_name(recorded: &Value, now: &Value) -> bool {
     let nothing = |value: &Value| value.as_i64() == Some(0);
     match (recorded, now) {
@@ -467,7 +468,7 @@ fn same_kind_of_name(recorded: &Value, now: &Value) -> bool {
     }
 }
 
-/// A value for a reader.
+/// A value for a message; a long one is cut after its start.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 200;
     match value {

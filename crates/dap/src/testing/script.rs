@@ -1,9 +1,9 @@
-//! Conversations written down beforehand.
+//! Scripts: a fixed sequence of messages for one end of a connection.
 //!
-//! A [`FakeAdapter`] and a [`FakeClient`] are lists of steps, made with one call for each, which a thread goes through with
-//! whoever is at the other end. What comes earlier than its step waits for it; what does not come ends the script with a panic that says
-//! which step it was and what came instead. Requests and responses are typed, and [`text`](FakeAdapter::text) says anything at all.
-//! Scripts are for the exact order of one conversation: an adapter that reacts is a [`Server`](crate::Server), a client that does is a
+//! A [`FakeAdapter`] and a [`FakeClient`] are lists of steps, one call for each, which a thread runs against the peer. A message
+//! that is received before its step waits for it. If a message is missing, the script panics and says which step it was and which
+//! messages were received instead. Requests and responses are typed; [`text`](FakeAdapter::text) sends any text. Scripts
+//! are for one exact order of messages: for an adapter that reacts use a [`Server`](crate::Server), for such a client a
 //! [`TestClient`](super::TestClient).
 
 use std::borrow::Cow;
@@ -20,20 +20,20 @@ use crate::transport::{Connection, Outgoing, Payload};
 
 type Run = Box<dyn FnOnce(&mut Stage) -> Result<(), String> + Send>;
 
-/// What the steps of a script share.
+/// The state that the steps of a script share.
 struct Stage {
     peer: Peer,
-    /// Requests that were sent and not waited for, by command.
+    /// The numbers of the requests sent and not waited for, by command.
     sent: HashMap<&'static str, Vec<i64>>,
 }
 
-/// Steps, each with what it is about.
+/// Steps, each with a description.
 struct Script {
     steps: Vec<(String, Run)>,
     timeout: Duration,
 }
 
-/// A script that is being gone through.
+/// A running script.
 #[derive(Debug)]
 #[must_use = "only `finish` says whether all went as it was written"]
 pub struct Running {
@@ -44,7 +44,7 @@ impl Running {
     /// Waits for the end of the script.
     ///
     /// # Panics
-    /// A step went otherwise than it was written, or a request came that is not in the script.
+    /// A step failed, or a request was received that is not in the script.
     #[track_caller]
     pub fn finish(self) {
         match self.thread.join() {
@@ -156,7 +156,7 @@ impl Script {
         );
     }
 
-    /// Waits for the response to the oldest request of a kind that was sent.
+    /// Waits for the response to the oldest request of a kind that was not waited for yet.
     fn gets<R: Request>(
         &mut self,
         check: impl FnOnce(Result<R::Response, String>) -> Result<(), String> + Send + 'static,
@@ -199,7 +199,7 @@ fn payload(value: &impl serde::Serialize) -> Result<Payload, String> {
     message::encode(value).map_err(|error| error.to_string())
 }
 
-/// Checks that a request succeeded, and its response.
+/// Checks that a request succeeded, and passes its response to `check`.
 fn succeeded<T>(
     check: impl FnOnce(T) + Send + 'static,
 ) -> impl FnOnce(Result<T, String>) -> Result<(), String> + Send {
@@ -209,10 +209,10 @@ fn succeeded<T>(
     }
 }
 
-/// An adapter that follows a script, to test clients: a list of steps, made with one call for each, which a thread goes through.
+/// An adapter that follows a script, to test clients: a list of steps, one call for each, which a thread runs.
 ///
-/// What comes earlier than its step waits for it; what does not come ends the script with a panic that says which step it was and what
-/// came instead. For an adapter that reacts, write a [`Server`](crate::Server).
+/// A message that is received before its step waits for it. If a message is missing, the script panics and says which step it was
+/// and which messages were received instead. For an adapter that reacts, write a [`Server`](crate::Server).
 ///
 /// ```
 /// use dapple_dap::{Client, Connection, Failure};
@@ -264,7 +264,7 @@ impl FakeAdapter {
         self
     }
 
-    /// Waits for a request and answers it. The handler may assert what it likes about the arguments.
+    /// Waits for a request and answers it. The handler may check the arguments with assertions.
     pub fn answers<R: Request>(
         mut self,
         handler: impl FnOnce(R::Arguments) -> Result<R::Response, Failure> + Send + 'static,
@@ -286,7 +286,7 @@ impl FakeAdapter {
         self
     }
 
-    /// Sends a reverse request, such as `runInTerminal`, and waits for its response, which is to be a success.
+    /// Sends a reverse request, such as `runInTerminal`, and waits for its response, which has to be a success.
     pub fn asks<R: Request>(
         mut self,
         arguments: R::Arguments,
@@ -303,7 +303,7 @@ impl FakeAdapter {
         self
     }
 
-    /// Goes through the script with the client at the other end, and closes the connection behind it.
+    /// Runs the script against the client at the other end, and then closes the connection.
     pub fn start(self, connection: Connection) -> Running {
         self.0.start(connection)
     }
@@ -364,19 +364,19 @@ impl FakeClient {
         self
     }
 
-    /// Sends a request and does not wait for its response: [`gets`](Self::gets) does.
+    /// Sends a request without waiting for its response; [`gets`](Self::gets) waits.
     pub fn sends<R: Request>(mut self, arguments: R::Arguments) -> Self {
         self.0.sends::<R>(arguments);
         self
     }
 
-    /// Waits for the response to a request that was sent, which is to be a success.
+    /// Waits for the response to a request that was sent, which has to be a success.
     pub fn gets<R: Request>(mut self, check: impl FnOnce(R::Response) + Send + 'static) -> Self {
         self.0.gets::<R>(succeeded(check));
         self
     }
 
-    /// Sends a request and waits for its response, which is to be a success.
+    /// Sends a request and waits for its response, which has to be a success.
     pub fn asks<R: Request>(
         self,
         arguments: R::Arguments,
@@ -385,7 +385,7 @@ impl FakeClient {
         self.sends::<R>(arguments).gets::<R>(check)
     }
 
-    /// Sends a request that is to fail with a sentence.
+    /// Sends a request and waits for its response, which has to be an error with this sentence.
     pub fn fails<R: Request>(mut self, arguments: R::Arguments, sentence: &str) -> Self {
         let expected = sentence.to_owned();
         self.0.sends::<R>(arguments);
@@ -432,7 +432,7 @@ impl FakeClient {
         self
     }
 
-    /// Goes through the script with the adapter at the other end, and closes the connection behind it.
+    /// Runs the script against the adapter at the other end, and then closes the connection.
     pub fn start(self, connection: Connection) -> Running {
         self.0.start(connection)
     }

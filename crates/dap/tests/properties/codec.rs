@@ -1,10 +1,10 @@
-//! The decoder gives the same whatever the pieces are that a stream comes in.
+//! The decoder returns the same messages and errors however a stream is cut into pieces.
 
 use dapple_dap::codec::{CodecError, Decoder};
 
 type Found = Vec<Result<String, CodecError>>;
 
-/// The first byte says how many of the next ones are lengths of pieces, which are used over and over; the rest is the stream.
+/// The first byte is the number of bytes after it that are lengths of pieces, which are used in a cycle; the rest is the stream.
 pub fn pieces_do_not_matter(input: &[u8]) {
     let (lengths, stream) = match input.split_first() {
         Some((&count, rest)) => rest.split_at(usize::from(count % 16).min(rest.len())),
@@ -22,7 +22,7 @@ pub fn pieces_do_not_matter(input: &[u8]) {
         if rest.is_empty() {
             break;
         }
-        // Pieces of no bytes happen too, but not only these.
+        // Pieces may be empty, but not all of them.
         let length = usize::from(*length) + usize::from(lengths.iter().all(|length| *length == 0));
         let (piece, behind) = rest.split_at(length.min(rest.len()));
         decoder.push(piece);
@@ -33,7 +33,7 @@ pub fn pieces_do_not_matter(input: &[u8]) {
     assert_eq!(whole.is_lost(), decoder.is_lost());
     assert_eq!(whole.is_between_messages(), decoder.is_between_messages());
 
-    // A fatal error is the last that is found, and messages are within the limit.
+    // Nothing follows a fatal error, and messages are within the limit.
     let fatal =
         |found: &Result<String, CodecError>| found.as_ref().is_err_and(CodecError::is_fatal);
     let last = at_once.last();
@@ -42,7 +42,7 @@ pub fn pieces_do_not_matter(input: &[u8]) {
     let messages: Vec<_> = at_once.into_iter().flatten().collect();
     assert!(messages.iter().all(|text| text.len() <= limit));
 
-    // What was read can be written and read again.
+    // The messages can be written and read again.
     let mut again = Decoder::new();
     for text in &messages {
         again.push(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
@@ -52,7 +52,7 @@ pub fn pieces_do_not_matter(input: &[u8]) {
     assert!(again.is_between_messages());
 }
 
-/// Everything a decoder has, in order.
+/// All messages and errors that a decoder returns, in order.
 fn read(decoder: &mut Decoder) -> Found {
     let mut found = Vec::new();
     loop {

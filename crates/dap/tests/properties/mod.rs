@@ -1,7 +1,7 @@
-//! What has to hold for any input, as functions that panic where it does not.
+//! Properties that have to hold for any input, as functions that panic where they do not.
 //!
-//! The fuzz targets and the property tests share them: the former look for inputs without end, the latter try some in each run of
-//! the tests, and every input that a fuzzer found stays there as a test of its own.
+//! The fuzz targets and the property tests share them. The fuzzers search for inputs without end; the property tests try some in each
+//! run, and all inputs that a fuzzer has found to fail.
 
 pub mod codec;
 pub mod payload;

@@ -1,5 +1,5 @@
-//! What is decoded and encoded again is the same when it is decoded once more, and a message is the same whether it is read at
-//! once or in two stages.
+//! A payload that is decoded, encoded and decoded again is the same, and a message is the same whether it is decoded in one pass or
+//! in two stages.
 
 use dapple_dap::AnyMessage;
 use dapple_dap::envelope::{Envelope, EnvelopeError, Kind};
@@ -8,7 +8,7 @@ use dapple_dap::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Takes the text of one message through its envelope and its type.
+/// Decodes and encodes the text of one message by its envelope and its type.
 pub fn decoding_is_stable(text: &str) {
     let whole = AnyMessage::decode(text);
     let envelope = match Envelope::parse(text) {
@@ -42,7 +42,7 @@ pub fn decoding_is_stable(text: &str) {
     }
 }
 
-/// The payload as it is shown, if it can be decoded.
+/// The payload's debug output, if it can be decoded.
 fn payload_is_stable(envelope: &Envelope<'_>) -> Option<String> {
     match &envelope.kind {
         Kind::Request { command, arguments } => stable(
@@ -97,7 +97,7 @@ fn stable<T: PartialEq + std::fmt::Debug + Serialize>(
     Some(format!("{first:?}"))
 }
 
-/// An error message says something, and not all of what came.
+/// Asserts that an error message is neither empty nor as long as the input.
 fn readable(message: &str, error: &EnvelopeError) {
     assert!(!message.is_empty() && message.len() < 500, "{error:?}");
 }

@@ -1,4 +1,4 @@
-//! Whatever a client sends, each of its requests gets exactly one response, and the adapter keeps the rules.
+//! For any messages from a client, each request gets exactly one response, and the adapter keeps the rules.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use dapple_dap::server::Progress;
 use dapple_dap::types::*;
 use dapple_dap::{Connection, Failure, Flow, Incoming, Responder, Server};
 
-/// What the adapter has under way.
+/// The adapter's requests under way.
 #[derive(Default)]
 struct State {
     waiting: Vec<Responder<EvaluateRequest>>,
-    /// Reverse requests: how many were asked, and how many had an outcome.
+    /// How many reverse requests were sent, and how many had an outcome.
     asked: usize,
     outcomes: Arc<AtomicUsize>,
 }
 
-/// An adapter that answers some requests at once, some later, some never, and sends events whenever it can.
+/// An adapter that answers some requests at once, some later and some never, and sends events at many points.
 fn erratic() -> Server<State> {
     Server::builder()
         .on_deferred::<EvaluateRequest>(|state: &mut State, arguments, responder, context| {
@@ -71,11 +71,11 @@ fn erratic() -> Server<State> {
         .build()
 }
 
-/// What came out of the session, against the rules.
+/// Checks the session's messages against the rules.
 #[derive(Default)]
 struct Checker {
     rules: Lifecycle,
-    /// How often a number was used by the client's requests, less the responses.
+    /// The number of the client's requests without a response, by `seq`.
     open: BTreeMap<i64, i64>,
     last_seq: i64,
     progress: i64,
@@ -99,7 +99,7 @@ impl Checker {
         }
     }
 
-    /// The client has got a message.
+    /// The client has received a message.
     fn received(&mut self, text: &str) {
         let envelope = Envelope::parse(text).expect("the session sends messages");
         assert_eq!(envelope.seq, self.last_seq + 1, "numbers count from one");
@@ -120,7 +120,7 @@ impl Checker {
     }
 }
 
-/// The request that a text is or may be.
+/// The number to answer to, if a text without a readable envelope may be a request.
 fn answer_to(error: &EnvelopeError) -> Option<i64> {
     match error {
         EnvelopeError::Shape { answer_to, .. } => *answer_to,
@@ -164,7 +164,7 @@ pub fn each_request_has_one_response(lines: &str) {
             }
             flow = session.handle(&mut state, incoming);
             if flow == Flow::Closed {
-                // These were answered too.
+                // Messages after `disconnect` were answered too.
                 texts.by_ref().for_each(|text| checker.handled(text));
             }
             drain(&client, &mut checker);

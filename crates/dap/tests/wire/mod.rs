@@ -1,6 +1,6 @@
-//! A client that writes bytes, and an adapter behind a real socket.
+//! A client that writes bytes, and an adapter at the other end of a real socket.
 
-// Each test file uses its part of it.
+// Each test file uses only a part of this module.
 #![allow(dead_code)]
 
 use std::io::{ErrorKind, Read, Write};
@@ -13,14 +13,14 @@ use dapple_dap::codec::Decoder;
 use dapple_dap::envelope::{Envelope, Kind};
 use dapple_dap::{Connection, Server};
 
-/// One end of a socket at whose other end a session is served by a thread.
+/// One end of a socket; a thread serves a session at the other end.
 pub struct Wire<S> {
     pub socket: UnixStream,
     decoder: Decoder,
     session: Option<JoinHandle<S>>,
 }
 
-/// What `initialize` looks like here.
+/// The `initialize` request of these tests.
 pub const INITIALIZE: &str = r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","supportsProgressReporting":true,"supportsRunInTerminalRequest":true}}"#;
 
 impl<S: Send + 'static> Wire<S> {
@@ -72,7 +72,7 @@ impl<S: Send + 'static> Wire<S> {
             match self.socket.read(&mut piece) {
                 Ok(0) => return None,
                 Ok(length) => self.decoder.push(&piece[..length]),
-                // An end as well: of a session that has not read all that was written to it.
+                // Also the end: of a session that has not read all bytes written to it.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("nothing comes: {error}"),
             }
@@ -91,7 +91,7 @@ impl<S: Send + 'static> Wire<S> {
         self.read()
     }
 
-    /// Closes our writing half, waits for the end of the session, and gives what it left behind: all messages and the state.
+    /// Closes the writing half, waits for the end of the session, and returns its remaining messages and its state.
     pub fn end(mut self) -> (Vec<String>, S) {
         self.socket.shutdown(Shutdown::Write).ok();
         let mut left = Vec::new();
