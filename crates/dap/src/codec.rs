@@ -62,7 +62,7 @@ pub enum CodecError {
     /// bytes would hang.
     #[error("a message of {length} bytes is over the limit of {limit}; nothing more is read")]
     TooLong {
-        /// What the header said, in bytes.
+        /// The header's value, in bytes.
         length: u64,
         /// The limit, in bytes.
         limit: usize,

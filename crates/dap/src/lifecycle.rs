@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | the first request is `initialize`, once | [`Violation::BeforeInitialize`], [`Violation::InitializeTwice`] |
 //! | until its response the adapter sends nothing else | [`Violation::BeforeInitializeResponse`] |
-//! | `initialized` comes once | [`Violation::InitializedTwice`] |
+//! | `initialized` is sent once | [`Violation::InitializedTwice`] |
 //! | `seq` counts from 1, per direction | [`Violation::Sequence`] |
 //! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
 //! | only the adapter sends events | [`Violation::EventFromClient`] |
@@ -104,7 +104,7 @@ pub enum Threads {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A request came before `initialize`.
+    /// A request was sent before `initialize`.
     #[error(
         "`{}` came before `initialize`; the first request must be `initialize`",
         of_name(command)

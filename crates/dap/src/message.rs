@@ -294,7 +294,7 @@ impl<'de> Deserialize<'de> for IntegerOrString {
     }
 }
 
-/// Writes a number as JavaScript does: `100`, not `100.0`, which is what most peers send and some expect.
+/// Writes a number as JavaScript does: `100`, not `100.0`. Most peers send that form, and some expect it.
 pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     let whole = *value as i64;
     // Comparing the bits leaves fractions, large numbers and -0 alone.

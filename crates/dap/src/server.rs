@@ -1,8 +1,8 @@
 //! The SDK for adapters: handlers by request type, and sessions that call them.
 //!
 //! A [`Server`] is the table of handlers. [`Server::start`] starts a [`Session`] with one client, [`Server::serve`] one with each
-//! client of a listener. Registering a handler sets the request's capability, so that what is advertised exists. The session, not
-//! the handlers, keeps the protocol's rules; see [`crate::lifecycle`].
+//! client of a listener. Registering a handler sets the request's capability, so that each advertised request has a handler. The
+//! session, not the handlers, keeps the protocol's rules; see [`crate::lifecycle`].
 //!
 //! | a handler wants | it uses |
 //! | --- | --- |

@@ -322,7 +322,7 @@ fn connecting_waits_for_a_unix_socket_but_not_for_ever() {
 }
 
 /// An adapter that does not end when its client does, with a child in its process group, one in another session, and a
-/// grandchild there. Returns their process ids, which the processes write to a pipe that ends when all are started.
+/// grandchild there. Returns the four process ids, which the shells write to a pipe.
 fn stubborn() -> (Client, Vec<u32>) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let script = "sleep 1000 & echo $! >&2

@@ -66,7 +66,7 @@ fn a_line_that_is_no_header_is_reported_and_the_message_behind_it_is_read() {
     );
 }
 
-/// The bytes after it are skipped up to the next message, whose header stands on the same line as the end of the skipped body.
+/// The bytes after the bad header are skipped up to the next message, whose header stands on the line on which the skipped body ends.
 #[test]
 fn a_length_that_cannot_be_read_is_skipped_with_what_follows() {
     for value in [

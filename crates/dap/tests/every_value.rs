@@ -75,7 +75,7 @@ struct Maker<'m> {
     values: BTreeSet<String>,
 }
 
-/// Definitions that keep what they do not know.
+/// Definitions that keep unknown fields.
 const KEEPS_UNKNOWN: [&str; 3] = [
     "Capabilities",
     "LaunchRequestArguments",

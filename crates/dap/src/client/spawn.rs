@@ -1,7 +1,7 @@
 //! An adapter as a child process, and how it and its descendants are ended.
 //!
 //! An adapter starts processes of its own: servers, launchers, debuggees. If it ends by itself, as it does when its client is gone,
-//! it decides what happens to them. If it has to be killed it cannot end them, so its descendants are killed with it, in
+//! it decides itself which of them survive. If it has to be killed it cannot end them, so its descendants are killed with it, in
 //! any process group or session.
 
 use std::collections::HashMap;

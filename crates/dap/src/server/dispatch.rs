@@ -31,7 +31,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// What the client said about itself in `initialize`.
+    /// The arguments of the client's `initialize`.
     pub fn client(&self) -> &InitializeRequestArguments {
         &self.client
     }

@@ -258,7 +258,7 @@ impl FakeAdapter {
         Self(Script::new())
     }
 
-    /// Sets how long each step waits for what is to come.
+    /// Sets how long each step waits for its message.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.0.timeout = timeout;
         self
@@ -358,7 +358,7 @@ impl FakeClient {
         Self(Script::new())
     }
 
-    /// Sets how long each step waits for what is to come.
+    /// Sets how long each step waits for its message.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.0.timeout = timeout;
         self
