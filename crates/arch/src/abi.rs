@@ -15,6 +15,13 @@ pub const RESULT: u16 = 0;
 /// DWARF number of the register with the second half of a result: rdx.
 pub const SECOND_RESULT: u16 = 1;
 
+/// Offset of the stack pointer in a `jmp_buf`, in bytes; the same in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
+pub const JMP_BUF_SP: i64 = 48;
+/// Offset of the address to go on at in a `jmp_buf`, in bytes; the same in glibc and musl.
+pub const JMP_BUF_PC: i64 = 56;
+/// Offset in the thread's control block of the value with which glibc encodes addresses in a `jmp_buf` (`PTR_MANGLE`), in bytes.
+pub const POINTER_GUARD: i64 = 0x30;
+
 /// DWARF numbers of the registers in the order in which the kernel leaves them for a signal's handler (`struct sigcontext`,
 /// asm/sigcontext.h).
 pub const SIGNAL_CONTEXT: [u16; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, FP, 3, 1, 0, 2, SP, PC];

@@ -3,10 +3,11 @@
 //! Commands are closures that run on this thread between two events; what they find out goes back by channels of their
 //! own. Events of the debuggee go through the reducer ([`crate::stops`]), whose actions are carried out here.
 //!
-//! Two notes kept for each thread make breakpoints exact. `passed` is the site whose hit has been accounted for: only
+//! Two notes kept for each thread ([`threads`]) make breakpoints exact. `passed` is the site whose hit has been accounted for: only
 //! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
 //! thread will come back to that address with that stack pointer, and must not be counted again.
 
+mod activity;
 mod affinity;
 mod arguments;
 pub(crate) mod assigning;
@@ -28,6 +29,7 @@ mod inferior_calls;
 mod inlined_calls;
 mod input;
 mod insertion;
+mod landings;
 mod link_maps;
 mod loader;
 pub(crate) mod memory;
@@ -37,9 +39,11 @@ mod recursion;
 mod return_values;
 mod signals;
 mod single_thread;
+mod state;
 mod stepping;
 mod stop_all;
 mod temporary_breakpoints;
+mod threads;
 mod trap;
 mod uncaught;
 mod vfork_children;
@@ -48,39 +52,33 @@ mod watch_hits;
 mod watching;
 
 use crate::breakpoints::model::Model;
-use crate::breakpoints::site::{PatchedMemory, Reason};
+use crate::breakpoints::site::PatchedMemory;
 use crate::debug_info::DebugInfoOptions;
 use crate::event::{self, Stop, StopReason};
-use crate::indexing::Indexing;
 use crate::step::Places;
 use crate::stops::{Action, Actions, How, Mode, Stops};
-use crate::{Address, Error, Event, ThreadId};
+use crate::{Error, Event, ThreadId};
+use activity::Activity;
 use crossbeam_channel::{Receiver, Sender};
 use dapple_arch::registers::user::UserRegisters;
-use dapple_inspect::exceptions::Exception;
-use dapple_inspect::frame::StackCache;
 use dapple_inspect::modules::Modules;
-use dapple_inspect::values::{NamedValue, known::Known};
-use dapple_symbols::functions::SourcePosition;
+use dapple_inspect::values::known::Known;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
-use dapple_target::linux::affinity::{Pace, Pinning};
 use dapple_target::linux::guardian::Guardian;
-use dapple_target::linux::input::Input;
 use dapple_target::linux::memory::ProcessMemory;
 use dapple_target::linux::output::Output;
 use dapple_target::linux::wait::{self, Waited, Waker};
 use dapple_target::linux::{launch, launcher, process, ptrace};
 use dapple_target::process_info::{ProcessInfo, Start};
 use dapple_target::signals::SignalTable;
-use rustc_hash::FxHashMap;
+use state::{Debuggee, Leaving, Link, Loading, StopState};
 use std::sync::Arc;
+use threads::{Control, Threads};
 
 /// Something to do on the owner thread.
 pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
 
-/// The number of the hold at the start, before any stop was told.
-const FIRST_STOP: u64 = 1;
 /// Where commands come in.
 pub(crate) struct CommandQueue {
     pub(crate) sender: Sender<Command>,
@@ -109,112 +107,37 @@ impl CommandQueue {
 
 /// The debuggee and all that is known of it.
 pub(crate) struct Owner {
-    process: ThreadId,
-    start: Start,
-    /// It is, or descends from, what a debugger has launched: it ends with that.
-    of_launched: bool,
+    debuggee: Debuggee,
     children: forks::Children,
-    events: Sender<Event>,
-    commands: Receiver<Command>,
-    waker: Arc<Waker>,
-    output: Output,
-    input: Option<Input>,
+    link: Link,
     stops: Stops,
     actions: Actions,
-    threads: FxHashMap<ThreadId, Control>,
+    threads: Threads,
     memory: PatchedMemory,
     modules: Modules,
     known: Known,
-    last_module: u64,
-    told: crate::warnings::Told,
-    loader: link_maps::Loader,
-    indexing: Indexing,
-    /// For what works beside the session.
-    back: background::Back,
-    /// Dropped first: then nothing that works beside the session begins anything new.
-    _beside: background::Ending,
-    debuginfod: debuginfod::Debuginfod,
+    loading: Loading,
     breakpoints: Model,
-    signals: SignalTable,
-    /// With which signal the program was asked to end: that one is passed on, whatever becomes of others.
-    ends_with: Option<i32>,
     watches: watching::Watches,
     exceptions: exceptions::Exceptions,
     indirect_functions: indirect_functions::IndirectFunctions,
-    step: Option<stepping::Stepping>,
-    /// A function that is called for the user.
-    call: Option<inferior_calls::InferiorCall>,
-    /// Down to where on a thread's stack calls of this stop have left what their values are in.
-    left_on_stack: FxHashMap<ThreadId, u64>,
-    /// What calls have given back and is shown still, and the threads that were called on.
-    kept_temporaries: Vec<(ThreadId, dapple_inspect::values::Value)>,
-    /// What the function has returned that a thread was stepped out of.
-    returned: Option<(ThreadId, NamedValue)>,
+    signals: SignalTable,
+    activity: Activity,
     /// What steps have looked up.
     places: Places,
-    pinning: Pinning,
     gathering: stop_all::Gathering,
-    /// Stops to tell of once all threads are stopped.
-    reports: Vec<Stop>,
-    /// A pause was asked for; for this thread, if for one.
-    pause: Option<Option<ThreadId>>,
-    /// Counts the stops that were told; frames belong to one.
-    stop_number: u64,
-    /// Threads that are shown as they stand before inlined calls that begin where they have stopped, and how many.
-    before_calls: FxHashMap<ThreadId, usize>,
-    /// The lines whose breakpoints threads have stopped at.
-    stopped_at_lines: FxHashMap<ThreadId, SourcePosition>,
-    /// The thread that stopped last.
-    current: ThreadId,
-    stacks: FxHashMap<ThreadId, StackCache>,
-    /// Threads that can only get past their site while no other runs.
-    alone: Vec<ThreadId>,
-    asking: breakpoint_calls::Asking,
-    /// Threads that are to end as soon as all are stopped.
-    ending: Vec<ThreadId>,
-    /// All are being stopped to be let go.
-    detaching: bool,
-    /// And to be left stopped.
-    suspend: bool,
-    over: bool,
+    stop: StopState,
+    leaving: Leaving,
 }
 
 /// What an owner begins with.
 struct Parts {
-    process: ThreadId,
+    debuggee: Debuggee,
     stops: Stops,
-    start: Start,
-    of_launched: bool,
     memory: ProcessMemory,
     guardian: Option<Guardian>,
     output: Output,
     debug_info: DebugInfoOptions,
-}
-
-/// What is kept for each thread.
-#[derive(Debug, Default)]
-struct Control {
-    /// Its registers, while it is stopped and once they were read.
-    registers: Option<UserRegisters>,
-    /// These are not the ones that the kernel has.
-    unwritten: bool,
-    /// What its SIGTRAP was, where that was found out before the stop was told of.
-    trap: Option<trap::Trap>,
-    /// The site at its instruction pointer that has been accounted for.
-    passed: Option<Address>,
-    /// The site and stack pointer that it will come back to from a signal handler.
-    skip: Option<(Address, u64)>,
-    /// The signal to deliver when it goes on; 0: none.
-    signal: i32,
-    /// What the stop it is in, or was in last, is about; for exceptions and signals.
-    exception: Option<Arc<Exception>>,
-    /// The version of what its debug registers watch; 0: nothing.
-    watched: u32,
-    /// Where the panic that is under way has happened.
-    panic_place: Option<String>,
-    /// What functions have to be called for before it goes on.
-    asks: Vec<breakpoint_calls::Ask>,
-    pace: Pace,
 }
 
 impl Owner {
@@ -261,89 +184,58 @@ impl Owner {
         let mut stops = Stops::new(launched.process);
         stops.follow(options.follow_forks);
         let parts = Parts {
-            process: launched.process,
+            debuggee: Debuggee {
+                process: launched.process,
+                start: Start::Launched,
+                of_launched: true,
+            },
             stops,
-            start: Start::Launched,
-            of_launched: true,
             memory,
             guardian: None,
             output,
             debug_info,
         };
         let mut owner = Owner::of(parts, events, queue);
-        owner.input = launched.input;
-        owner.threads.insert(owner.process, Control::default());
+        owner.link.input = launched.input;
+        owner.threads.add(owner.debuggee.process);
         owner.load_program(&launched.program);
-        owner.tell(Event::ThreadStarted(owner.process));
+        owner.tell(Event::ThreadStarted(owner.debuggee.process));
         Ok((owner, info))
     }
 
     fn of(parts: Parts, events: Sender<Event>, queue: CommandQueue) -> Owner {
-        let (back, beside) = background::Back::new(queue.sender, Arc::clone(&queue.waker));
-        let debuginfod = match parts.debug_info.debuginfod {
-            true => debuginfod::Debuginfod::start(back.clone()),
-            false => debuginfod::Debuginfod::default(),
-        };
+        let link = Link::new(queue, events, parts.output);
         Owner {
-            process: parts.process,
-            start: parts.start,
-            of_launched: parts.of_launched,
             children: forks::Children::default(),
-            events,
-            commands: queue.commands,
-            pinning: Pinning::default(),
-            gathering: stop_all::Gathering::default(),
-            waker: queue.waker,
-            output: parts.output,
-            input: None,
             stops: parts.stops,
             actions: Actions::new(),
-            threads: FxHashMap::default(),
+            threads: Threads::default(),
             memory: PatchedMemory::new(parts.memory, parts.guardian),
             modules: Modules::default(),
             known: Known::default(),
-            last_module: 0,
-            told: crate::warnings::Told::default(),
-            loader: link_maps::Loader::default(),
-            indexing: Indexing::new(parts.debug_info.index_cache),
-            back,
-            debuginfod,
-            _beside: beside,
+            loading: Loading::new(parts.debug_info, &link.back),
             breakpoints: Model::default(),
-            signals: SignalTable::default(),
-            ends_with: None,
             watches: watching::Watches::default(),
             exceptions: exceptions::Exceptions::default(),
             indirect_functions: indirect_functions::IndirectFunctions::default(),
-            step: None,
-            call: None,
-            left_on_stack: FxHashMap::default(),
-            kept_temporaries: Vec::new(),
-            returned: None,
+            signals: SignalTable::default(),
+            activity: Activity::default(),
             places: Places::default(),
-            reports: Vec::new(),
-            pause: None,
-            stop_number: FIRST_STOP,
-            before_calls: FxHashMap::default(),
-            stopped_at_lines: FxHashMap::default(),
-            current: parts.process,
-            stacks: FxHashMap::default(),
-            alone: Vec::new(),
-            asking: breakpoint_calls::Asking::default(),
-            ending: Vec::new(),
-            detaching: false,
-            suspend: false,
-            over: false,
+            gathering: stop_all::Gathering::default(),
+            stop: StopState::new(parts.debuggee.process),
+            leaving: Leaving::default(),
+            debuggee: parts.debuggee,
+            link,
         }
     }
 
     /// Serves commands and the debuggee's events until the debuggee is gone or left.
     pub(crate) fn run(&mut self) {
-        while !self.over {
+        while !self.leaving.over {
             if self.attend() {
                 continue;
             }
-            match self.commands.recv() {
+            match self.link.commands.recv() {
                 Ok(command) => drop(self.obey(command)),
                 Err(_) => self.abandon(),
             }
@@ -357,9 +249,9 @@ impl Owner {
             Ok(Waited::Status(thread, status)) => self.deal_with(thread, status),
             Ok(Waited::Woken) => {
                 self.gathering.tick();
-                self.waker.take();
+                self.link.waker.take();
                 self.unpin_long_running();
-                if self.call.is_none() {
+                if !self.activity.is_call() {
                     self.serve();
                 }
                 self.deal_with_what_is_there();
@@ -383,19 +275,19 @@ impl Owner {
         let event = wait::decode(thread, status);
         tracing::trace!(?event, "debuggee");
         self.noticed(event);
-        self.noticed_in_call(event);
+        self.activity_notices(event);
         self.stops.handle(event, &mut self.actions);
         self.perform();
     }
 
     /// The engine itself failed: nothing must be left behind.
     pub(crate) fn abandon(&mut self) {
-        if !self.over {
-            self.pinning.release();
+        if !self.leaving.over {
+            self.threads.pinning.release();
             self.let_children_go();
-            match self.of_launched {
+            match self.debuggee.of_launched {
                 true if self.has_only_children() => {}
-                true => wait::abandon(self.process),
+                true => wait::abandon(self.debuggee.process),
                 // It is let go with this thread's end.
                 false => {
                     self.memory.clean_own();
@@ -408,7 +300,7 @@ impl Owner {
 
     /// Whether the debuggee is gone or left.
     pub(crate) fn is_over(&self) -> bool {
-        self.over
+        self.leaving.over
     }
 
     /// Whether all threads are stopped.
@@ -417,8 +309,8 @@ impl Owner {
     }
 
     fn serve(&mut self) {
-        while !self.over
-            && let Ok(command) = self.commands.try_recv()
+        while !self.leaving.over
+            && let Ok(command) = self.link.commands.try_recv()
         {
             self.obey(command);
         }
@@ -426,12 +318,12 @@ impl Owner {
 
     /// Does what is asked, and what follows from it; nothing when the debuggee is gone.
     pub(crate) fn obey<R>(&mut self, command: impl FnOnce(&mut Owner) -> R) -> Option<R> {
-        if self.over {
+        if self.leaving.over {
             return None;
         }
         let answer = command(self);
         self.perform();
-        if !self.over {
+        if !self.leaving.over {
             self.tell_warnings();
         }
         Some(answer)
@@ -439,12 +331,12 @@ impl Owner {
 
     fn tell(&self, event: Event) {
         // Nobody listens any more: the session's end is on its way.
-        let _ = self.events.send(event);
+        let _ = self.link.events.send(event);
     }
 
     fn perform(&mut self) {
         while let Some(action) = self.actions.pop_front() {
-            if self.over {
+            if self.leaving.over {
                 self.actions.clear();
                 return;
             }
@@ -454,7 +346,7 @@ impl Owner {
                     self.write_back(thread);
                     self.watch_before_run(thread);
                     let to_call = self.pin_for_run(thread, how);
-                    if let Some(control) = self.threads.get_mut(&thread) {
+                    if let Some(control) = self.threads.get_mut(thread) {
                         control.registers = None;
                         control.trap = None;
                         control.exception = None;
@@ -477,7 +369,7 @@ impl Owner {
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReleaseCopy(child) => self.release_copy(child),
                 Action::ReleaseVforkChild(child) => {
-                    self.threads.remove(&child);
+                    self.threads.let_go(child);
                     let _ = ptrace::detach(child, 0);
                 }
                 Action::KeepChild(child, memory) => self.keep_child(child, memory),
@@ -488,7 +380,7 @@ impl Owner {
                 } => self.will_be_succeeded(child, maker, memory),
                 Action::KeptChildEnded(child) => self.kept_child_ended(child),
                 Action::Started(thread) => {
-                    self.threads.entry(thread).or_default();
+                    self.threads.add(thread);
                     self.tell(Event::ThreadStarted(thread));
                 }
                 Action::Ended(thread) => {
@@ -504,7 +396,7 @@ impl Owner {
 
     /// A stopped thread's registers; `None` when it has died.
     fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
-        let control = self.threads.entry(thread).or_default();
+        let control = self.threads.control(thread);
         if control.registers.is_none() {
             control.registers = ptrace::registers(thread).ok();
         }
@@ -520,7 +412,7 @@ impl Owner {
     }
 
     fn control(&mut self, thread: ThreadId) -> &mut Control {
-        self.threads.entry(thread).or_default()
+        self.threads.control(thread)
     }
 
     /// Moves a thread that stopped inside a copied instruction to where it is in the program.
@@ -548,14 +440,14 @@ impl Owner {
     /// Notes a stop to tell of, and stops all threads for it.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
         self.write_back(thread);
-        if self.call.is_some() {
-            return self.stopped_in_call(thread, reason);
-        }
+        let Some(reason) = self.activity_reports(thread, reason) else {
+            return;
+        };
         let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
         let asks = self.asks(thread, address);
         if !(asks && reason.is_undecided_yet()) {
-            self.reports.retain(|r| r.thread != thread);
-            self.reports.push(Stop {
+            self.stop.reports.retain(|r| r.thread != thread);
+            self.stop.reports.push(Stop {
                 thread,
                 address,
                 reason,
@@ -566,7 +458,7 @@ impl Owner {
 
     fn all_stopped(&mut self) {
         self.gathering.over();
-        self.pinning.all_stopped();
+        self.threads.pinning.all_stopped();
         self.unpark();
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);
@@ -576,21 +468,21 @@ impl Owner {
             self.memory.forget_removed();
             self.memory.caves.reclaim();
         }
-        if self.call.is_some() {
-            return self.gathered_in_call();
+        if self.activity_stopped() {
+            return;
         }
         if self.succeed_if_due() {
             return self.go_on();
         }
-        if self.detaching {
-            self.pinning.let_all_go();
+        if self.leaving.detaching {
+            self.threads.pinning.let_all_go();
             return self.detach();
         }
         self.end_them();
         self.decide_asked();
-        let mut reports = std::mem::take(&mut self.reports);
+        let mut reports = std::mem::take(&mut self.stop.reports);
         reports.retain(|r| self.stops.is_live(r.thread));
-        if let Some(asked) = self.pause.take()
+        if let Some(asked) = self.stop.pause.take()
             && reports.is_empty()
         {
             let thread = asked
@@ -605,7 +497,7 @@ impl Owner {
                 });
             }
         }
-        let alone = std::mem::take(&mut self.alone);
+        let alone = self.threads.take_alone();
         if reports.is_empty() && self.stops.none_may_run() {
             reports.extend(self.last_runner_ended());
             if reports.is_empty() {
@@ -616,18 +508,18 @@ impl Owner {
             // There's nothing to show: whoever stopped has died since, or wanted the others out of its way.
             return self.run_alone(&alone);
         };
-        let ended = self.step.as_ref().map(stepping::Stepping::ends_before);
+        let ended = self.activity.step().map(stepping::Stepping::ends_before);
         self.keep_returned(&reports);
         self.end_step();
-        self.current = first.thread;
+        self.stop.current = first.thread;
         for report in &reports {
             self.stands(report);
         }
-        self.before_calls = reports
+        let not_begun: Vec<_> = reports
             .iter()
             .filter_map(|r| self.stands_before(r, ended))
             .collect();
-        self.stopped_at_lines = self.lines_of(&reports);
+        self.threads.show(not_begun, self.lines_of(&reports));
         self.tell_stops(reports);
         self.remove_temporaries(|_| false);
     }
@@ -642,17 +534,16 @@ impl Owner {
 
     /// Tells of a stop; what was known of the one before is forgotten.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
-        self.stop_number += 1;
-        self.left_on_stack.clear();
-        self.kept_temporaries.clear();
+        self.stop.number += 1;
+        self.stop.kept_temporaries.clear();
         if self.stops.mode() == Mode::Stopped {
             self.arm_again();
         }
-        if !self.of_launched && self.stops.mode() == Mode::Stopped {
+        if !self.debuggee.of_launched && self.stops.mode() == Mode::Stopped {
             self.make_safe();
         }
-        self.stacks.clear();
-        self.output.drain();
+        self.threads.new_stop();
+        self.link.output.drain();
         let behind_start = !stops.iter().any(|stop| stop.reason == StopReason::Entry);
         self.tell(Event::Stopped(stops));
         if behind_start {
@@ -679,11 +570,7 @@ impl Owner {
         if !self.stops.runs(thread) && !self.stops.is_vfork_child(thread) {
             return;
         }
-        if self.step.as_ref().is_some_and(|s| s.thread == thread) {
-            self.step_on(thread);
-        } else {
-            self.run_on(thread, How::Continue);
-        }
+        self.activity_runs(thread);
     }
 
     /// Runs a thread, past the site it stands on when that is accounted for.
@@ -717,45 +604,29 @@ impl Owner {
             }
             trap::Past::OnlyAlone => {
                 self.control(thread).passed = Some(site);
-                self.alone.push(thread);
+                self.threads.must_run_alone(thread);
                 self.stops.stop_all(&mut self.actions);
             }
         }
     }
 
     fn thread_ended(&mut self, thread: ThreadId) {
-        self.thread_ended_in_call(thread);
-        self.pinning.forget(thread);
+        self.activity_lost(thread);
         self.stack_ended(thread);
         self.resolver_calls_ended(thread);
-        self.threads.remove(&thread);
-        self.stacks.remove(&thread);
-        if self.step.as_ref().is_some_and(|s| s.thread == thread) {
-            // The others run on; what ends them tells so.
-            self.end_step();
-        }
-    }
-
-    fn end_step(&mut self) {
-        if self.step.take().is_some() {
-            self.watch_no_return();
-            self.memory.remove_everywhere(Reason::Step);
-        }
+        self.threads.ended(thread);
     }
 
     /// The process runs another program: nothing that was known of the old one holds.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
-        self.pinning.forget_all();
-        self.threads.clear();
-        self.threads.insert(thread, Control::default());
-        self.stacks.clear();
-        self.reports.clear();
+        self.threads.executed(thread);
+        self.stop.reports.clear();
         self.indirect_functions = indirect_functions::IndirectFunctions::default();
-        match ProcessMemory::open(self.process) {
+        match ProcessMemory::open(self.debuggee.process) {
             Ok(memory) => {
                 self.memory.needs_no_guardian();
-                let guardian = self.guardian_of(self.process, &memory);
+                let guardian = self.guardian_of(self.debuggee.process, &memory);
                 self.memory = PatchedMemory::new(memory, guardian);
             }
             Err(error) => {
@@ -764,9 +635,7 @@ impl Owner {
             }
         }
         self.load_new_program(thread);
-        if !self.executed_in_call(thread) {
-            self.release(thread);
-        }
+        self.activity_executed(thread);
     }
 
     /// The modules of another program, in memory in which nothing is inserted, take the place of those that are known.
@@ -783,17 +652,17 @@ impl Owner {
     }
 
     fn ended(&mut self, status: ExitStatus) {
-        if self.over {
+        if self.leaving.over {
             return;
         }
         self.let_children_go();
-        self.over = true;
+        self.leaving.over = true;
         self.memory.needs_no_guardian();
-        self.pinning.forget_all();
-        self.waker.abandon();
+        self.threads.pinning.forget_all();
+        self.link.waker.abandon();
         match self.has_left_writers() {
-            true => self.output.finish_and_discard(),
-            false => self.output.finish(),
+            true => self.link.output.finish_and_discard(),
+            false => self.link.output.finish(),
         }
         self.tell(Event::Exited(status));
     }

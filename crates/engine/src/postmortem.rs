@@ -8,7 +8,7 @@ mod programs;
 use self::programs::{Proof, Sought};
 use crate::event::{Stop, StopReason};
 use crate::indexing::{self, Beside, Indexing};
-use crate::warnings::Told as Warned;
+use crate::warnings::Reported as Warned;
 use crate::{Address, Error, Event, ThreadId};
 use crossbeam_channel::Sender;
 use dapple_arch::Memory;

@@ -12,9 +12,9 @@ const MOST: usize = 10;
 
 /// What was told, by module file: a library that comes back has the same problems.
 #[derive(Debug, Default)]
-pub(crate) struct Told(FxHashMap<PathBuf, Vec<String>>);
+pub(crate) struct Reported(FxHashMap<PathBuf, Vec<String>>);
 
-impl Told {
+impl Reported {
     /// What the modules have met since the last time, module by module.
     pub(crate) fn news_of(&mut self, modules: &Modules) -> Vec<Vec<String>> {
         let mut all = Vec::new();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn each_problem_is_told_once_and_not_too_many() {
-        let mut told = Told::default();
+        let mut told = Reported::default();
         let mut news = |problems: std::ops::Range<usize>| {
             let problems = problems.map(|number| format!("problem {number}"));
             told.news(Path::new("/lib/a.so"), problems)

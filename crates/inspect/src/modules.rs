@@ -301,6 +301,7 @@ impl Modules {
         self.changed();
     }
 
+    /// Keeps the modules for which `keep` holds.
     pub fn retain(&mut self, keep: impl FnMut(&Arc<LoadedModule>) -> bool) {
         self.loaded.retain(keep);
         self.changed();

@@ -1,4 +1,4 @@
-//! Which threads are held on the tracer's processor while they run.
+//! Pins threads to the tracer's processor while they stop often, because a stop is four times cheaper there.
 
 use super::Owner;
 use crate::ThreadId;
@@ -12,21 +12,21 @@ use dapple_target::wait_event::{WaitEvent, What};
 impl Owner {
     /// A thread has stopped.
     pub(super) fn noticed(&mut self, event: WaitEvent) {
-        let Some(control) = self.threads.get_mut(&event.thread) else {
+        let Some((pinning, pace)) = self.threads.pacing(event.thread) else {
             return;
         };
         let trapped = event.what == What::Signal(libc::SIGTRAP);
-        control.pace.stopped(trapped);
+        pace.stopped(trapped);
         if event.what == What::SystemCall {
-            self.pinning.calls(event.thread, &mut control.pace);
+            pinning.calls(event.thread, pace);
         }
     }
 
-    /// Before a thread is let run: holds it if that is worth it and nobody can see it. True: it must stop at its next
-    /// system call.
+    /// Before a thread runs: pins it if that is worth it and the program can't see it. True: the thread must stop at its next system
+    /// call.
     pub(super) fn pin_for_run(&mut self, thread: ThreadId, how: How) -> bool {
-        if self.start != Start::Launched {
-            // Should the debugger be killed, nobody would give it back where it may run.
+        if self.debuggee.start != Start::Launched {
+            // If the debugger were killed, the thread's affinity would stay changed.
             return false;
         }
         let run = match how {
@@ -34,21 +34,19 @@ impl Owner {
             How::Step if self.is_before_call(thread) => Run::MaybeCall,
             How::Step => Run::Instruction,
         };
-        let Some(control) = self.threads.get_mut(&thread) else {
-            return false;
-        };
-        self.pinning.before(thread, run, &mut control.pace)
+        let pacing = self.threads.pacing(thread);
+        pacing.is_some_and(|(pinning, pace)| pinning.before(thread, run, pace))
     }
 
     /// Whether a thread that runs is expected to stop at once.
     pub(crate) fn stops_soon(&self) -> bool {
-        self.stops.mode() == Mode::Running && self.pinning.stops_soon()
+        self.stops.mode() == Mode::Running && self.threads.pinning.stops_soon()
     }
 
-    /// Threads that are held, but have been running for long, may run where they could before.
+    /// Gives pinned threads that have been running for long their own affinity back.
     pub(super) fn unpin_long_running(&mut self) {
-        for thread in self.pinning.tick() {
-            if let Some(control) = self.threads.get_mut(&thread) {
+        for thread in self.threads.pinning.tick() {
+            if let Some(control) = self.threads.get_mut(thread) {
                 control.pace.was_in_vain();
             }
         }

@@ -316,7 +316,7 @@ impl Owner {
             ));
         }
         let mut number = number;
-        let stack = self.stacks.get(&thread).ok_or_else(lost)?;
+        let stack = self.threads.stack(thread).ok_or_else(lost)?;
         for frame in stack.physical().get(..level).ok_or_else(lost)?.iter().rev() {
             match kept(frame, number, &self.modules, &self.memory) {
                 Kept::In(other) => number = other,
@@ -328,7 +328,7 @@ impl Owner {
     }
 
     fn require_code(&self, address: Address) -> Result<(), Error> {
-        let mappings = process::mappings(self.process);
+        let mappings = process::mappings(self.debuggee.process);
         let is_code = mappings
             .iter()
             .any(|m| m.execute && (m.start..m.end).contains(&address.0));

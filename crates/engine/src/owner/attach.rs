@@ -1,6 +1,7 @@
 //! Taking over a process that runs already.
 
-use super::{CommandQueue, Control, FIRST_STOP, Owner, Parts, attached};
+use super::state::{Debuggee, FIRST_STOP};
+use super::{CommandQueue, Owner, Parts, attached};
 use crate::attach::AttachOptions;
 use crate::event::{self, StopReason};
 use crate::forks::Arrival;
@@ -60,24 +61,26 @@ impl Owner {
         let mut stops = Stops::stopping(process, &threads);
         stops.follow(options.follow_forks);
         let parts = Parts {
-            process,
+            debuggee: Debuggee {
+                process,
+                start: Start::Attached,
+                of_launched,
+            },
             stops,
-            start: Start::Attached,
-            of_launched,
             memory,
             guardian,
             output,
             debug_info: options.debug_info.clone(),
         };
         let mut owner = Owner::of(parts, events, queue);
-        owner.current = threads.first().copied().unwrap_or(process);
+        owner.stop.current = threads.first().copied().unwrap_or(process);
         for &thread in &threads {
-            owner.threads.insert(thread, Control::default());
+            owner.threads.add(thread);
             owner.tell(Event::ThreadStarted(thread));
             // A thread that is gone is told of by the next wait.
             let _ = ptrace::interrupt(thread);
         }
-        owner.pause = Some(Some(process));
+        owner.stop.pause = Some(Some(process));
         owner.children.parked = parked;
         if let Err(reason) = owner.until_held() {
             owner.detach();
@@ -104,7 +107,7 @@ impl Owner {
 
     /// Why all are stopped that were told to: to be held at first, then because a user asked.
     pub(super) fn pause_reason(&self) -> StopReason {
-        match (self.start, self.stop_number) {
+        match (self.debuggee.start, self.stop.number) {
             (Start::Attached, FIRST_STOP) => StopReason::Entry,
             _ => StopReason::Pause,
         }
@@ -115,7 +118,7 @@ impl Owner {
         let failed = |e: std::io::Error| format!("waiting for it failed: {e}");
         let start = Instant::now();
         let (_in_time, over) = bounded::<Infallible>(0);
-        let alarm = Arc::clone(&self.waker);
+        let alarm = Arc::clone(&self.link.waker);
         std::thread::Builder::new()
             .name("attach timeout".into())
             .spawn(move || {
@@ -132,17 +135,17 @@ impl Owner {
                     self.perform();
                 }
                 Waited::Woken => {
-                    self.waker.take();
+                    self.link.waker.take();
                     if start.elapsed() >= PATIENCE {
                         return Err(format!(
                             "it does not stop: {}",
-                            attach::obstinate(self.process)
+                            attach::obstinate(self.debuggee.process)
                         ));
                     }
                 }
-                Waited::NoChildren => self.over = true,
+                Waited::NoChildren => self.leaving.over = true,
             }
-            if self.over {
+            if self.leaving.over {
                 return Err(ENDED.into());
             }
         }

@@ -23,11 +23,11 @@ pub(super) fn guardian_of(process: ThreadId, memory: &ProcessMemory) -> Option<G
 impl Owner {
     /// The next status of any thread, or of `one`.
     pub(super) fn next_status(&mut self, one: Option<ThreadId>) -> io::Result<Waited> {
-        if self.of_launched {
-            return wait::wait(&self.waker, one);
+        if self.debuggee.of_launched {
+            return wait::wait(&self.link.waker, one);
         }
         loop {
-            match wait::look(&self.waker, one)? {
+            match wait::look(&self.link.waker, one)? {
                 Waited::Status(thread, seen) => {
                     self.make_right(thread, seen);
                     if let Some(status) = wait::take(thread) {
@@ -49,9 +49,10 @@ impl Owner {
         }
     }
 
-    /// The next status of one thread, while the others are stopped; `None` when it is gone.
+    /// Waits for the next event of one thread while the others are stopped; `None` when the thread is gone. Every wait for a single
+    /// thread is this one, so that attached processes are guarded in it, too.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
-        if !self.of_launched {
+        if !self.debuggee.of_launched {
             let seen = wait::look_at(thread)?;
             self.make_right(thread, seen);
         }
@@ -77,7 +78,7 @@ impl Owner {
         process: ThreadId,
         memory: &ProcessMemory,
     ) -> Option<Guardian> {
-        (!self.of_launched)
+        (!self.debuggee.of_launched)
             .then(|| guardian_of(process, memory))
             .flatten()
     }
@@ -99,7 +100,7 @@ impl Owner {
             && !self.stops.has_lent(thread)
             && !self.stops.is_in_group_stop(thread);
         // A signal that it has yet to get can only be given to it in the stop where it is.
-        let undelivered = self.threads.get(&thread).is_some_and(|c| c.signal != 0);
+        let undelivered = self.threads.get(thread).is_some_and(|c| c.signal != 0);
         if !stops || undelivered || ptrace::interrupt(thread).is_err() {
             return;
         }

@@ -5,6 +5,7 @@
 //! unless the breakpoint then stops the thread, all go on as if nothing had been. A step goes on, too.
 
 use super::Owner;
+use super::activity::Activity;
 use crate::breakpoints::data::DataHit;
 use crate::breakpoints::log::{self, Format, Message, Shown};
 use crate::breakpoints::model::Place;
@@ -53,11 +54,11 @@ impl Owner {
         let asks = &self.control(thread).asks;
         let asks_of_place = asks.iter().any(|ask| !matches!(ask, Ask::Access(_)));
         let asks = !asks.is_empty();
-        if asks && !self.asking.0.contains(&(thread, at)) {
-            self.asking.0.push((thread, at));
+        if asks && !self.stop.asking.0.contains(&(thread, at)) {
+            self.stop.asking.0.push((thread, at));
             let site = self.memory.site(at);
             let its_site = site.is_some_and(|it| it.has(Reason::Step) || it.has(Reason::Hook));
-            if let Some(step) = self.step.as_mut().filter(|step| step.thread == thread) {
+            if let Some(step) = self.activity.step_of(thread) {
                 match asks_of_place {
                     true => step.was_asked(at, its_site),
                     false => step.was_asked_of_access(),
@@ -69,7 +70,7 @@ impl Owner {
 
     /// All have stopped: decides on those that have waited for that.
     pub(super) fn decide_asked(&mut self) {
-        for (thread, at) in std::mem::take(&mut self.asking.0) {
+        for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
             let mut asks = std::mem::take(&mut self.control(thread).asks);
             if !self.stops.is_live(thread) {
                 continue;
@@ -77,7 +78,7 @@ impl Owner {
             let mut answers = Answers::default();
             while !asks.is_empty() {
                 let is_there = self.registers(thread).is_some_and(|it| it.pc() == at);
-                if self.over || !is_there {
+                if self.leaving.over || !is_there {
                     return;
                 }
                 match asks.remove(0) {
@@ -88,7 +89,7 @@ impl Owner {
                 // A condition that holds may want a message.
                 asks.append(&mut self.control(thread).asks);
             }
-            self.left_on_stack.remove(&thread);
+            self.threads.set_stack_left(thread, None);
             self.breakpoints.spend(&answers.stopping);
             self.report_asked(thread, at, answers);
         }
@@ -193,7 +194,7 @@ impl Owner {
             why,
             accesses,
         } = answers;
-        let mut reports = self.reports.iter_mut();
+        let mut reports = self.stop.reports.iter_mut();
         let reported = reports.find(|report| report.thread == thread);
         let reason = match reported.map(|report| &mut report.reason) {
             Some(StopReason::Data(hits)) => return hits.extend(accesses),
@@ -201,7 +202,7 @@ impl Owner {
             None if accesses.is_empty() => reason_of(stopping, why),
             None => Some(StopReason::Data(accesses)),
         };
-        self.reports.extend(reason.map(|reason| Stop {
+        self.stop.reports.extend(reason.map(|reason| Stop {
             thread,
             address: at,
             reason,
@@ -254,13 +255,13 @@ impl Owner {
         take: impl Fn(&Parsed, &Frame, &Reader<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         // A thread that steps isn't, while it runs for a call; who may run is the same afterwards.
-        let step = self.step.take();
+        let step = self.activity.take_step();
         let runners = self.stops.runners();
-        let before = self.before_calls.insert(thread, not_begun);
-        self.stacks.remove(&thread);
+        let before = self.threads.set_calls_not_begun(thread, not_begun);
+        self.threads.forget_stack(thread);
         let options = CallOptions::default();
         let frame = FrameId {
-            stop: self.stop_number,
+            stop: self.stop.number,
             thread,
             index: 0,
         };
@@ -270,13 +271,12 @@ impl Owner {
             take(&parsed, frame, &reader)
         });
         let dropped = self.drop_temporaries(thread, calls, None, &options);
-        match before {
-            Some(before) => self.before_calls.insert(thread, before),
-            None => self.before_calls.remove(&thread),
-        };
-        self.stacks.remove(&thread);
+        self.threads.set_calls_not_begun(thread, before);
+        self.threads.forget_stack(thread);
         self.stops.set_runners(runners);
-        self.step = step;
+        if let Some(step) = step {
+            self.activity = Activity::Step(step);
+        }
         dropped?;
         Ok(found?.0)
     }

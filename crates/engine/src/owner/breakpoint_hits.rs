@@ -47,7 +47,7 @@ impl Owner {
 
     /// Gives a thread the registers that are known of it, where it hasn't got them.
     pub(super) fn write_back(&mut self, thread: ThreadId) {
-        if let Some(control) = self.threads.get(&thread)
+        if let Some(control) = self.threads.get(thread)
             && control.unwritten
             && let Some(registers) = control.registers
         {
@@ -134,12 +134,12 @@ impl Owner {
                 stopping.push(id);
                 why.get_or_insert(reason);
             }
-            Act::Call if self.call.is_some() => {
+            Act::Call if self.activity.is_call() => {
                 stopping.push(id);
                 why.get_or_insert(format!("its condition can't be evaluated: {WITHIN_CALL}"));
             }
             Act::Call => self.control(thread).asks.push(Ask::Condition(id)),
-            Act::LogCalling if self.call.is_some() => self.tell(Event::Logged(Logged {
+            Act::LogCalling if self.activity.is_call() => self.tell(Event::Logged(Logged {
                 breakpoint: id,
                 thread,
                 position: place.and_then(|place| place.position),

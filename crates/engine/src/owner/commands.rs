@@ -73,7 +73,7 @@ impl Owner {
 
     pub(crate) fn pause(&mut self, thread: Option<ThreadId>) {
         if self.stops.mode() != Mode::Stopped {
-            self.pause = Some(thread);
+            self.stop.pause = Some(thread);
             self.stops.stop_all(&mut self.actions);
         }
     }
@@ -82,7 +82,7 @@ impl Owner {
         if self.leave_only_children() {
             return Ok(());
         }
-        self.ends_with = Some(signal);
+        self.leaving.ends_with = Some(signal);
         self.kill_with(signal)?;
         if self.stops.is_group_stopped() {
             // Else it would take note only when somebody continues it.
@@ -110,8 +110,8 @@ impl Owner {
             Leave::Kill => self.kill_with(libc::SIGKILL),
             Leave::Detach | Leave::Suspend => {
                 self.drop_kept();
-                self.detaching = true;
-                self.suspend = how == Leave::Suspend;
+                self.leaving.detaching = true;
+                self.leaving.suspend = how == Leave::Suspend;
                 match self.stops.mode() {
                     Mode::Stopped => self.detach(),
                     Mode::Running | Mode::Stopping => self.stops.stop_all(&mut self.actions),
@@ -122,8 +122,11 @@ impl Owner {
     }
 
     fn kill_with(&self, signal: i32) -> Result<(), Error> {
-        process::signal(self.process, signal).map_err(|e| Error::System {
-            operation: format!("signal {signal} can't be sent to process {}", self.process),
+        process::signal(self.debuggee.process, signal).map_err(|e| Error::System {
+            operation: format!(
+                "signal {signal} can't be sent to process {}",
+                self.debuggee.process
+            ),
             reason: e.to_string(),
         })
     }
@@ -132,16 +135,16 @@ impl Owner {
     pub(super) fn detach(&mut self) {
         self.end_step();
         let vfork_children = self.leave_inserted();
-        if self.suspend {
+        if self.leaving.suspend {
             // It waits until a thread runs again, and then stops them all.
             let _ = self.kill_with(libc::SIGSTOP);
         }
         self.let_cleaned_threads_go(&vfork_children);
         self.let_children_go();
-        self.over = true;
+        self.leaving.over = true;
         self.memory.needs_no_guardian();
-        self.waker.abandon();
-        self.output.let_go();
+        self.link.waker.abandon();
+        self.link.output.let_go();
     }
 
     /// Lets all threads go, stopped as they are, as if there had never been a debugger.

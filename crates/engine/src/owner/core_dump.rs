@@ -12,13 +12,13 @@ impl Owner {
         self.require_stopped()?;
         let mut ids: Vec<ThreadId> = self.stops.live().collect();
         // The first one is whom the file is about.
-        ids.sort_by_key(|id| *id != self.current);
+        ids.sort_by_key(|id| *id != self.stop.current);
         let mut threads = Vec::new();
         for id in ids {
             let Some(registers) = self.registers(id) else {
                 continue;
             };
-            let signal = self.threads.get(&id).map_or(0, |control| control.signal);
+            let signal = self.threads.get(id).map_or(0, |control| control.signal);
             let info = || ptrace::signal_info(id).ok();
             threads.push(WrittenThread {
                 id,
@@ -27,7 +27,7 @@ impl Owner {
                 registers,
                 vectors: ptrace::vectors(id).ok(),
                 extended: ptrace::extended_state(id).unwrap_or_default(),
-                name: process::thread_name(self.process, id),
+                name: process::thread_name(self.debuggee.process, id),
             });
         }
         let refused = |error: std::io::Error| Error::System {
@@ -35,13 +35,13 @@ impl Owner {
             reason: error.to_string(),
         };
         let written = WrittenProcess {
-            process: self.process,
-            name: process::thread_name(self.process, self.process),
-            command: processes::command(self.process.0),
+            process: self.debuggee.process,
+            name: process::thread_name(self.debuggee.process, self.debuggee.process),
+            command: processes::command(self.debuggee.process.0),
             threads,
-            auxiliary: process::auxiliary_bytes(self.process).unwrap_or_default(),
+            auxiliary: process::auxiliary_bytes(self.debuggee.process).unwrap_or_default(),
             mappings: self.mappings(),
-            own: process::own_mappings(self.process).map_err(refused)?,
+            own: process::own_mappings(self.debuggee.process).map_err(refused)?,
             memory: &self.memory,
         };
         written.write(path).map_err(refused)

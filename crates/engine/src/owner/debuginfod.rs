@@ -244,12 +244,12 @@ impl Owner {
     /// Asks for a source of a module.
     pub(crate) fn fetch_source(&mut self, module: u64, source: PathBuf) {
         if let Some(loaded) = self.modules.iter().find(|loaded| loaded.id == module) {
-            self.debuginfod.fetch_source(loaded, source);
+            self.loading.debuginfod.fetch_source(loaded, source);
         }
     }
 
     pub(crate) fn stop_fetching(&mut self) {
-        self.debuginfod.stop();
+        self.loading.debuginfod.stop();
     }
 
     /// Takes a module's debug information, which has come.

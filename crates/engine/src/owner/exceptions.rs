@@ -64,8 +64,6 @@ pub(super) struct Exceptions {
     /// By module: each is searched once.
     known: FxHashMap<u64, Vec<(Hook, Address)>>,
     armed: FxHashMap<Address, Hook>,
-    /// By thread: the exception that nothing catches and that was told of.
-    told: FxHashMap<ThreadId, Option<Object>>,
     /// The report that a sanitizer's runtime writes: one thread does at a time.
     writing: Writing,
     /// That leaks aren't looked for was told.
@@ -310,15 +308,6 @@ impl Owner {
         })
     }
 
-    /// Whether the exception that ends the program was told of when it was thrown.
-    pub(super) fn was_told(&self, thread: ThreadId, object: Option<Object>) -> bool {
-        self.exceptions.told.get(&thread) == Some(&object)
-    }
-
-    pub(super) fn note_told(&mut self, thread: ThreadId, object: Option<Object>) {
-        self.exceptions.told.insert(thread, object);
-    }
-
     pub(super) fn space(&self) -> Space<'_> {
         Space {
             memory: &self.memory,
@@ -342,7 +331,7 @@ impl Owner {
         object: Object,
         kind: ExceptionKind,
     ) -> Option<(ExceptionKind, Exception)> {
-        if kind == ExceptionKind::Rethrow && self.was_told(thread, Some(object)) {
+        if kind == ExceptionKind::Rethrow && self.threads.was_reported(thread, Some(object)) {
             // The runtime's terminate handler looks at it so.
             return None;
         }
@@ -378,9 +367,9 @@ impl Owner {
             false => BreakMode::UserUnhandled,
         };
         let end = end + &note;
-        self.exceptions.told.remove(&thread);
+        self.threads.throws(thread);
         if kind == ExceptionKind::Uncaught {
-            self.note_told(thread, Some(object));
+            self.threads.set_reported(thread, Some(object));
         }
         Some((
             kind,

@@ -1,6 +1,6 @@
 //! Children of the debuggee: let go, held for another session, or debugged in its place.
 
-use super::{Control, Owner};
+use super::Owner;
 use crate::breakpoints::site::PatchedMemory;
 use crate::forks::HandedOver;
 use crate::stops::{Memory, Mode, Stops};
@@ -64,9 +64,9 @@ impl Owner {
     pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
-            Memory::Own => drop(self.threads.remove(&child)),
+            Memory::Own => self.threads.let_go(child),
         }
-        if self.detaching {
+        if self.leaving.detaching {
             self.let_child_go(child);
             return;
         }
@@ -109,7 +109,8 @@ impl Owner {
         if !self.stops.keeps_child(child) {
             return Err(Error::Refused("it has ended meanwhile".into()));
         }
-        let parked = handover::park(child, tracer, self.of_launched).map_err(Error::Refused)?;
+        let parked =
+            handover::park(child, tracer, self.debuggee.of_launched).map_err(Error::Refused)?;
         // Until the other has it the end isn't told: should it fail, the child is taken back.
         Ok(HandedOver(Box::new(parked)))
     }
@@ -205,7 +206,7 @@ impl Owner {
     /// A child is to take the debuggee's place, once all of that is stopped.
     pub(super) fn will_be_succeeded(&mut self, child: ThreadId, maker: ThreadId, memory: Memory) {
         if memory == Memory::Own {
-            self.threads.remove(&child);
+            self.threads.let_go(child);
         }
         self.children.successor = Some(Succession {
             child,
@@ -255,11 +256,11 @@ impl Owner {
         self.stops = Stops::new(child);
         self.stops.follow(follow);
         self.actions.clear();
-        self.process = child;
-        self.current = child;
+        self.debuggee.process = child;
+        self.stop.current = child;
         self.children.left_writers = true;
-        let of_maker = self.threads.remove(&maker).unwrap_or_default();
-        match &mut self.step {
+        self.threads.succeeded(maker, child);
+        match self.activity.step_mut() {
             Some(step) if step.thread == maker && memory == Memory::Copy => step.thread = child,
             Some(_) => self.end_step(),
             None => {}
@@ -271,24 +272,12 @@ impl Owner {
             self.thread_ended(thread);
             self.tell(Event::ThreadExited(thread));
         }
-        self.threads.clear();
-        self.stacks.clear();
-        self.before_calls.clear();
-        self.stopped_at_lines.clear();
-        self.reports.clear();
-        self.alone.clear();
-        self.ending.clear();
-        let control = Control {
-            skip: of_maker.skip,
-            panic_place: of_maker.panic_place,
-            ..Control::default()
-        };
-        self.threads.insert(child, control);
+        self.stop.reports.clear();
         self.tell(Event::Followed(ProcessInfo {
             pid: child.0,
             program: process::running_executable(child),
-            start: self.start,
-            of_launched: self.of_launched,
+            start: self.debuggee.start,
+            of_launched: self.debuggee.of_launched,
             stopped: false,
         }));
         self.tell(Event::ThreadStarted(child));
@@ -299,10 +288,10 @@ impl Owner {
 
     /// All are stopped in a child that has taken the debuggee's place: it runs, unless somebody waits for a stop.
     pub(super) fn go_on(&mut self) {
-        if self.over {
+        if self.leaving.over {
             return;
         }
-        if self.stops.mode() == Mode::Stopped && self.pause.is_none() {
+        if self.stops.mode() == Mode::Stopped && self.stop.pause.is_none() {
             self.resume_all();
         } else {
             self.all_stopped();
@@ -319,10 +308,10 @@ impl Owner {
         let Some(parked) = self.children.parked.take() else {
             return;
         };
-        if let Err(reason) = handover::unpark(self.process, &parked) {
+        if let Err(reason) = handover::unpark(self.debuggee.process, &parked) {
             tracing::warn!(reason, "a child that was handed over can't be used");
         }
-        if let Some(control) = self.threads.get_mut(&self.process) {
+        if let Some(control) = self.threads.get_mut(self.debuggee.process) {
             control.registers = None;
         }
     }

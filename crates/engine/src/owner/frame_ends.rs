@@ -10,7 +10,6 @@ use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::step;
 use crate::{Address, ThreadId};
-use dapple_arch::abi::SECOND_ARGUMENT;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
@@ -33,37 +32,19 @@ impl Owner {
         if frames.is_empty() && self.breakpoints.temporary_frames().next().is_none() {
             return;
         }
-        let hooks = self.modules.iter().flat_map(|module| {
-            let hooks = module.landing_hook().into_iter();
-            hooks.chain(module.jump_hooks().iter().copied())
-        });
-        let hooks = hooks.map(|at| (at, Reason::FrameLeft));
-        let ends = frames.iter().map(|f| (f.return_to, Reason::FrameEnd));
-        for (address, reason) in hooks.chain(ends).collect::<Vec<_>>() {
-            if let Err(error) = self.memory.insert(address, reason) {
+        self.insert_landing_hooks(Reason::FrameLeft, "watched frames");
+        for frame in frames {
+            let address = frame.return_to;
+            if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
                 tracing::warn!(%address, %error, "the end of a frame can't be noticed");
             }
         }
     }
 
-    /// A thread is where an exception or a jump is sent on: it is looked at again where that goes.
-    pub(super) fn frames_left(&mut self, thread: ThreadId) {
-        let is_its = |frame: FrameOnStack| frame.thread == thread;
-        if !self.watched_frames().any(is_its) && !self.breakpoints.is_awaited_in(thread) {
-            return;
-        }
-        let Some(registers) = self.registers(thread) else {
-            return;
-        };
-        let throws = |at: Option<Address>| at == Some(registers.pc());
-        let landing = match self.modules.iter().any(|m| throws(m.landing_hook())) {
-            true => registers.to_dwarf().get(SECOND_ARGUMENT).map(Address),
-            false => self.jump_target(&registers),
-        };
-        let Some(address) = landing else { return };
-        if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
-            tracing::warn!(%address, %error, "the end of a frame can't be noticed");
-        }
+    /// Whether a thread has frames whose end somebody waits for.
+    pub(super) fn has_watched_frames(&self, thread: ThreadId) -> bool {
+        self.watched_frames().any(|frame| frame.thread == thread)
+            || self.breakpoints.is_awaited_in(thread)
     }
 
     /// Gives up what was in frames that a thread has returned from; the reason to stop for that.
@@ -131,7 +112,7 @@ impl Owner {
 
     /// Whether two addresses are on one stack, as far as the mappings tell.
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
-        let mappings = process::mappings(self.process);
+        let mappings = process::mappings(self.debuggee.process);
         let mut mappings = mappings.iter();
         // Behind the last frame is the end of the stack.
         let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);

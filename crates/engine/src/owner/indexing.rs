@@ -27,7 +27,7 @@ impl Beside for Back {
 impl Owner {
     /// Makes the indexes that are missing.
     pub(super) fn make_indexes(&mut self) {
-        self.indexing.start(self.back.clone());
+        self.loading.indexing.start(self.link.back.clone());
     }
 
     /// An index is there, or there will be none: what waited for it is asked again.

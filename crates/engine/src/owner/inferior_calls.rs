@@ -9,6 +9,7 @@ mod temporaries;
 mod under_way;
 
 use super::Owner;
+use super::activity::Activity;
 use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
@@ -24,7 +25,6 @@ use dapple_inspect::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_target::linux::ptrace::{self, WholeSignal};
-use dapple_target::linux::wait;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ const MOST_STOPS: usize = 16;
 /// A call under way.
 #[derive(Debug)]
 pub(super) struct InferiorCall {
-    thread: ThreadId,
+    pub(super) thread: ThreadId,
     /// Where it returns to, and the stack pointer then.
     back: Address,
     sp: u64,
@@ -66,7 +66,7 @@ struct Saved {
     blocked: Option<u64>,
     signal: i32,
     particulars: Option<WholeSignal>,
-    control: super::Control,
+    control: super::threads::Control,
 }
 
 impl Owner {
@@ -96,8 +96,8 @@ impl Owner {
         let back = self.return_address().map_err(|why| refuse(&why))?;
         let saved = self.save(thread).ok_or(Error::NoSuchThread(thread))?;
         let from = saved.registers.sp();
-        let left = self.left_on_stack.get(&thread).filter(|at| **at < from);
-        let top = left.copied().unwrap_or(from);
+        let left = self.threads.stack_left(thread).filter(|at| *at < from);
+        let top = left.unwrap_or(from);
         let laid = call.arguments.lay(top, back).map_err(|why| refuse(&why))?;
         for (address, bytes) in &laid.writes {
             if self.memory.write(*address, bytes).is_err() {
@@ -111,10 +111,8 @@ impl Owner {
                     "what it returns would have no room beside what other calls of this stop have left",
                 ));
             }
-            match has_room {
-                true => self.left_on_stack.insert(thread, laid.floor),
-                false => self.left_on_stack.remove(&thread),
-            };
+            let lowest = has_room.then_some(laid.floor);
+            self.threads.set_stack_left(thread, lowest);
         }
         let end = self.run_call(thread, call.code, &laid, back, &saved, options);
         let end = match end {
@@ -125,7 +123,7 @@ impl Owner {
                 return Err(error);
             }
         };
-        if self.over {
+        if self.leaving.over {
             return Err(Error::Expression(format!(
                 "`{name}` was called, and the program has ended in it"
             )));
@@ -166,9 +164,9 @@ impl Owner {
 
     fn end_call(&mut self) {
         self.memory.remove_everywhere(Reason::Call);
-        self.call = None;
+        self.activity = Activity::Free;
         // What has come meanwhile waits to be looked at.
-        self.waker.wake();
+        self.link.waker.wake();
     }
 
     /// A thread that is within fork(2), clone(2) or execve(2) gets to the end of it, as the kernel has yet to write the result.
@@ -189,7 +187,7 @@ impl Owner {
         self.control(thread).registers = None;
         let stop = ptrace::to_system_call(thread, 0)
             .ok()
-            .and_then(|()| wait::next_of(thread));
+            .and_then(|()| self.next_of(thread));
         match stop {
             Some(event) if event.what == What::SystemCall => Ok(()),
             Some(event) => {
@@ -265,7 +263,7 @@ impl Owner {
         let vectors = laid.vectors.len() as u64;
         registers.begin_function(code, laid.sp, &laid.integers, vectors);
         self.set_registers(thread, registers);
-        self.call = Some(InferiorCall {
+        self.activity = Activity::Call(InferiorCall {
             thread,
             back,
             sp: laid.sp + 8,
@@ -294,7 +292,7 @@ impl Owner {
         self.perform();
         self.attend_call(options);
         self.stops.follow(follow);
-        let Some(call) = &mut self.call else {
+        let Some(call) = self.activity.call_mut() else {
             return Ok(End::ThreadEnded);
         };
         Ok(match (call.end.take(), call.copied.take()) {
@@ -352,12 +350,12 @@ impl Owner {
         for _ in 0..MOST_STOPS {
             let stop = ptrace::cont(thread, 0)
                 .ok()
-                .and_then(|()| wait::next_of(thread));
+                .and_then(|()| self.next_of(thread));
             self.control(thread).registers = None;
             match stop.map(|event| event.what) {
                 Some(What::Signal(libc::SIGTRAP)) | None => return,
                 Some(What::Signal(signal)) => {
-                    ptrace::hand_back_signal(self.process, thread, signal);
+                    ptrace::hand_back_signal(self.debuggee.process, thread, signal);
                 }
                 Some(_) => {}
             }

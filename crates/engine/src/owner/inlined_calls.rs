@@ -38,6 +38,6 @@ impl Owner {
 
     /// How many inlined calls a stopped thread is before.
     pub(super) fn calls_not_begun(&self, thread: ThreadId) -> usize {
-        self.before_calls.get(&thread).copied().unwrap_or(0)
+        self.threads.calls_not_begun(thread)
     }
 }

@@ -6,6 +6,6 @@ use dapple_target::linux::input::Input;
 
 impl Owner {
     pub(crate) fn send_input(&mut self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
-        Input::take(self.input.as_mut(), bytes)
+        Input::take(self.link.input.as_mut(), bytes)
     }
 }

@@ -64,7 +64,7 @@ impl Owner {
         }
         let module = self.modules.at(address);
         if !module.is_some_and(|module| module.has_code_at(address)) {
-            let mappings = process::mappings(self.process);
+            let mappings = process::mappings(self.debuggee.process);
             let here = mappings
                 .iter()
                 .find(|mapping| (mapping.start..mapping.end).contains(&address.0));

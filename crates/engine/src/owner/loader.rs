@@ -21,9 +21,9 @@ use std::sync::Arc;
 impl Owner {
     /// Finds the modules that exec has mapped.
     pub(super) fn load_program(&mut self, program: &Path) {
-        self.loader = Loader::default();
+        self.loading.loader = Loader::default();
         self.forget_runtimes();
-        let vector = process::auxiliary_vector(self.process).unwrap_or_default();
+        let vector = process::auxiliary_vector(self.debuggee.process).unwrap_or_default();
         let mut interpreter = None;
         match Module::open(program) {
             Ok(module) => {
@@ -35,7 +35,7 @@ impl Owner {
             Err(error) => tracing::warn!(%error, "the program's symbols can't be read"),
         }
         if let (Some(path), Some(base)) = (interpreter, vector.interpreter) {
-            match Module::open(&process::visible(self.process, &path)) {
+            match Module::open(&process::visible(self.debuggee.process, &path)) {
                 Ok(module) => self.add_interpreter(module, base),
                 Err(error) => tracing::warn!(%error, "the interpreter's symbols can't be read"),
             }
@@ -45,7 +45,7 @@ impl Owner {
         }
         self.arm();
         // Else its libraries are yet to come.
-        if !self.loader.has_lists() {
+        if !self.loading.loader.has_lists() {
             self.tell_runtimes();
         }
     }
@@ -57,7 +57,7 @@ impl Owner {
                 .symbol_named(name)
                 .map(|s| Address(s.address.0.wrapping_add(bias)))
         };
-        self.loader = Loader::at(at("_r_debug"));
+        self.loading.loader = Loader::at(at("_r_debug"));
         let told = at("_dl_debug_state");
         self.add_module(module, bias, None);
         if let Some(told) = told
@@ -68,7 +68,7 @@ impl Owner {
     }
 
     fn add_vdso(&mut self, base: u64) {
-        let length = process::mapping_length(self.process, base)
+        let length = process::mapping_length(self.debuggee.process, base)
             .unwrap_or(0)
             .min(1 << 20);
         let mut bytes = vec![0; length as usize];
@@ -85,18 +85,23 @@ impl Owner {
     }
 
     fn add_module(&mut self, module: Module, bias: u64, link_map: Option<Address>) {
-        self.last_module += 1;
+        self.loading.last_module += 1;
         let module = Arc::new(module);
-        let loaded = Arc::new(LoadedModule::new(self.last_module, module, bias, link_map));
+        let loaded = Arc::new(LoadedModule::new(
+            self.loading.last_module,
+            module,
+            bias,
+            link_map,
+        ));
         for segment in loaded.module.segments().iter().filter(|s| s.executable) {
             let end = FileAddress(segment.address.0.saturating_add(segment.size));
             self.memory.add_cave(loaded.to_process(end));
         }
-        self.indexing.module_loaded(&loaded.module);
+        self.loading.indexing.module_loaded(&loaded.module);
         if link_map.is_some() {
-            self.indexing.inflating.start(&loaded.module);
+            self.loading.indexing.inflating.start(&loaded.module);
         }
-        self.debuginfod.module_loaded(&loaded);
+        self.loading.debuginfod.module_loaded(&loaded);
         self.breakpoints.module_loaded(&loaded);
         self.modules.push(Arc::clone(&loaded));
         self.tell(Event::ModuleLoaded(loaded.info()));
@@ -104,7 +109,7 @@ impl Owner {
 
     /// Learns from the dynamic linker's lists which modules have come and gone.
     pub(super) fn modules_changed(&mut self) {
-        match self.loader.look(&self.memory) {
+        match self.loading.loader.look(&self.memory) {
             Some(Lists::Longer(new)) if new.is_empty() => return,
             Some(Lists::Longer(new)) => self.add_new(new),
             Some(Lists::Whole(maps)) => {
@@ -116,7 +121,7 @@ impl Owner {
         self.arm();
         self.tell_runtimes();
         self.find_watched_statics();
-        self.stacks.clear();
+        self.threads.forget_stacks();
     }
 
     /// Removes what is in no list any more, and gives the modules that exec has mapped their place in the list, which they
@@ -162,7 +167,7 @@ impl Owner {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
-            match Module::open(&process::visible(self.process, path)) {
+            match Module::open(&process::visible(self.debuggee.process, path)) {
                 Ok(module) => self.add_module(module, map.bias, Some(map.at)),
                 Err(error) => self.warn_of_module(path, &error),
             }

@@ -75,7 +75,7 @@ impl Owner {
     fn holds_frames(&mut self, address: Address, length: usize) -> bool {
         let end = address.0.saturating_add(length as u64);
         let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
-        let mappings = process::mappings(self.process);
+        let mappings = process::mappings(self.debuggee.process);
         let mut executable = mappings.iter().filter(|mapping| mapping.execute);
         if executable.any(|mapping| overlaps(mapping.start, mapping.end)) {
             return true;
@@ -115,7 +115,7 @@ impl Owner {
 
     /// How many bytes from `address` on may be written, and if that is less than `length`, why not the next one.
     pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
-        let mappings = process::mappings(self.process);
+        let mappings = process::mappings(self.debuggee.process);
         let mut done = 0;
         while done < length {
             let Some(at) = address.0.checked_add(done as u64) else {

@@ -223,7 +223,7 @@ impl Owner {
     /// Has a stopped thread be elsewhere, and tells so.
     fn move_to(&mut self, thread: ThreadId, registers: UserRegisters, reason: StopReason) {
         self.place(thread, registers);
-        self.current = thread;
+        self.stop.current = thread;
         self.tell_stops(vec![Stop {
             thread,
             address: registers.pc(),
@@ -241,8 +241,7 @@ impl Owner {
         if [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&control.signal) {
             control.signal = 0;
         }
-        self.before_calls.remove(&thread);
-        self.stopped_at_lines.remove(&thread);
+        self.threads.moved(thread);
     }
 
     pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {
@@ -250,7 +249,7 @@ impl Owner {
             if !self.stops.is_live(thread) {
                 return Err(Error::NoSuchThread(thread));
             }
-            if thread == self.process {
+            if thread == self.debuggee.process {
                 return Err(Error::Refused(format!(
                     "thread {thread} is the program's first, with which it would end; terminate the program instead"
                 )));
@@ -261,7 +260,7 @@ impl Owner {
                 "thread {thread} waits for its child (vfork), which has its memory; it can be ended when the child has ended or runs a program"
             )));
         }
-        self.ending.extend(threads);
+        self.threads.end_at_stop(threads);
         match self.stops.mode() {
             Mode::Stopped => self.end_them(),
             Mode::Running => self.stops.stop_all(&mut self.actions),
@@ -273,17 +272,18 @@ impl Owner {
     /// While all are stopped: ends those that are to end. The kernel has no way to end one thread from outside, so each makes
     /// the system call by itself: without its destructors, and with its locks held.
     pub(super) fn end_them(&mut self) {
-        if self.ending.is_empty() {
+        let ending = self.threads.take_ending();
+        if ending.is_empty() {
             return;
         }
         // Those that have lent their memory since they were to end can't run before they have it back.
-        let (lent, threads) = std::mem::take(&mut self.ending)
+        let (lent, threads) = ending
             .into_iter()
             .partition::<Vec<_>, _>(|thread| self.stops.has_lent(*thread));
         for thread in lent.iter().chain(&threads) {
             self.stops.wait_after_vfork(*thread, lent.contains(thread));
         }
-        self.ending = lent;
+        self.threads.end_at_stop(&lent);
         let Some(call) = self.system_call() else {
             return;
         };
@@ -307,7 +307,7 @@ impl Owner {
             let _ = ptrace::block_signals(thread);
             let signal = std::mem::take(&mut self.control(thread).signal);
             if signal != 0 {
-                ptrace::hand_back_signal(self.process, thread, signal);
+                ptrace::hand_back_signal(self.debuggee.process, thread, signal);
             }
             for _ in 0..MOST_STOPS {
                 if ptrace::cont(thread, 0).is_err() {

@@ -57,7 +57,7 @@ impl Inspect for Owner {
 
     fn stacks(&mut self) -> Stacks<'_> {
         Stacks {
-            followed: &mut self.stacks,
+            followed: self.threads.stacks(),
             modules: &self.modules,
             memory: &self.memory,
         }
@@ -66,19 +66,19 @@ impl Inspect for Owner {
     fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache> {
         let registers = self.registers(thread)?;
         let vectors = ptrace::vectors(thread).ok().map(Arc::new);
-        let stack = StackCache::new(thread, self.stop_number, registers.to_dwarf())
+        let stack = StackCache::new(thread, self.stop.number, registers.to_dwarf())
             .with_vectors(vectors)
             .before_calls(self.calls_not_begun(thread))
-            .at_line(self.stopped_at_lines.get(&thread).cloned());
+            .at_line(self.threads.line(thread));
         Some(stack)
     }
 
     fn stop_number(&self) -> u64 {
-        self.stop_number
+        self.stop.number
     }
 
     fn current(&self) -> ThreadId {
-        self.current
+        self.stop.current
     }
 
     fn threads(&self) -> Vec<ThreadInfo> {
@@ -86,13 +86,13 @@ impl Inspect for Owner {
             .live()
             .map(|id| ThreadInfo {
                 id,
-                name: process::thread_name(self.process, id),
+                name: process::thread_name(self.debuggee.process, id),
             })
             .collect()
     }
 
     fn mappings(&self) -> Vec<Mapping> {
-        process::mappings(self.process)
+        process::mappings(self.debuggee.process)
     }
 
     fn live(&self) -> &dyn Live {
@@ -100,11 +100,11 @@ impl Inspect for Owner {
     }
 
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>> {
-        self.threads.get(&thread)?.exception.as_ref()
+        self.threads.get(thread)?.exception.as_ref()
     }
 
     fn returned_value(&self) -> Option<&(ThreadId, NamedValue)> {
-        self.returned.as_ref()
+        self.threads.returned()
     }
 
     /// As [`Owner::require_stopped`], but some threads may run while others are held.
@@ -130,7 +130,7 @@ impl Inspect for Owner {
 
 impl Live for Owner {
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
-        let known = self.threads.get(&thread)?.registers;
+        let known = self.threads.get(thread)?.registers;
         let registers = known.or_else(|| ptrace::registers(thread).ok())?;
         let extended = ptrace::extended_state(thread).unwrap_or_default();
         Some((registers, extended))
@@ -141,11 +141,11 @@ impl Live for Owner {
     }
 
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
-        let is_first = |thread: &ThreadId| *thread == self.process;
+        let is_first = |thread: &ThreadId| *thread == self.debuggee.process;
         let first = self.stops.live().filter(is_first);
         let others = self.stops.live().filter(|thread| !is_first(thread));
         let of = |thread: ThreadId| {
-            let known = self.threads.get(&thread)?.registers;
+            let known = self.threads.get(thread)?.registers;
             let registers = known.or_else(|| ptrace::registers(thread).ok())?;
             registers.to_dwarf().get(dapple_arch::registers::FS_BASE)
         };

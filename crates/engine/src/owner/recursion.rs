@@ -69,7 +69,7 @@ impl Owner {
             return;
         };
         let is_read = self.watches.table.mask(&[slot]) & hits != 0;
-        if is_read && self.step.as_ref().is_some_and(|s| s.thread == thread) {
+        if is_read && self.activity.is_step_of(thread) {
             self.control(thread).passed = None;
             self.wait_at_sites();
         }
@@ -92,7 +92,7 @@ impl Owner {
     /// Has the step stop where it is to, whichever activation comes there.
     pub(super) fn wait_at_sites(&mut self) {
         self.watch_no_return();
-        let sites = self.step.as_ref().map(Stepping::sites);
+        let sites = self.activity.step().map(Stepping::sites);
         for address in sites.unwrap_or_default() {
             if let Err(error) = self.memory.insert(address, Reason::Step) {
                 tracing::warn!(%address, %error, "a step can't stop where it should");

@@ -24,7 +24,8 @@ impl Owner {
             x87: ptrace::x87_top(thread).ok(),
         };
         let returned = results::returned(&module, &function, &registers);
-        self.returned = returned.map(|value| (thread, value));
+        self.threads
+            .set_returned(returned.map(|value| (thread, value)));
     }
 
     /// What was returned is told with the end of the step alone.
@@ -34,6 +35,6 @@ impl Owner {
                 .iter()
                 .any(|stop| stop.thread == thread && stop.reason == StopReason::Step)
         };
-        self.returned.take_if(|(thread, _)| !ended(*thread));
+        self.threads.keep_returned(ended);
     }
 }

@@ -42,7 +42,7 @@ impl Owner {
             return;
         };
         // In a terminal of its own, what is typed is meant for the program.
-        let own_terminal = self.input.as_ref().is_some_and(Input::is_terminal);
+        let own_terminal = self.link.input.as_ref().is_some_and(Input::is_terminal);
         if !own_terminal && signals::is_keyboard_interrupt(signal, info.code) {
             self.control(thread).signal = 0;
             return self.report(thread, StopReason::Pause);
@@ -84,7 +84,7 @@ impl Owner {
     fn asks_to_end(&self, thread: ThreadId, signal: i32) -> bool {
         /// The `si_code` of a signal that a process has sent (sigaction(2)).
         const SI_USER: i32 = 0;
-        self.ends_with == Some(signal)
+        self.leaving.ends_with == Some(signal)
             && ptrace::signal_info(thread).is_ok_and(|info| {
                 info.code == SI_USER && u32::try_from(info.sender) == Ok(std::process::id())
             })
@@ -102,20 +102,26 @@ impl Owner {
             libc::SIGTTIN,
             libc::SIGTTOU,
         ];
-        if HARMLESS.contains(&signal) || process::catches(self.process, signal) {
+        if HARMLESS.contains(&signal) || process::catches(self.debuggee.process, signal) {
             return false;
         }
         // The kernel's own can't be ignored: the instruction would only fault again.
-        !process::ignores(self.process, signal)
+        !process::ignores(self.debuggee.process, signal)
             || ptrace::signal_info(thread).is_ok_and(|info| info.code > 0)
     }
 
     fn explain_signal(&mut self, thread: ThreadId, info: SignalInfo) -> Explained {
         let registers = self.registers(thread);
-        let sender = (info.code <= 0 && info.sender > 0 && info.sender != self.process.0)
+        let sender = (info.code <= 0 && info.sender > 0 && info.sender != self.debuggee.process.0)
             .then(|| process::thread_name(ThreadId(info.sender), ThreadId(info.sender)))
             .filter(|name| !name.is_empty());
-        explain(self, self.process, registers.as_ref(), info, sender)
+        explain(
+            self,
+            self.debuggee.process,
+            registers.as_ref(),
+            info,
+            sender,
+        )
     }
 
     /// The innermost frames of a stopped thread.

@@ -26,7 +26,7 @@ impl Owner {
         self.settle_steps();
         self.stops.run_only(Some(thread));
         self.stops.set_running();
-        self.stacks.remove(&thread);
+        self.threads.forget_stack(thread);
         for thread in self.stops.all_stopped() {
             self.release(thread);
         }

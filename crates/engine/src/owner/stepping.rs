@@ -1,6 +1,7 @@
 //! Carries out what [`crate::step`] decides: single steps, and runs to an address with a site of the step's own.
 
 use super::Owner;
+use super::activity::Activity;
 use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
@@ -10,23 +11,14 @@ use crate::step::options::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::{Address, Error, ThreadId};
-use dapple_arch::Memory;
-use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
 use dapple_arch::emulate::emulate;
-use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
-use rustc_hash::FxHashMap;
 
 /// How many instructions are emulated without looking whether anything else is to be done.
 const MOST_EMULATED: u32 = 64;
-/// Where a `jmp_buf` has the address to go on at, in bytes; alike in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
-const JUMP_TARGET: i64 = 56;
-/// Where glibc keeps, in the thread's control block, what it hides those addresses with (`PTR_MANGLE`), in bytes.
-const POINTER_GUARD: i64 = 0x30;
-
 /// A step under way.
 #[derive(Debug)]
 pub(super) struct Stepping {
@@ -129,8 +121,7 @@ impl Owner {
             && let Some(before) = step::enters_inlined(&context, before, options.target)
         {
             // Its code begins where the thread is.
-            self.before_calls = FxHashMap::from_iter([(thread, before)]);
-            self.stopped_at_lines.clear();
+            self.threads.show([(thread, before)], []);
             self.tell_stops(vec![Stop {
                 thread,
                 address: registers.pc(),
@@ -145,7 +136,7 @@ impl Owner {
         let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
         let then = leaving.is_some().then_some((kind, options));
         let (step, doing) = leaving.unwrap_or_else(|| Step::begin(kind, &context, before, options));
-        self.step = Some(Stepping {
+        self.activity = Activity::Step(Box::new(Stepping {
             thread,
             step,
             doing,
@@ -158,7 +149,7 @@ impl Owner {
             emulated: 0,
             inside: 0,
             then,
-        });
+        }));
         if options.alone {
             return self.resume_only(thread);
         }
@@ -194,8 +185,8 @@ impl Owner {
     /// Lets the stepping thread go on after a stop of all that was not told.
     pub(super) fn step_on(&mut self, thread: ThreadId) {
         let arrived = self
-            .step
-            .as_mut()
+            .activity
+            .step_mut()
             .is_some_and(|stepping| std::mem::take(&mut stepping.arrived));
         if arrived {
             self.stepped(thread);
@@ -206,8 +197,8 @@ impl Owner {
 
     /// The program goes on: if not for a step, what is kept from one step to the next is given up.
     pub(super) fn settle_steps(&mut self) {
-        self.returned = None;
-        if self.step.is_none() {
+        self.threads.set_returned(None);
+        if self.activity.step().is_none() {
             self.memory.remove_everywhere(Reason::Hook);
         }
     }
@@ -218,7 +209,7 @@ impl Owner {
             return;
         };
         let (pc, signal) = (registers.pc(), self.control(thread).signal);
-        let begins = self.step.as_mut();
+        let begins = self.activity.step_mut();
         let begins = begins.is_some_and(|step| !std::mem::replace(&mut step.begun, true));
         let unasked = begins && self.is_unasked(thread, pc);
         if signal == 0 && unasked {
@@ -229,7 +220,7 @@ impl Owner {
                 return self.report(thread, reason);
             }
         }
-        let Some(stepping) = &mut self.step else {
+        let Some(stepping) = self.activity.step_mut() else {
             return;
         };
         if signal != 0 && unasked {
@@ -238,7 +229,7 @@ impl Owner {
         match stepping.doing {
             Action::SingleStep => {
                 stepping.from = pc;
-                if signal != 0 && process::catches(self.process, signal) {
+                if signal != 0 && process::catches(self.debuggee.process, signal) {
                     stepping.interrupted = Some((pc, Address(registers.sp())));
                 }
                 if signal == 0 && stepping.step.may_emulate() && stepping.emulated < MOST_EMULATED {
@@ -247,7 +238,7 @@ impl Owner {
                         return self.stepped(thread);
                     }
                 }
-                if let Some(stepping) = &mut self.step {
+                if let Some(stepping) = self.activity.step_mut() {
                     stepping.emulated = 0;
                 }
                 self.run_on(thread, How::Step);
@@ -264,7 +255,7 @@ impl Owner {
                         tracing::warn!(%gate, %error, "a step can't stop where a library calls");
                     }
                 }
-                self.watch_landings();
+                self.insert_landing_hooks(Reason::Hook, "a step");
                 self.run_on(thread, How::Continue);
             }
             Action::Finished => match stepping.then.take() {
@@ -283,9 +274,9 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        self.returned = None;
+        self.threads.set_returned(None);
         let (step, doing) = Step::begin(kind, &self.context(registers), 0, options);
-        if let Some(stepping) = &mut self.step {
+        if let Some(stepping) = self.activity.step_mut() {
             stepping.step = step;
             stepping.doing = doing;
             stepping.from = registers.pc();
@@ -297,7 +288,7 @@ impl Owner {
     pub(super) fn stepped(&mut self, thread: ThreadId) {
         if self.stops.mode() != Mode::Running {
             // Another stop is on its way. It ends the step, unless it is for the debugger's own reasons.
-            if let Some(stepping) = self.step.as_mut().filter(|s| s.thread == thread) {
+            if let Some(stepping) = self.activity.step_of(thread) {
                 stepping.arrived = true;
             }
             return;
@@ -306,8 +297,11 @@ impl Owner {
             return;
         };
         let pc = registers.pc();
-        let Some(mut stepping) = self.step.take_if(|s| s.thread == thread) else {
+        if !self.activity.is_step_of(thread) {
             return self.release(thread);
+        }
+        let Some(mut stepping) = self.activity.take_step() else {
+            return;
         };
         let entered_handler =
             stepping.interrupted.is_some() && stepping.doing == Action::SingleStep;
@@ -333,7 +327,7 @@ impl Owner {
                             {
                                 self.returned_inside(&mut stepping, address, height);
                             }
-                            self.step = Some(stepping);
+                            self.activity = Activity::Step(stepping);
                             return self.run_on(thread, How::Continue);
                         }
                     }
@@ -359,14 +353,14 @@ impl Owner {
                 if pc != stepping.from {
                     self.notice(thread, pc);
                     if let Some(reason) = self.wanted(thread, pc) {
-                        self.step = Some(stepping);
+                        self.activity = Activity::Step(stepping);
                         return self.report(thread, reason);
                     }
                 }
                 stepping.step.after(&self.context(registers))
             }
         };
-        self.step = Some(stepping);
+        self.activity = Activity::Step(stepping);
         if !entered_handler {
             // Whoever wants to stop here was asked.
             self.control(thread).passed = Some(pc);
@@ -376,7 +370,7 @@ impl Owner {
 
     /// Whether a thread is back where its step began, and whoever steps has seen the place: what only stops there does not again.
     pub(super) fn is_seen(&mut self, thread: ThreadId, at: Address, sp: u64) -> bool {
-        let stepping = self.step.as_mut().filter(|step| step.thread == thread);
+        let stepping = self.activity.step_of(thread);
         let seen = stepping.and_then(|stepping| stepping.seen.take_if(|seen| *seen == (at, sp)));
         seen.is_some()
     }
@@ -416,41 +410,18 @@ impl Owner {
         }
     }
 
-    /// What the stepping thread calls may throw or jump: has it stop where the language's runtime says which frame takes that.
-    fn watch_landings(&mut self) {
-        for module in self.modules.iter() {
-            for &hook in module.landing_hook().iter().chain(module.jump_hooks()) {
-                if let Err(error) = self.memory.insert(hook, Reason::Hook) {
-                    tracing::warn!(%hook, %error, "a step can't see exceptions and jumps");
-                }
-            }
-        }
-    }
-
     /// The thread is at a hook, or at the landing of a frame that the step isn't about.
     fn land_next(&mut self, stepping: &mut Stepping, registers: &UserRegisters) {
         let pc = registers.pc();
-        let mut modules = self.modules.iter();
-        let throws = modules.any(|m| m.landing_hook() == Some(pc));
-        let mut modules = self.modules.iter();
-        let jumps = modules.any(|m| m.jump_hooks().contains(&pc));
+        let leap = self.leap(registers);
         let passed = stepping.taken.is_some_and(|taken| taken.to == pc);
-        if !throws && !jumps && !passed {
+        if leap.is_none() && !passed {
             return;
         }
         if let Some(old) = stepping.taken.take() {
             self.memory.remove(old.to, Reason::Step);
         }
-        let next = if throws {
-            let landing = registers.to_dwarf().get(SECOND_ARGUMENT).map(Address);
-            landing.map(|landing| (landing, Landing::Thrown))
-        } else if jumps {
-            let target = self.jump_target(registers);
-            target.map(|target| (target, Landing::Jumped))
-        } else {
-            None
-        };
-        if let Some((to, how)) = next {
+        if let Some((to, how)) = leap.and_then(|leap| Some((leap.to?, leap.how))) {
             let from = Address(registers.sp());
             match self.memory.insert(to, Reason::Step) {
                 Ok(()) => stepping.taken = Some(Taken { to, how, from }),
@@ -478,31 +449,11 @@ impl Owner {
         }
     }
 
-    /// Where `longjmp`, at its first instruction, goes.
-    pub(super) fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
-        let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
-        let targets = self.jump_values(registers, buffer.offset(JUMP_TARGET))?;
-        let is_code = |target: &Address| self.modules.at(*target).is_some();
-        targets.into_iter().find(is_code)
-    }
-
-    /// What an address in a `jmp_buf` may be: hidden as glibc does, or plain.
-    pub(super) fn jump_values(
-        &self,
-        registers: &UserRegisters,
-        at: Address,
-    ) -> Option<[Address; 2]> {
-        let kept = self.memory.read_u64(at).ok()?;
-        let block = Address(registers.to_dwarf().get(FS_BASE)?);
-        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
-        Some([kept.rotate_right(17) ^ guard, kept].map(Address))
-    }
-
     /// A thread is back at a site it was called away from by a signal.
     pub(super) fn came_back(&mut self, thread: ThreadId) {
         let awaited = self
-            .step
-            .as_ref()
+            .activity
+            .step()
             .is_some_and(|s| s.thread == thread && matches!(s.doing, Action::RunTo { .. }));
         if awaited {
             return self.stepped(thread);

@@ -149,7 +149,7 @@ impl Owner {
         let frame_end = site.has(Reason::FrameEnd);
         self.notice(thread, at);
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
-        if self.is_calling(thread) {
+        if self.activity.is_call_of(thread) {
             return self.met_in_call(thread, at);
         }
         let seen = self.is_seen(thread, at, sp);
@@ -157,7 +157,7 @@ impl Owner {
         if let Some(reason) = reason.filter(|reason| !(seen && reason.is_about_place())) {
             return self.report(thread, reason);
         }
-        let stepping = self.step.as_ref().is_some_and(|s| s.thread == thread);
+        let stepping = self.activity.is_step_of(thread);
         if step && stepping {
             return self.stepped(thread);
         }
@@ -266,7 +266,8 @@ impl Owner {
             if done {
                 self.control(thread).passed = None;
                 accesses.extend(self.hits(thread).map(|reason| (thread, reason)));
-                let stepping = self.step.as_ref().is_some_and(|s| s.is_single(thread));
+                let step = self.activity.step();
+                let stepping = step.is_some_and(|s| s.is_single(thread));
                 stepped = stepping.then_some(thread).or(stepped);
             } else {
                 self.stops.handle(event, &mut self.actions);

@@ -8,7 +8,7 @@ impl Owner {
     /// Tells what the modules have met since the last time.
     pub(super) fn tell_warnings(&mut self) {
         self.tell_presentation();
-        for warnings in self.told.news_of(&self.modules) {
+        for warnings in self.loading.warnings.news_of(&self.modules) {
             self.tell(Event::DebugInfoWarnings(warnings));
         }
     }
@@ -23,7 +23,10 @@ impl Owner {
 
     /// Tells of a file that can't be read at all.
     pub(super) fn warn_of_module(&mut self, path: &Path, problem: &dapple_symbols::Error) {
-        let warnings = self.told.news(path, std::iter::once(problem.to_string()));
+        let warnings = self
+            .loading
+            .warnings
+            .news(path, std::iter::once(problem.to_string()));
         if !warnings.is_empty() {
             self.tell(Event::DebugInfoWarnings(warnings));
         }

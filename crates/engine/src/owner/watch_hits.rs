@@ -194,7 +194,7 @@ impl Owner {
             };
             match act {
                 Act::GoOn | Act::Log(_) | Act::LogCalling => {}
-                Act::Call if self.call.is_some() => {
+                Act::Call if self.activity.is_call() => {
                     let why = format!("its condition can't be evaluated: {WITHIN_CALL}");
                     due.push((index, old, Act::Undecided(why)));
                 }

@@ -117,9 +117,9 @@ impl Owner {
         match place {
             DataPlace::Address(address) => self.raw_target(address, length.unwrap_or(WORD)),
             DataPlace::Static(name, language) => self.static_target(&name, language, length),
-            DataPlace::Value(named) => self.value_target(named, self.current, length),
+            DataPlace::Value(named) => self.value_target(named, self.stop.current, length),
             DataPlace::Expression(text, frame) => {
-                let thread = frame.map_or(self.current, |frame| frame.thread);
+                let thread = frame.map_or(self.stop.current, |frame| frame.thread);
                 let (named, _) = self.evaluate(&text, frame)?;
                 let target = self.value_target(named, thread, length)?;
                 Ok(DataTarget {
@@ -481,7 +481,7 @@ impl Owner {
             self.wait_at_sites();
         }
         let here = (self.stops.mode() == Mode::Stopped)
-            .then(|| self.registers(self.current))
+            .then(|| self.registers(self.stop.current))
             .flatten();
         let here: Vec<Address> = here.into_iter().map(|r| r.pc()).collect();
         let memory = &self.memory;
@@ -533,7 +533,7 @@ impl Owner {
             return;
         };
         let set = self.set_debug_registers(thread);
-        if !self.of_launched {
+        if !self.debuggee.of_launched {
             // Nothing is in a process that stands.
             self.unwatch(thread);
         }

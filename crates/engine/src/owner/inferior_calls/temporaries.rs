@@ -36,8 +36,8 @@ impl Owner {
         for value in temporaries {
             let type_ = self.reader().resolve(&value).map(|resolved| resolved.type_);
             let stays = type_.is_some_and(|type_| !glue::outlives_drop(&value.module, &type_));
-            if stays && !is_computed && self.kept_temporaries.len() < MOST_KEPT {
-                self.kept_temporaries.push((thread, value));
+            if stays && !is_computed && self.stop.kept_temporaries.len() < MOST_KEPT {
+                self.stop.kept_temporaries.push((thread, value));
             } else {
                 dropped = dropped.and(self.drop_value(thread, &value, options));
             }
@@ -71,12 +71,12 @@ impl Owner {
 
     /// Drops what was kept to be shown, before the program goes on.
     pub(in crate::owner) fn drop_kept(&mut self) {
-        let kept = std::mem::take(&mut self.kept_temporaries);
+        let kept = std::mem::take(&mut self.stop.kept_temporaries);
         if self.stops.mode() != Mode::Stopped {
             return;
         }
         for (thread, value) in kept.into_iter().rev() {
-            if self.stops.is_live(thread) && !self.over {
+            if self.stops.is_live(thread) && !self.leaving.over {
                 // Nobody is left to be told what a destructor has failed at.
                 let _ = self.drop_value(thread, &value, &CallOptions::default());
             }

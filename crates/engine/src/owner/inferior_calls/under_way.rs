@@ -6,16 +6,13 @@ use crate::event::{Stop, StopReason};
 use crate::owner::Owner;
 use crate::stops::Mode;
 use crate::{Address, ThreadId, signals, unwind};
-use dapple_arch::abi::FIRST_ARGUMENT;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::exceptions::handlers::{self, Fate};
 use dapple_inspect::frame::Frame;
-use dapple_inspect::modules::LoadedModule;
 use dapple_target::linux::alarm::Alarm;
 use dapple_target::linux::ptrace;
 use dapple_target::wait_event::{WaitEvent, What};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often is looked whether the time is over, or the call was cancelled.
@@ -26,9 +23,6 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
 /// How many frames are looked through for one of the user's own.
 const MOST_FRAMES: usize = 32;
-/// Where a `jmp_buf` has the stack pointer, in bytes; alike in glibc and musl.
-const JUMP_STACK: i64 = 48;
-
 impl Owner {
     /// Whether a thread is left that isn't on its way out with the whole process.
     fn has_held_thread(&self) -> bool {
@@ -44,8 +38,10 @@ impl Owner {
             .time_limit
             .clamp(Duration::from_millis(1), LOOK_EVERY);
         alarm.ring_every(every);
-        while !self.over {
-            let Some(call) = &self.call else { break };
+        while !self.leaving.over {
+            let Some(call) = self.activity.call() else {
+                break;
+            };
             let thread = call.thread;
             if call.end.is_none() {
                 ended = Instant::now();
@@ -90,28 +86,23 @@ impl Owner {
     /// Ends the call from outside: the thread is stopped, with all others that run. Why is said once it is.
     fn give_up(&mut self, why: impl FnOnce(&mut Owner) -> String) {
         self.stops.stop_all(&mut self.actions);
-        if let Some(call) = &mut self.call {
+        if let Some(call) = self.activity.call_mut() {
             call.end = Some(End::Failed(String::new()));
         }
         self.perform();
-        while !self.over && self.stops.mode() != Mode::Stopped {
+        while !self.leaving.over && self.stops.mode() != Mode::Stopped {
             if !self.attend() {
                 break;
             }
         }
         let has_end = |call: &InferiorCall| call.end != Some(End::Failed(String::new()));
-        if self.over || self.call.as_ref().is_some_and(has_end) {
+        if self.leaving.over || self.activity.call().is_some_and(has_end) {
             return;
         }
         let why = why(self);
-        if let Some(call) = &mut self.call {
+        if let Some(call) = self.activity.call_mut() {
             call.end = Some(End::Failed(why));
         }
-    }
-
-    /// Whether a thread is calling a function for the user.
-    pub(in crate::owner) fn is_calling(&self, thread: ThreadId) -> bool {
-        self.call.as_ref().is_some_and(|call| call.thread == thread)
     }
 
     /// Something is told of a thread while a function is called.
@@ -123,11 +114,11 @@ impl Owner {
         else {
             return;
         };
-        if !self.is_calling(event.thread) {
+        if !self.activity.is_call_of(event.thread) {
             return;
         }
         let place = self.place_of(event.thread);
-        if let Some(call) = &mut self.call {
+        if let Some(call) = self.activity.call_mut() {
             call.children.push(child);
             let why = || format!("has made a copy of the process (fork){place}");
             call.copied.get_or_insert_with(why);
@@ -136,13 +127,13 @@ impl Owner {
 
     /// Whether a child is one that a called function has made: it is not to run.
     pub(in crate::owner) fn is_calls_child(&self, child: ThreadId) -> bool {
-        let call = self.call.as_ref();
+        let call = self.activity.call();
         call.is_some_and(|call| call.children.contains(&child))
     }
 
     /// The call has come to its end by itself.
     fn call_ended(&mut self, end: End) {
-        if let Some(call) = &mut self.call
+        if let Some(call) = self.activity.call_mut()
             && (call.end.is_none() || call.end == Some(End::Failed(String::new())))
         {
             call.end = Some(end);
@@ -155,7 +146,7 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        let Some(call) = &self.call else {
+        let Some(call) = self.activity.call() else {
             return self.release(thread);
         };
         if at == call.back && registers.sp() == call.sp {
@@ -174,11 +165,9 @@ impl Owner {
         at: Address,
         registers: &UserRegisters,
     ) -> Option<String> {
-        let jumps = |module: &Arc<LoadedModule>| module.jump_hooks().contains(&at);
-        if self.modules.iter().any(jumps) {
-            let sp = self.call.as_ref()?.sp;
-            let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
-            let targets = self.jump_values(registers, buffer.offset(JUMP_STACK));
+        if self.is_at_jump_hook(at) {
+            let sp = self.activity.call()?.sp;
+            let targets = self.jump_stacks(registers);
             let here = Address(registers.sp());
             let mut targets = targets.into_iter().flatten();
             let leaves = targets.any(|to| to.0 > sp && self.is_one_stack(here, to));
@@ -221,10 +210,10 @@ impl Owner {
 
     /// A thread has a reason to stop while a function is called.
     pub(in crate::owner) fn stopped_in_call(&mut self, thread: ThreadId, reason: StopReason) {
-        if !self.is_calling(thread) {
+        if !self.activity.is_call_of(thread) {
             let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
-            self.reports.retain(|report| report.thread != thread);
-            self.reports.push(Stop {
+            self.stop.reports.retain(|report| report.thread != thread);
+            self.stop.reports.push(Stop {
                 thread,
                 address,
                 reason,
@@ -239,7 +228,7 @@ impl Owner {
             } => {
                 if !signals::is_fault(number) {
                     // It was meant for the program, and is for later.
-                    ptrace::hand_back_signal(self.process, thread, number);
+                    ptrace::hand_back_signal(self.debuggee.process, thread, number);
                 }
                 format!("ran into {description}")
             }
@@ -252,9 +241,9 @@ impl Owner {
     }
 
     /// All threads are stopped while a function is called: for its end, or since one has to get past a site alone.
-    pub(in crate::owner) fn gathered_in_call(&mut self) {
-        let alone = std::mem::take(&mut self.alone);
-        match &mut self.call {
+    pub(in crate::owner) fn all_stopped_in_call(&mut self) {
+        let alone = self.threads.take_alone();
+        match self.activity.call_mut() {
             Some(call) if call.end.is_none() && !self.stops.none_may_run() => {
                 self.run_alone(&alone);
             }
@@ -265,21 +254,17 @@ impl Owner {
         }
     }
 
-    /// The calling thread is gone.
-    pub(in crate::owner) fn thread_ended_in_call(&mut self, thread: ThreadId) {
-        if self.is_calling(thread) {
-            self.call_ended(End::ThreadEnded);
-        }
+    /// The calling thread has ended.
+    pub(in crate::owner) fn thread_ended_in_call(&mut self) {
+        self.call_ended(End::ThreadEnded);
     }
 
-    /// The process runs another program. True: that was a called function.
-    pub(in crate::owner) fn executed_in_call(&mut self, thread: ThreadId) -> bool {
-        let Some(call) = &mut self.call else {
-            return false;
-        };
-        call.thread = thread;
+    /// The called function has the process run another program, in which `thread` is the only thread.
+    pub(in crate::owner) fn executed_in_call(&mut self, thread: ThreadId) {
+        if let Some(call) = self.activity.call_mut() {
+            call.thread = thread;
+        }
         self.call_ended(End::Executed);
-        true
     }
 
     /// Where a thread is, for the end of a sentence: ` at crash.c:12 in `f``.
@@ -303,12 +288,12 @@ impl Owner {
     /// Stops that other threads have come to while a function was called: they are told when the program is to go on. True: there
     /// are some, and it stays.
     pub(in crate::owner) fn tell_put_off(&mut self) -> bool {
-        let mut stops = std::mem::take(&mut self.reports);
+        let mut stops = std::mem::take(&mut self.stop.reports);
         stops.retain(|stop| self.stops.is_live(stop.thread));
         let Some(first) = stops.first() else {
             return false;
         };
-        self.current = first.thread;
+        self.stop.current = first.thread;
         for stop in &stops {
             self.stands(stop);
         }

@@ -1,0 +1,155 @@
+//! The purpose that the debuggee runs for: a step, an inferior call, or none but its own.
+//!
+//! There is one activity at a time: while a function is called, no command is served and no step is under way (a step that needs a call
+//! for a breakpoint's condition is put aside, see [`super::breakpoint_calls`]). An event that an activity may treat in its own way comes
+//! through a method of this module, which has an arm for each activity.
+
+use super::Owner;
+use super::inferior_calls::InferiorCall;
+use super::stepping::Stepping;
+use crate::ThreadId;
+use crate::breakpoints::site::Reason;
+use crate::event::StopReason;
+use crate::stops::How;
+use dapple_target::wait_event::WaitEvent;
+
+#[derive(Debug, Default)]
+pub(super) enum Activity {
+    #[default]
+    Free,
+    Step(Box<Stepping>),
+    Call(InferiorCall),
+}
+
+impl Activity {
+    pub(super) fn step(&self) -> Option<&Stepping> {
+        match self {
+            Activity::Step(step) => Some(step),
+            Activity::Free | Activity::Call(_) => None,
+        }
+    }
+
+    pub(super) fn step_mut(&mut self) -> Option<&mut Stepping> {
+        match self {
+            Activity::Step(step) => Some(step),
+            Activity::Free | Activity::Call(_) => None,
+        }
+    }
+
+    /// The step, if `thread` is the thread that steps.
+    pub(super) fn step_of(&mut self, thread: ThreadId) -> Option<&mut Stepping> {
+        self.step_mut().filter(|step| step.thread == thread)
+    }
+
+    pub(super) fn is_step_of(&self, thread: ThreadId) -> bool {
+        self.step().is_some_and(|step| step.thread == thread)
+    }
+
+    /// Puts a step aside. An inferior call stays.
+    pub(super) fn take_step(&mut self) -> Option<Box<Stepping>> {
+        match std::mem::take(self) {
+            Activity::Step(step) => Some(step),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    pub(super) fn call(&self) -> Option<&InferiorCall> {
+        match self {
+            Activity::Call(call) => Some(call),
+            Activity::Free | Activity::Step(_) => None,
+        }
+    }
+
+    pub(super) fn call_mut(&mut self) -> Option<&mut InferiorCall> {
+        match self {
+            Activity::Call(call) => Some(call),
+            Activity::Free | Activity::Step(_) => None,
+        }
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        self.call().is_some()
+    }
+
+    /// Whether `thread` runs a function that is called for the user.
+    pub(super) fn is_call_of(&self, thread: ThreadId) -> bool {
+        self.call().is_some_and(|call| call.thread == thread)
+    }
+}
+
+impl Owner {
+    /// The kernel has reported an event, which the reducer has not seen yet.
+    pub(super) fn activity_notices(&mut self, event: WaitEvent) {
+        match &self.activity {
+            Activity::Call(_) => self.noticed_in_call(event),
+            Activity::Free | Activity::Step(_) => {}
+        }
+    }
+
+    /// A thread has a reason to stop. Gives the reason back unless the activity keeps it for later.
+    pub(super) fn activity_reports(
+        &mut self,
+        thread: ThreadId,
+        reason: StopReason,
+    ) -> Option<StopReason> {
+        match &self.activity {
+            Activity::Call(_) => {
+                self.stopped_in_call(thread, reason);
+                None
+            }
+            // What ends a step is decided once all threads have stopped: another thread's stop ends it, too.
+            Activity::Free | Activity::Step(_) => Some(reason),
+        }
+    }
+
+    /// All threads have stopped. True: for the activity's own reasons, and it goes on from there.
+    pub(super) fn activity_stopped(&mut self) -> bool {
+        match &self.activity {
+            Activity::Call(_) => {
+                self.all_stopped_in_call();
+                true
+            }
+            Activity::Free | Activity::Step(_) => false,
+        }
+    }
+
+    /// A thread has ended.
+    pub(super) fn activity_lost(&mut self, thread: ThreadId) {
+        match &self.activity {
+            Activity::Call(call) if call.thread == thread => self.thread_ended_in_call(),
+            // The other threads run on. The next stop ends the client's request.
+            Activity::Step(step) if step.thread == thread => self.end_step(),
+            Activity::Free | Activity::Step(_) | Activity::Call(_) => {}
+        }
+    }
+
+    /// The process runs another program, in which `thread` is the only thread.
+    pub(super) fn activity_executed(&mut self, thread: ThreadId) {
+        match &self.activity {
+            Activity::Call(_) => self.executed_in_call(thread),
+            // The step has ended with the old program.
+            Activity::Free | Activity::Step(_) => self.release(thread),
+        }
+    }
+
+    /// Lets a stopped thread go on as the activity wants it.
+    pub(super) fn activity_runs(&mut self, thread: ThreadId) {
+        match &self.activity {
+            Activity::Step(step) if step.thread == thread => self.step_on(thread),
+            Activity::Free | Activity::Step(_) | Activity::Call(_) => {
+                self.run_on(thread, How::Continue);
+            }
+        }
+    }
+
+    /// Ends the step, if there is one.
+    pub(super) fn end_step(&mut self) {
+        if self.activity.take_step().is_some() {
+            self.watch_no_return();
+            self.memory.remove_everywhere(Reason::Step);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Where control lands that leaves frames otherwise than by a return: the landing pad of a C++ exception or a Rust panic, and the target
+//! of a `longjmp`.
+//!
+//! The runtimes have functions that every throw and every jump passes just before it lands (the *landing hooks*): `_Unwind_SetIP`, whose
+//! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps, watched frames and
+//! inferior calls have sites there while they need them, each under its own [`Reason`], and ask this module what a thread at such
+//! a site is about to do.
+
+use super::Owner;
+use crate::breakpoints::site::Reason;
+use crate::step::Landing;
+use crate::{Address, ThreadId};
+use dapple_arch::Memory;
+use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD, SECOND_ARGUMENT};
+use dapple_arch::registers::FS_BASE;
+use dapple_arch::registers::user::UserRegisters;
+
+/// A throw or a jump on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leap {
+    pub(super) how: Landing,
+    /// The address at which it lands. `None`: it can't be read.
+    pub(super) to: Option<Address>,
+}
+
+impl Owner {
+    /// Inserts sites at the landing hooks of all modules; `purpose` ends the sentence of a warning ("... can't see exceptions and jumps").
+    pub(super) fn insert_landing_hooks(&mut self, reason: Reason, purpose: &str) {
+        let hooks = self.modules.iter().flat_map(|module| {
+            let landing = module.landing_hook().into_iter();
+            landing.chain(module.jump_hooks().iter().copied())
+        });
+        for hook in hooks.collect::<Vec<_>>() {
+            if let Err(error) = self.memory.insert(hook, reason) {
+                tracing::warn!(%hook, %error, "{purpose} can't see exceptions and jumps");
+            }
+        }
+    }
+
+    /// The throw or jump that a thread at a landing hook is about to make; `None`: it is at no landing hook.
+    pub(super) fn leap(&self, registers: &UserRegisters) -> Option<Leap> {
+        let pc = registers.pc();
+        if self.modules.iter().any(|m| m.landing_hook() == Some(pc)) {
+            return Some(Leap {
+                how: Landing::Thrown,
+                to: registers.to_dwarf().get(SECOND_ARGUMENT).map(Address),
+            });
+        }
+        self.is_at_jump_hook(pc).then(|| Leap {
+            how: Landing::Jumped,
+            to: self.jump_target(registers),
+        })
+    }
+
+    pub(super) fn is_at_jump_hook(&self, pc: Address) -> bool {
+        self.modules.iter().any(|m| m.jump_hooks().contains(&pc))
+    }
+
+    /// The address that `longjmp`, at its first instruction, goes on at.
+    fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
+        let targets = self.jump_buffer(registers, JMP_BUF_PC)?;
+        let is_code = |target: &Address| self.modules.at(*target).is_some();
+        targets.into_iter().find(is_code)
+    }
+
+    /// The stack pointers that `longjmp`, at its first instruction, may set.
+    pub(super) fn jump_stacks(&self, registers: &UserRegisters) -> Option<[Address; 2]> {
+        self.jump_buffer(registers, JMP_BUF_SP)
+    }
+
+    /// The address in a field of the `jmp_buf` that `longjmp` was called with: decoded as glibc encodes it (`PTR_DEMANGLE`), and plain,
+    /// as musl has it.
+    fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
+        let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
+        let kept = self.memory.read_u64(buffer.offset(field)).ok()?;
+        let block = Address(registers.to_dwarf().get(FS_BASE)?);
+        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
+        Some([kept.rotate_right(17) ^ guard, kept].map(Address))
+    }
+
+    /// A thread is at a landing hook on its way out of watched frames, if it is: they are looked at again where it lands.
+    pub(super) fn frames_left(&mut self, thread: ThreadId) {
+        if !self.has_watched_frames(thread) {
+            return;
+        }
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        let Some(address) = self.leap(&registers).and_then(|leap| leap.to) else {
+            return;
+        };
+        if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
+            tracing::warn!(%address, %error, "the end of a frame can't be noticed");
+        }
+    }
+}

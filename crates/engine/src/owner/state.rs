@@ -1,0 +1,119 @@
+//! Groups of what the owner keeps, each with one subject. The state of threads is in [`super::threads`].
+
+use super::{Command, CommandQueue, background, breakpoint_calls, debuginfod, link_maps};
+use crate::debug_info::DebugInfoOptions;
+use crate::event::Stop;
+use crate::indexing::Indexing;
+use crate::{Event, ThreadId};
+use crossbeam_channel::{Receiver, Sender};
+use dapple_inspect::values::Value;
+use dapple_target::linux::input::Input;
+use dapple_target::linux::output::Output;
+use dapple_target::linux::wait::Waker;
+use dapple_target::process_info::Start;
+use std::sync::Arc;
+
+/// The number of the stop at the start, before any stop was reported.
+pub(super) const FIRST_STOP: u64 = 1;
+
+/// The process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Debuggee {
+    pub(super) process: ThreadId,
+    pub(super) start: Start,
+    /// A debugger has launched it or an ancestor of it: it ends with the debugger.
+    pub(super) of_launched: bool,
+}
+
+/// What joins the owner to the session: commands in, events and output out.
+pub(super) struct Link {
+    pub(super) events: Sender<Event>,
+    pub(super) commands: Receiver<Command>,
+    pub(super) waker: Arc<Waker>,
+    /// For threads that work beside the session.
+    pub(super) back: background::Back,
+    /// Ends that work. Dropped before [`Loading`], so that nothing new is begun meanwhile.
+    _beside: background::Ending,
+    pub(super) output: Output,
+    pub(super) input: Option<Input>,
+}
+
+impl Link {
+    pub(super) fn new(queue: CommandQueue, events: Sender<Event>, output: Output) -> Link {
+        let (back, beside) = background::Back::new(queue.sender, Arc::clone(&queue.waker));
+        Link {
+            events,
+            commands: queue.commands,
+            waker: queue.waker,
+            back,
+            _beside: beside,
+            output,
+            input: None,
+        }
+    }
+}
+
+/// How modules come in, and their debug information.
+pub(super) struct Loading {
+    pub(super) last_module: u64,
+    pub(super) loader: link_maps::Loader,
+    pub(super) indexing: Indexing,
+    pub(super) debuginfod: debuginfod::Debuginfod,
+    /// Problems of debug information that were reported.
+    pub(super) warnings: crate::warnings::Reported,
+}
+
+impl Loading {
+    pub(super) fn new(options: DebugInfoOptions, back: &background::Back) -> Loading {
+        Loading {
+            last_module: 0,
+            loader: link_maps::Loader::default(),
+            indexing: Indexing::new(options.index_cache),
+            debuginfod: match options.debuginfod {
+                true => debuginfod::Debuginfod::start(back.clone()),
+                false => debuginfod::Debuginfod::default(),
+            },
+            warnings: crate::warnings::Reported::default(),
+        }
+    }
+}
+
+/// The present stop, and the next one as far as it is known.
+pub(super) struct StopState {
+    /// Stops to report once all threads are stopped.
+    pub(super) reports: Vec<Stop>,
+    /// A pause was asked for; for this thread, if for one.
+    pub(super) pause: Option<Option<ThreadId>>,
+    /// Counts the stops that were reported; frames belong to one.
+    pub(super) number: u64,
+    /// The thread that stopped last.
+    pub(super) current: ThreadId,
+    pub(super) asking: breakpoint_calls::Asking,
+    /// Results of inferior calls that are still shown and have to be dropped, with the thread of the call.
+    pub(super) kept_temporaries: Vec<(ThreadId, Value)>,
+}
+
+impl StopState {
+    pub(super) fn new(current: ThreadId) -> StopState {
+        StopState {
+            reports: Vec::new(),
+            pause: None,
+            number: FIRST_STOP,
+            current,
+            asking: breakpoint_calls::Asking::default(),
+            kept_temporaries: Vec::new(),
+        }
+    }
+}
+
+/// How the session with this process ends.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    /// The signal that asks the program to end: it is passed on, whatever is done with other signals.
+    pub(super) ends_with: Option<i32>,
+    /// All threads are being stopped to be let go.
+    pub(super) detaching: bool,
+    /// The process is to be left stopped.
+    pub(super) suspend: bool,
+    pub(super) over: bool,
+}

@@ -1,0 +1,267 @@
+//! The table of the debuggee's threads: everything that the owner keeps for one of them.
+//!
+//! State that belongs to a thread stands here, so that it ends with the thread: one [`Threads::ended`], one [`Threads::executed`], one
+//! [`Threads::let_go`]. Not here: whether a thread runs ([`crate::stops`], a reducer without I/O, has its own table), and activities
+//! that name their thread (the step, the inferior call, calls of IFUNC resolvers, watched frames).
+
+use super::breakpoint_calls::Ask;
+use super::trap::Trap;
+use crate::{Address, ThreadId};
+use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::exceptions::Exception;
+use dapple_inspect::exceptions::cpp::Object;
+use dapple_inspect::frame::StackCache;
+use dapple_inspect::values::NamedValue;
+use dapple_symbols::functions::SourcePosition;
+use dapple_target::linux::affinity::{Pace, Pinning};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// How a thread runs: what an inferior call saves and puts back.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    /// Its registers, while it is stopped and once they were read.
+    pub(super) registers: Option<UserRegisters>,
+    /// `registers` differ from the kernel's.
+    pub(super) unwritten: bool,
+    /// The meaning of its SIGTRAP, where that was decided before the stop was taken from the kernel.
+    pub(super) trap: Option<Trap>,
+    /// The site at its instruction pointer whose hit has been counted.
+    pub(super) passed: Option<Address>,
+    /// The site and stack pointer that it will return to from a signal handler.
+    pub(super) skip: Option<(Address, u64)>,
+    /// The signal to deliver when it goes on; 0: none.
+    pub(super) signal: i32,
+    /// What its present or last stop is about, for exceptions and signals.
+    pub(super) exception: Option<Arc<Exception>>,
+    /// The version of the addresses in its debug registers; 0: none.
+    pub(super) watched: u32,
+    /// The source position of the panic under way.
+    pub(super) panic_place: Option<String>,
+    /// Breakpoint conditions and messages that need an inferior call before the thread goes on.
+    pub(super) asks: Vec<Ask>,
+    pub(super) pace: Pace,
+}
+
+/// What the present stop shows of a thread. An inferior call leaves it alone.
+#[derive(Debug, Default)]
+struct Shown {
+    /// How many inlined calls begin at its instruction pointer and are shown as not entered.
+    calls_not_begun: usize,
+    /// The line of the breakpoint that it has stopped at.
+    line: Option<SourcePosition>,
+    /// The lowest address on its stack that the results of inferior calls occupy.
+    stack_left: Option<u64>,
+}
+
+/// All threads of the debuggee.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    controls: FxHashMap<ThreadId, Control>,
+    shown: FxHashMap<ThreadId, Shown>,
+    stacks: FxHashMap<ThreadId, StackCache>,
+    /// The exceptions that nothing catches and that a stop has reported, until the next throw. `None`: one without an object.
+    reported: FxHashMap<ThreadId, Option<Object>>,
+    /// The thread that was stepped out of a function, and the function's result.
+    returned: Option<(ThreadId, NamedValue)>,
+    /// Threads that can get past their site only while no other thread runs.
+    alone: Vec<ThreadId>,
+    /// Threads to be ended at the next stop of all.
+    ending: Vec<ThreadId>,
+    /// Threads that are pinned to the tracer's processor.
+    pub(super) pinning: Pinning,
+}
+
+impl Threads {
+    pub(super) fn add(&mut self, thread: ThreadId) {
+        self.controls.entry(thread).or_default();
+    }
+
+    /// How a thread runs; an unknown thread is added.
+    pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
+        self.controls.entry(thread).or_default()
+    }
+
+    pub(super) fn get(&self, thread: ThreadId) -> Option<&Control> {
+        self.controls.get(&thread)
+    }
+
+    pub(super) fn get_mut(&mut self, thread: ThreadId) -> Option<&mut Control> {
+        self.controls.get_mut(&thread)
+    }
+
+    /// What pins a thread, and how it has stopped lately.
+    pub(super) fn pacing(&mut self, thread: ThreadId) -> Option<(&mut Pinning, &mut Pace)> {
+        let control = self.controls.get_mut(&thread)?;
+        Some((&mut self.pinning, &mut control.pace))
+    }
+
+    /// Forgets all threads; who is pinned is kept.
+    fn forget_all(&mut self) {
+        *self = Threads {
+            pinning: std::mem::take(&mut self.pinning),
+            ..Threads::default()
+        };
+    }
+
+    /// A thread has ended.
+    pub(super) fn ended(&mut self, thread: ThreadId) {
+        self.pinning.forget(thread);
+        self.controls.remove(&thread);
+        self.shown.remove(&thread);
+        self.stacks.remove(&thread);
+        self.reported.remove(&thread);
+        self.returned.take_if(|(other, _)| *other == thread);
+        self.alone.retain(|other| *other != thread);
+        self.ending.retain(|other| *other != thread);
+    }
+
+    /// The process runs another program, in which `thread` is the only thread.
+    pub(super) fn executed(&mut self, thread: ThreadId) {
+        self.pinning.forget_all();
+        self.forget_all();
+        self.add(thread);
+    }
+
+    /// The debugger follows `child` in place of the process of `maker`, which has forked it: a child returns through the frames of a
+    /// signal handler and of a panic as its maker would have.
+    pub(super) fn succeeded(&mut self, maker: ThreadId, child: ThreadId) {
+        let of_maker = self.controls.remove(&maker).unwrap_or_default();
+        self.forget_all();
+        *self.control(child) = Control {
+            skip: of_maker.skip,
+            panic_place: of_maker.panic_place,
+            ..Control::default()
+        };
+    }
+
+    /// A child is no longer traced.
+    pub(super) fn let_go(&mut self, child: ThreadId) {
+        self.ended(child);
+    }
+
+    /// A new stop is reported: stacks and results of inferior calls were of the one before.
+    pub(super) fn new_stop(&mut self) {
+        self.stacks.clear();
+        for shown in self.shown.values_mut() {
+            shown.stack_left = None;
+        }
+    }
+
+    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not begun, and the breakpoints' lines.
+    pub(super) fn show(
+        &mut self,
+        calls_not_begun: impl IntoIterator<Item = (ThreadId, usize)>,
+        lines: impl IntoIterator<Item = (ThreadId, SourcePosition)>,
+    ) {
+        for shown in self.shown.values_mut() {
+            shown.calls_not_begun = 0;
+            shown.line = None;
+        }
+        for (thread, count) in calls_not_begun {
+            self.shown.entry(thread).or_default().calls_not_begun = count;
+        }
+        for (thread, line) in lines {
+            self.shown.entry(thread).or_default().line = Some(line);
+        }
+    }
+
+    /// A stopped thread was moved: it is at no breakpoint's line, and inside all inlined calls.
+    pub(super) fn moved(&mut self, thread: ThreadId) {
+        if let Some(shown) = self.shown.get_mut(&thread) {
+            shown.calls_not_begun = 0;
+            shown.line = None;
+        }
+    }
+
+    /// How many inlined calls a stopped thread is shown before.
+    pub(super) fn calls_not_begun(&self, thread: ThreadId) -> usize {
+        self.shown
+            .get(&thread)
+            .map_or(0, |shown| shown.calls_not_begun)
+    }
+
+    /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
+    pub(super) fn set_calls_not_begun(&mut self, thread: ThreadId, count: usize) -> usize {
+        let shown = self.shown.entry(thread).or_default();
+        std::mem::replace(&mut shown.calls_not_begun, count)
+    }
+
+    /// The line of the breakpoint that a thread has stopped at.
+    pub(super) fn line(&self, thread: ThreadId) -> Option<SourcePosition> {
+        self.shown.get(&thread)?.line.clone()
+    }
+
+    /// The lowest address on a thread's stack that the results of inferior calls occupy.
+    pub(super) fn stack_left(&self, thread: ThreadId) -> Option<u64> {
+        self.shown.get(&thread)?.stack_left
+    }
+
+    pub(super) fn set_stack_left(&mut self, thread: ThreadId, lowest: Option<u64>) {
+        self.shown.entry(thread).or_default().stack_left = lowest;
+    }
+
+    /// The stacks that were unwound at the present stop.
+    pub(super) fn stacks(&mut self) -> &mut FxHashMap<ThreadId, StackCache> {
+        &mut self.stacks
+    }
+
+    pub(super) fn stack(&self, thread: ThreadId) -> Option<&StackCache> {
+        self.stacks.get(&thread)
+    }
+
+    /// A thread runs, or is shown otherwise: its stack is to be unwound again.
+    pub(super) fn forget_stack(&mut self, thread: ThreadId) {
+        self.stacks.remove(&thread);
+    }
+
+    pub(super) fn forget_stacks(&mut self) {
+        self.stacks.clear();
+    }
+
+    /// Whether a stop has reported that nothing catches this exception of a thread.
+    pub(super) fn was_reported(&self, thread: ThreadId, object: Option<Object>) -> bool {
+        self.reported.get(&thread) == Some(&object)
+    }
+
+    pub(super) fn set_reported(&mut self, thread: ThreadId, object: Option<Object>) {
+        self.reported.insert(thread, object);
+    }
+
+    /// A thread throws another exception.
+    pub(super) fn throws(&mut self, thread: ThreadId) {
+        self.reported.remove(&thread);
+    }
+
+    /// The thread that was stepped out of a function, and the function's result.
+    pub(super) fn returned(&self) -> Option<&(ThreadId, NamedValue)> {
+        self.returned.as_ref()
+    }
+
+    pub(super) fn set_returned(&mut self, returned: Option<(ThreadId, NamedValue)>) {
+        self.returned = returned;
+    }
+
+    /// Keeps a function's result only if `keep` holds for the thread.
+    pub(super) fn keep_returned(&mut self, keep: impl Fn(ThreadId) -> bool) {
+        self.returned.take_if(|(thread, _)| !keep(*thread));
+    }
+
+    /// A thread can get past its site only while no other thread runs.
+    pub(super) fn must_run_alone(&mut self, thread: ThreadId) {
+        self.alone.push(thread);
+    }
+
+    pub(super) fn take_alone(&mut self) -> Vec<ThreadId> {
+        std::mem::take(&mut self.alone)
+    }
+
+    /// These threads are to be ended at the next stop of all.
+    pub(super) fn end_at_stop(&mut self, threads: &[ThreadId]) {
+        self.ending.extend(threads);
+    }
+
+    pub(super) fn take_ending(&mut self) -> Vec<ThreadId> {
+        std::mem::take(&mut self.ending)
+    }
+}
