@@ -1,3 +1,3 @@
-//! What becomes of memory that the debugger itself frees.
+//! Settings of the debugger's own memory allocator.
 
 pub use crate::linux::allocator::keep_freed_memory;

@@ -1,8 +1,9 @@
-//! Going on in a process of one's own, which isn't hit when the one that was started is killed.
+//! Runs the adapter in a separate process, which survives when the process that the client started is killed.
 //!
-//! Who ends an adapter at once kills the process that it has started, or that with all its children, or its group. A thread that has run into a breakpoint
-//! and whose debugger is killed before it has heard of that dies with it, and nobody can do anything about that. So the process that is known is a
-//! front: it waits, passes signals on, and ends as the one behind it does, which is no child of it, in a group of its own.
+//! A client may end an adapter with SIGKILL: the process that it started, that process with all its children, or its process group. If a
+//! debugger dies before it has seen that a thread hit a breakpoint, SIGTRAP kills the debuggee, and nothing can prevent that. So the
+//! process that the client knows is only a front: it waits, forwards signals, and exits with the status of the real adapter. That one is
+//! not a child of the front and has a process group of its own.
 
 pub use crate::linux::apart::{Apart, Front, go_apart};
 pub use crate::linux::guardian::guards_any;

@@ -1,7 +1,8 @@
-//! Commands that are run for the user before there is a debuggee, such as a build.
+//! Runs commands for the user before there is a debuggee, such as a build.
 //!
-//! A command has a process group of its own, and all of that group ends with it when it is given up, or when the debugger is gone. What it
-//! writes is told as it comes. What leaves the group (setsid(2)), as a compiler cache's server does, is meant to stay.
+//! A command gets a process group of its own. The whole group is killed when the command is cancelled or the debugger ends. Processes that
+//! leave the group (setsid(2)), such as a compiler cache's server, are meant to survive and are left alone. Output is passed on as it
+//! arrives.
 
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
@@ -17,26 +18,26 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often is asked whether a command is still wanted.
+/// How often `run` checks whether the command is still wanted.
 const TICK: Duration = Duration::from_millis(30);
 
-/// How long the processes of a command that is given up may take to tidy up, once they have been asked to end.
+/// How long the processes of a cancelled command may take to end after SIGTERM before they are killed.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// How often is looked whether they are gone.
+/// How often the end of those processes is checked.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How much is read by one system call.
+/// How many bytes one system call reads.
 const BUFFER: usize = 64 << 10;
 
-/// How much is read at most of what is left in a pipe at the end: what the command has left behind may write for ever.
+/// The most bytes that are read from a pipe after the command has ended: a process that it left behind may write for ever.
 const LEFT: usize = 4 << 20;
 
-/// Runs a command to its end, without standard input. `told` gets what it writes, as it comes; `None`: `goes_on`, which is asked all the time,
-/// said that nobody wants it any more, and all its processes are gone.
+/// Runs a command to its end, with an empty standard input. `told` receives its output as it arrives. `goes_on` is called repeatedly; when
+/// it returns `false`, the command is cancelled, all processes of its group are ended, and the result is `None`.
 ///
 /// # Errors
-/// It can't be run.
+/// The command can't be started.
 pub fn run(
     mut command: Command,
     told: &mut dyn FnMut(Stream, &[u8]),
@@ -51,7 +52,7 @@ pub fn run(
         .process_group(0);
     before_exec(&mut command, false, None);
     let child = command.spawn()?;
-    // Its ends of the pipes are closed with the command: theirs are the only ones.
+    // `command` holds copies of the pipes' write ends. With them closed, only the child and its descendants hold the pipes open.
     drop(command);
     let running = Running::new(child)?;
     let mut pipes = vec![(Stream::Stdout, out), (Stream::Stderr, err)];
@@ -84,7 +85,7 @@ pub fn run(
     }
 }
 
-/// Reads what is in a pipe; false when it has ended.
+/// Reads what a pipe holds. Returns `false` at the end of its data.
 fn drain(pipe: &mut io::PipeReader, most: usize, told: &mut dyn FnMut(&[u8])) -> bool {
     let mut buffer = vec![0; BUFFER];
     let mut read = 0;
@@ -102,7 +103,7 @@ fn drain(pipe: &mut io::PipeReader, most: usize, told: &mut dyn FnMut(&[u8])) ->
     true
 }
 
-/// A command under way. Dropped, it is ended with all its group.
+/// A running command. Dropping it ends its whole process group.
 struct Running {
     child: Child,
     group: Pid,
@@ -136,7 +137,7 @@ impl Running {
         }
     }
 
-    /// How the command has ended.
+    /// Takes the exit status of a command that has ended.
     fn finish(mut self) -> io::Result<ExitStatus> {
         self.over = true;
         self.dismiss();
@@ -153,7 +154,7 @@ impl Running {
         }
     }
 
-    /// Asks all processes of the group to end, and sees to it that they do.
+    /// Ends all processes of the group: by SIGTERM, then by SIGKILL.
     fn end(&mut self) {
         let asked = Instant::now();
         let _ = kill_process_group(self.group, Signal::TERM);
@@ -176,7 +177,7 @@ impl Running {
                 }
                 _ => return,
             }
-            // Nobody but init is told of them: some time has to pass.
+            // The processes are reparented to init, so their end can't be waited for, only polled.
             let _ = poll(
                 &mut [],
                 Some(&Timespec::try_from(PAUSE).unwrap_or_default()),

@@ -1,7 +1,7 @@
-//! A core file: the memory and the threads of a process as they were when it ended, or when somebody had them written down.
+//! A core file: the memory and the threads of a process as they were when it ended, or when a core dump was requested.
 //!
-//! The kernel leaves out what is in files that were mapped and not changed, such as code (`/proc/PID/coredump_filter`, core(5)). That is read
-//! from those files, once it is known that they are of the build that ran.
+//! The kernel leaves out unchanged pages of mapped files, such as code (`/proc/PID/coredump_filter`, core(5)). They are read from those
+//! files, once it is known that the files belong to the build that ran.
 
 mod memory_file;
 mod notes;
@@ -21,21 +21,21 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most notes that are read, in bytes: some kilobytes for each thread.
+/// The most bytes of notes that are read; a thread has some kilobytes.
 const MOST_NOTES: u64 = 1 << 30;
 
-/// A part of the memory.
+/// A contiguous range of the memory (`PT_LOAD`).
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     start: u64,
     end: u64,
-    /// Where its bytes are in the file, and up to which address there are any.
+    /// The offset of its bytes in the file, and the address at which the file's bytes for it end.
     offset: u64,
     written_end: u64,
     flags: elf::ProgramFlags,
 }
 
-/// A file that stands in for memory that was left out.
+/// A range of memory that the core file leaves out and that is read from the mapped file instead.
 #[derive(Debug)]
 struct StandIn {
     start: u64,
@@ -48,23 +48,23 @@ struct StandIn {
 #[derive(Debug)]
 pub struct CoreFile {
     file: MemoryFile,
-    /// By address.
+    /// Sorted by address.
     segments: Vec<Segment>,
-    /// By address.
+    /// Sorted by address.
     stand_ins: Vec<StandIn>,
-    /// The file ends before what it says it has.
+    /// The file is shorter than its headers say.
     pub is_cut: bool,
-    /// What the notes say.
+    /// The contents of its notes.
     pub notes: Notes,
 }
 
 impl CoreFile {
-    /// Reads all but the memory.
+    /// Opens a core file and reads everything but the memory.
     ///
     /// # Errors
-    /// A sentence: it can't be read, or is no core file of a program for this kind of machine.
+    /// A sentence: the file can't be read, or is no core file of an x86-64 program.
     pub fn open(path: &Path) -> Result<CoreFile, String> {
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
         if !metadata.is_file() {
             return Err("this is no file".into());
@@ -83,7 +83,7 @@ impl CoreFile {
         })
     }
 
-    /// Takes what was left out of the core file from a file that was mapped there, and is known to be the same.
+    /// Supplies memory that the core file leaves out from a file that was mapped there. The caller knows that `file` is of the same build.
     pub fn stand_in(&mut self, mapped: &MappedFile, file: Arc<MemoryFile>) {
         self.stand_ins.push(StandIn {
             start: mapped.start,
@@ -94,7 +94,7 @@ impl CoreFile {
         self.stand_ins.sort_by_key(|one| one.start);
     }
 
-    /// Those of the files that were written to since they were opened: nothing is read from them any more.
+    /// The files that were modified since they were opened; no memory is read from them any more.
     pub fn changed_files(&self) -> Vec<PathBuf> {
         let stand_ins = self.stand_ins.iter().map(|one| &*one.file);
         let files = std::iter::once(&self.file).chain(stand_ins);
@@ -106,7 +106,7 @@ impl CoreFile {
         changed
     }
 
-    /// The process's memory as `/proc/PID/maps` had it.
+    /// The process's memory map, in the form of `/proc/PID/maps`.
     pub fn mappings(&self) -> Vec<Mapping> {
         let mapping = |one: &Segment| {
             let mut files = self.notes.files.iter();
@@ -124,7 +124,7 @@ impl CoreFile {
         self.segments.iter().map(mapping).collect()
     }
 
-    /// Fills as much of `buffer` as can be read at once; how much.
+    /// Fills as much of `buffer` as one segment or file provides, and returns how many bytes that were.
     fn read_part(&self, address: u64, buffer: &mut [u8]) -> usize {
         let index = self.segments.partition_point(|one| one.end <= address);
         if let Some(one) = self.segments.get(index)
@@ -206,7 +206,7 @@ fn segment(header: &elf::ProgramHeader64<Endianness>, endian: Endianness) -> Opt
     })
 }
 
-/// A part that is cut short gives what comes before.
+/// Reads the notes of one header. If the file is cut short, the notes before the cut are used.
 fn read_notes<'a>(
     header: &elf::ProgramHeader64<Endianness>,
     endian: Endianness,
@@ -228,7 +228,7 @@ fn read_notes<'a>(
     }
 }
 
-/// The build id of a loaded file whose beginning this is (`NT_GNU_BUILD_ID`).
+/// The build id (`NT_GNU_BUILD_ID`) of a loaded file, given its first bytes.
 pub fn build_id(beginning: &[u8]) -> Option<Vec<u8>> {
     let header = FileHeader64::<Endianness>::parse(beginning).ok()?;
     let endian = header.endian().ok()?;

@@ -1,10 +1,10 @@
-//! What a command can fail with.
+//! Errors of debugger commands.
 
 use crate::ThreadId;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a command was refused or failed. The text is a sentence for the user.
+/// Why a command was refused or failed. The message is a sentence for the user.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,17 +23,17 @@ pub enum Error {
     /// The program can't be started.
     #[error("cannot launch {}: {reason}", program.display())]
     Launch {
-        /// What was to be run.
+        /// The program.
         program: PathBuf,
         /// A sentence the user can act on.
         reason: String,
     },
-    /// The program can't be started as one of the options says.
+    /// The program can't be started because of one of the launch options.
     #[error("cannot launch: {option} {}: {reason}", path.display())]
     LaunchOption {
-        /// Which.
+        /// The option.
         option: LaunchOption,
-        /// What it named.
+        /// The path that it names.
         path: PathBuf,
         /// A sentence the user can act on.
         reason: String,
@@ -54,37 +54,37 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
-    /// The command needs a live process, and there is only what one has left.
+    /// The command needs a live process, but the session debugs a core file.
     #[error("this needs a live process; a core file can only be looked at")]
     PostMortem,
-    /// What was asked for can't be done: why.
+    /// The request can't be carried out; the text says why.
     #[error("{0}")]
     Refused(String),
-    /// An expression can't be evaluated: what and where in it.
+    /// An expression can't be evaluated; the text says why and where in it.
     #[error("{0}")]
     Expression(String),
-    /// The system refused something on the debuggee.
+    /// The system refused an operation on the debuggee.
     #[error("{operation}: {reason}")]
     System {
-        /// What was tried.
+        /// The operation that was tried.
         operation: String,
         /// The system's reason.
         reason: String,
     },
 }
 
-/// Which of a launch's options names what isn't there, or can't be used.
+/// The launch option that names a missing or unusable file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchOption {
     /// The executable.
     Program,
-    /// Its working directory.
+    /// The program's working directory.
     WorkingDirectory,
-    /// Where its standard input comes from.
+    /// The source of its standard input.
     Stdin,
-    /// Where its standard output goes.
+    /// The destination of its standard output.
     Stdout,
-    /// Where its standard error goes.
+    /// The destination of its standard error.
     Stderr,
 }
 

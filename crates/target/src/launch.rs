@@ -1,4 +1,4 @@
-//! What to start and how.
+//! The options of a launch.
 
 use crate::Error;
 pub use crate::error::LaunchOption;
@@ -9,16 +9,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A program to start.
+/// A program to launch, and how.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchOptions {
-    /// The executable; a relative path is taken from the debugger's working directory.
+    /// The executable; a relative path is resolved from the debugger's working directory.
     pub program: PathBuf,
     /// Its arguments, without the program's name.
     pub args: Vec<OsString>,
-    /// Its working directory; `None`: the debugger's.
+    /// Its working directory; `None` means the debugger's.
     pub cwd: Option<PathBuf>,
-    /// Changes to the debugger's environment; `None` removes.
+    /// Changes to the debugger's environment; a value of `None` removes the variable.
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Where its standard input comes from.
     pub stdin: Stdin,
@@ -26,24 +26,24 @@ pub struct LaunchOptions {
     pub stdout: Sink,
     /// Where its standard error goes.
     pub stderr: Sink,
-    /// It gets a terminal of its own (pty(7)), for what of the above is the debugger's: what it writes there is told as its
-    /// standard output.
+    /// Gives it a new pseudoterminal (pty(7)) for those streams above that would connect to the debugger. What it writes to the terminal is
+    /// reported as its standard output.
     pub terminal: bool,
-    /// Whether it gets a process group of its own (an editor's session) or shares the debugger's (a terminal's).
+    /// Whether it gets a process group of its own (for an editor) or shares the debugger's (in a terminal).
     pub process_group: ProcessGroup,
-    /// It waits in a terminal to become the program; then its streams are that terminal's.
+    /// A launcher process in another terminal that will become the program; the program's streams are then that terminal.
     pub launcher: Option<Arc<Launcher>>,
-    /// Address-space randomisation; off makes addresses repeat from run to run.
+    /// Leaves address-space randomisation on. Off makes addresses repeat from run to run.
     pub randomize: bool,
-    /// What becomes of its children.
+    /// Which process to debug after a fork.
     pub follow_forks: FollowForks,
 }
 
 impl LaunchOptions {
-    /// Whether there is a program that can be started so, as far as its file tells.
+    /// Checks that the program and the files of the options exist and are usable, as far as the file system shows.
     ///
     /// # Errors
-    /// [`Error::LaunchOption`] with what is wrong.
+    /// [`Error::LaunchOption`] names the unusable option.
     pub fn check(&self) -> Result<(), Error> {
         check::program(self).map(drop)
     }
@@ -55,9 +55,9 @@ pub enum Stdin {
     /// `/dev/null`.
     #[default]
     Null,
-    /// The debugger's own.
+    /// The debugger's standard input.
     Inherit,
-    /// What the debugger sends it ([`crate::linux::input`]).
+    /// Bytes that the debugger sends ([`crate::linux::input`]).
     Sent,
     /// A file.
     File(PathBuf),
@@ -71,11 +71,11 @@ pub enum Sink {
     Events,
     /// `/dev/null`.
     Null,
-    /// A file, made if there's none.
+    /// A file, created if it does not exist.
     File {
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// After what it has, instead of in its place.
+        /// Appends to the file instead of replacing its contents.
         append: bool,
     },
 }
@@ -83,7 +83,7 @@ pub enum Sink {
 /// A debuggee's process group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// A new one, in a session of its own (setsid(2)): no terminal's, and no signal of the debugger's session is its.
+    /// A new one, in a new session (setsid(2)): it has no controlling terminal and receives none of the debugger's terminal signals.
     #[default]
     Own,
     /// The debugger's.

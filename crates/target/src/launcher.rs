@@ -1,10 +1,9 @@
-//! A program in somebody else's terminal: the debugger can't start it there, but whoever has the terminal can start a small
-//! launcher, which becomes the program once it is traced.
+//! Starts a program in a terminal that another process owns, such as an editor's. The debugger can't start it there. So the owner of the
+//! terminal runs a small launcher, which becomes the program once it is traced.
 //!
-//! The two meet at a Unix socket in a folder that only this user can enter. The launcher gets the program's arguments,
-//! says that it is ready, and waits until it is told that it's traced: so the terminal and all streams are the
-//! program's, and none of its instructions runs unseen. What goes wrong in the launcher comes back through the socket, which a
-//! successful exec closes.
+//! The two connect through a Unix socket in a directory that only this user can enter. The launcher receives the program's arguments,
+//! reports that it is ready, and waits for the message that it is traced. So the terminal and all streams belong to the program, and none
+//! of its instructions runs untraced. Errors in the launcher come back through the socket, which a successful exec closes.
 
 use crate::launch::LaunchOptions;
 use crate::linux::untraced::{self, Handle};
@@ -20,20 +19,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What the debugger says to a launcher: it is traced, and is to become the program.
+/// Message to the launcher: it is traced and shall become the program.
 pub const TRACED: u8 = 1;
-/// It is to start the program beside itself.
+/// Message to the launcher: start the program as a child instead.
 pub const BESIDE: u8 = 2;
-/// The program is to live on when the debugger goes.
+/// Message to the launcher: let the program live on when the debugger ends.
 pub const LET_GO: u8 = 3;
-/// What a launcher answers to [`BESIDE`]: the program's id follows, and its wait status when it has ended.
+/// The launcher's answer to [`BESIDE`]: the program's id follows, and its wait status when it has ended.
 const STARTED: u8 = 1;
-/// Or: a sentence follows that says why not.
+/// The launcher's other answer to [`BESIDE`]: a sentence follows that says why the program did not start.
 const NOT_STARTED: u8 = 0;
 
-/// How often is looked whether the launcher has come.
+/// How often the debugger checks whether the launcher has connected.
 const TICK: Duration = Duration::from_millis(10);
-/// How long the launcher may take to answer, once it has come.
+/// How long the launcher may take to answer once it has connected.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// More than any argument list (`ARG_MAX`).
 const MOST_BYTES: usize = 16 << 20;
@@ -41,7 +40,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// The socket's name in its folder.
 const SOCKET: &str = "launch.socket";
 
-/// Where a launcher is waited for. Its folder goes when it is dropped.
+/// A socket at which the debugger waits for a launcher. Dropping it removes its directory.
 #[derive(Debug)]
 pub struct Rendezvous {
     folder: PrivateFolder,
@@ -54,19 +53,19 @@ pub struct Rendezvous {
 /// A launcher that is ready to become the program.
 #[derive(Debug)]
 pub struct Launcher {
-    /// The launcher, which becomes the program.
+    /// The launcher's process id, which will be the program's.
     pub process: i32,
     /// The connection to it.
     pub socket: UnixStream,
-    /// What it becomes.
+    /// The program that it becomes.
     pub program: PathBuf,
 }
 
 impl Rendezvous {
-    /// Makes one for a program.
+    /// Opens a socket for the launch of a program.
     ///
     /// # Errors
-    /// The program can't be started anyway, or there's no place for the socket.
+    /// The program can't be launched, or the socket can't be created.
     pub fn open(options: LaunchOptions) -> Result<Rendezvous, Error> {
         let program = check::debuggee(&options)?;
         let failed = |e: io::Error| Error::Launch {
@@ -88,18 +87,18 @@ impl Rendezvous {
         })
     }
 
-    /// What the launcher is to be told: its argument.
+    /// The socket's path, which is the launcher's argument.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(SOCKET)
     }
 
-    /// A command that runs `launcher` with that argument, and is short whatever those are called: terminals show what they are given to run.
-    /// It is run by `sh`, since where the folder is, nothing may be executable.
+    /// A command that runs `launcher` with the socket's path and that is short whatever their paths are, because terminals display the
+    /// command that they are given. It runs a script through `sh`, because the directory may be on a file system that forbids execution.
     ///
     /// # Errors
     /// The script can't be written.
     pub fn short_command(&self, launcher: &[String]) -> Result<Vec<OsString>, Error> {
-        // The terminal shows the script's name.
+        // The terminal displays the script's name, so the script is named like the program.
         let name = self.options.program.file_name().and_then(OsStr::to_str);
         let name = name.filter(|name| *name != SOCKET);
         let script = self.folder.path().join(name.unwrap_or("run"));
@@ -118,10 +117,10 @@ impl Rendezvous {
         Ok(vec!["sh".into(), script.into()])
     }
 
-    /// Waits for the launcher. `pause` is called between two looks: it lets the given time pass, or says why the wait is given up.
+    /// Waits for the launcher. `pause` is called between two checks: it lets the given time pass, or returns why the wait is cancelled.
     ///
     /// # Errors
-    /// That, or what went wrong.
+    /// The reason from `pause`, or what went wrong.
     pub fn wait(
         self,
         mut pause: impl FnMut(Duration) -> Result<(), String>,
@@ -152,7 +151,7 @@ impl Rendezvous {
 }
 
 impl Launcher {
-    /// Has the program started beside the launcher: its id. Its wait status comes through the socket when it has ended.
+    /// Makes the launcher start the program as a child, and returns its id. Its wait status arrives through the socket when it has ended.
     ///
     /// # Errors
     /// Why it can't be started.
@@ -165,7 +164,7 @@ impl Launcher {
         if answer == [STARTED] {
             let mut process = [0; 4];
             socket.read_exact(&mut process).map_err(failed)?;
-            // From now on it says nothing for as long as the program runs.
+            // From here on the launcher is silent for as long as the program runs.
             socket.set_read_timeout(None).map_err(failed)?;
             return Ok(ThreadId(i32::from_le_bytes(process)));
         }
@@ -175,7 +174,7 @@ impl Launcher {
     }
 }
 
-/// A word as `sh` takes it for nothing but itself.
+/// Appends a word, quoted so that `sh` takes it literally.
 fn push_quoted(text: &mut Vec<u8>, word: &OsStr) {
     text.push(b'\'');
     for byte in word.as_bytes() {
@@ -187,10 +186,10 @@ fn push_quoted(text: &mut Vec<u8>, word: &OsStr) {
     text.push(b'\'');
 }
 
-/// What the launcher does: becomes the program of the debugger that waits at `socket`, or runs it and gives its exit code.
+/// The launcher's work: connects to the debugger at `socket`, then becomes the program, or runs it as a child and returns its exit code.
 ///
 /// # Errors
-/// Why that can't be.
+/// Why the program can't be run.
 pub fn run(socket: &Path) -> Result<u8, String> {
     let failed = |e: io::Error| format!("the debugger can't be reached: {e}");
     let mut socket = UnixStream::connect(socket).map_err(failed)?;
@@ -218,7 +217,8 @@ fn refused(error: &io::Error) -> String {
     format!("the system refuses to run it: {error}")
 }
 
-/// Runs the program, tells the debugger how it ends, and ends it when the debugger goes first and doesn't want otherwise.
+/// Runs the program as a child and reports its wait status to the debugger. Kills it if the debugger ends first without having sent
+/// [`LET_GO`].
 fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, String> {
     let failed = |e: io::Error| format!("the program can't be waited for: {e}");
     untraced::end_with_parent(&mut command);
@@ -236,11 +236,11 @@ fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, Strin
     let watch = move || {
         let mut word = [0];
         if debugger.read_exact(&mut word).is_err() || word != [LET_GO] {
-            // It has ended, or is nobody's to kill any more.
+            // The debugger has ended. If the program has, too, the handle refuses the signal.
             let _ = handle.signal(libc::SIGKILL);
         }
     };
-    // A debugger that has gone already is noticed by that.
+    // If the debugger has already ended, the thread below notices.
     let _ = socket.write_all(&[&[STARTED][..], &child.id().to_le_bytes()].concat());
     let watching = std::thread::Builder::new().name("debugger".into());
     watching.spawn(watch).map_err(failed)?;
@@ -250,7 +250,7 @@ fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, Strin
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// What is to be run; `None` where the fields are too few.
+/// The command to run; `None` if there are too few fields.
 fn command(fields: Vec<Vec<u8>>) -> Option<Command> {
     let mut fields = fields.into_iter().map(OsString::from_vec);
     let (program, name, cwd) = (fields.next()?, fields.next()?, fields.next()?);

@@ -1,10 +1,10 @@
-//! A debuggee as memory, registers and threads that run and stop: a live Linux process ([`linux`]), or the core file that one has left
-//! ([`core_file`]).
+//! The debuggee as an object with memory, registers and threads: a live Linux process ([`linux`]), or a core file ([`core_file`]).
 //!
-//! Everything here does one system call's work, or reads one file, and decides nothing: what a stop means, and what is done about it, is the
-//! business of who uses it. Beside these are the things that a debugger does with processes before it debugs one: it checks whether it may
-//! ([`probe`]), finds the process ([`processes`]), runs a build ([`command`]), starts the program in somebody's terminal ([`launcher`]), and
-//! goes on in a process of its own ([`apart`]).
+//! Each function here makes a system call or reads a file. None decides what a stop means or how to react to it; the engine above does.
+//!
+//! The crate also does what a debugger needs before it has a debuggee: it checks whether the system permits debugging ([`probe`]), finds a
+//! process to attach to ([`processes`]), runs a build ([`command`]), launches a program in another terminal ([`launcher`]), and moves the
+//! adapter into a separate process ([`apart`]).
 
 pub mod allocator;
 pub mod apart;

@@ -1,6 +1,6 @@
-//! A live Linux x86-64 process: starting it, ptrace, waiting, memory, its output.
+//! A live Linux x86-64 process: launching and attaching, ptrace, waiting for stops, memory, and the program's output.
 //!
-//! All of ptrace must be called from the thread that seized the debuggee.
+//! The kernel accepts ptrace requests only from the tracer thread, so all of them must come from the thread that seized the debuggee.
 
 pub mod affinity;
 pub mod alarm;

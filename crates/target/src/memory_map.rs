@@ -1,19 +1,19 @@
 //! A process's memory map.
 
-/// A range of the process's memory, as `/proc/PID/maps` has it.
+/// A range of the process's memory, as listed in `/proc/PID/maps`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     /// The first address.
     pub start: u64,
     /// The address behind the last byte.
     pub end: u64,
-    /// It can be read.
+    /// It is readable.
     pub read: bool,
-    /// It can be written.
+    /// It is writable.
     pub write: bool,
-    /// It can be executed.
+    /// It is executable.
     pub execute: bool,
-    /// Where in the file it begins, in bytes.
+    /// The offset in the file at which it begins, in bytes.
     pub offset: u64,
     /// The file, `[stack]`, `[heap]` …; empty for anonymous memory.
     pub name: String,

@@ -1,7 +1,7 @@
-//! Folders for sockets and scripts that only this user can enter, gone with whoever has made them.
+//! Directories for sockets and scripts that only this user can enter, removed when dropped.
 //!
-//! A debugger that is killed leaves its folders behind. So each is locked (flock(2)) for as long as it is used, and
-//! [`remove_abandoned`] removes those that nobody holds.
+//! A debugger that is killed leaves its directories behind. So each directory is locked (flock(2)) while it is in use, and
+//! [`remove_abandoned`] removes those that no process has locked.
 
 use std::fs::File;
 use std::io;
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// What their names begin with.
+/// The prefix of their names.
 const PREFIX: &str = "dapple-";
-/// How old a folder has to be that is not locked, if there is a process of the number in its name: that may be another by now, or
-/// one that is about to lock it.
+/// How old an unlocked directory must be before it is removed although a process with the id in its name exists: that process may be
+/// another one by now, or may be about to lock the directory.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// A folder that is removed with all that is in it when this is dropped.
+/// A directory that is removed with its contents when this is dropped.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
-    /// Held open for its lock.
+    /// Open only to keep the lock.
     _locked: File,
 }
 
 impl PrivateFolder {
-    /// Makes one.
+    /// Creates a directory.
     ///
     /// # Errors
-    /// There's no room for it.
+    /// The directory can't be created or locked.
     pub fn new() -> io::Result<PrivateFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = base();
@@ -48,7 +48,7 @@ impl PrivateFolder {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -66,7 +66,7 @@ fn base() -> PathBuf {
         .unwrap_or_else(std::env::temp_dir)
 }
 
-/// Removes the folders of debuggers of this user that are gone without having done so.
+/// Removes directories of this user that debuggers left behind when they were killed.
 pub fn remove_abandoned() {
     let Ok(entries) = std::fs::read_dir(base()) else {
         return;
@@ -74,7 +74,7 @@ pub fn remove_abandoned() {
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
         let process = name.to_str().and_then(process_in);
-        // Held while it is removed, so that of two who try one does it.
+        // The lock is kept during the removal, so that only one of two debuggers removes the directory.
         if let Some(process) = process
             && let Some(_locked) = abandoned(&entry.path(), process)
             && let Err(error) = std::fs::remove_dir_all(entry.path())
@@ -84,14 +84,14 @@ pub fn remove_abandoned() {
     }
 }
 
-/// The process that a folder of this name is of.
+/// The id of the process that created the directory, from its name.
 fn process_in(name: &str) -> Option<i32> {
     let (process, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
     number.parse::<u32>().ok()?;
     process.parse().ok()
 }
 
-/// The lock on a folder that nobody uses any more.
+/// Locks a directory that no debugger uses any more.
 fn abandoned(path: &Path, process: i32) -> Option<File> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     let own = rustix::process::geteuid().as_raw();

@@ -1,12 +1,13 @@
-//! What a debugger needs of the system, tried on processes that are made for it: what a setting or a container's filter says is one thing, what
-//! the kernel then does another.
+//! Checks what the system permits a debugger to do, by trying it on processes created for the check. Settings alone are not enough: a
+//! container's filter may still refuse the operation.
 //!
-//! Each function takes some milliseconds, leaves no process behind, and answers with the reason, and what the user can do, where it is refused.
+//! Each function takes some milliseconds and leaves no process behind. Its error says why the operation is refused and what the user can do
+//! about it.
 
 use crate::linux::{probe, process};
 use std::thread;
 
-/// Processes can be looked at: `/proc` is there and shows this one.
+/// Checks that processes are visible: `/proc` is mounted and shows this process.
 ///
 /// # Errors
 /// Why not.
@@ -14,7 +15,7 @@ pub fn sight() -> Result<(), String> {
     process::out_of_sight().map_or(Ok(()), |reason| Err(reason.into()))
 }
 
-/// A program that the debugger has started can be traced.
+/// Checks that a program that the debugger launches can be traced.
 ///
 /// # Errors
 /// Why not.
@@ -22,7 +23,7 @@ pub fn launching() -> Result<(), String> {
     alone(probe::child)
 }
 
-/// A process of the same user can be attached to that the debugger has not started.
+/// Checks that the debugger can attach to a process of the same user that it did not launch.
 ///
 /// # Errors
 /// Why not.
@@ -30,7 +31,7 @@ pub fn attaching() -> Result<(), String> {
     alone(probe::stranger)
 }
 
-/// The processor tells when a program writes to a variable: for data breakpoints.
+/// Checks that the debug registers, which data breakpoints need, report a write to a variable.
 ///
 /// # Errors
 /// Why not.
@@ -38,7 +39,7 @@ pub fn watching() -> Result<(), String> {
     alone(probe::watching)
 }
 
-/// A program can be given the same addresses in each run.
+/// Checks that address-space randomisation can be switched off for a program.
 ///
 /// # Errors
 /// Why not.
@@ -46,7 +47,7 @@ pub fn fixed_addresses() -> Result<(), String> {
     alone(probe::fixed_addresses)
 }
 
-/// On a thread of its own, whose children and tracees are those of the trial alone.
+/// Runs a check on a thread of its own, whose children and tracees are only those of the check.
 fn alone(try_it: fn() -> Result<(), String>) -> Result<(), String> {
     let thread = thread::Builder::new()
         .name("probe".to_owned())

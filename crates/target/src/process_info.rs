@@ -1,43 +1,43 @@
-//! A process, as it is told of at its start.
+//! The description of a process that is reported when its session starts.
 
 use crate::ThreadId;
 use crate::linux::privileges;
 use std::path::PathBuf;
 
-/// The process, as told at its start.
+/// A process as it was when its session started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessInfo {
     /// Its id.
     pub pid: i32,
     /// The executable, absolute.
     pub program: PathBuf,
-    /// How it came under control.
+    /// How the session got the process.
     pub start: Start,
-    /// It is, or descends from, what a debugger has launched: it is killed when that is.
+    /// It was launched by a debugger or descends from such a process, so it is killed when that process is.
     pub of_launched: bool,
-    /// A stop signal held it when it was attached to: it runs on only when it has got SIGCONT, too.
+    /// A stop signal had stopped it when the debugger attached. It also needs SIGCONT to run on.
     pub stopped: bool,
 }
 
 impl ProcessInfo {
-    /// What it runs without that the file of its program gives it, because it is debugged: `of user 0`. (The system gives a program that is traced no
-    /// privileges that its tracer hasn't.)
+    /// The privileges that its executable file grants (set-user-ID, set-group-ID, capabilities) but that it runs without, such as `of user
+    /// 0`. The kernel gives a traced program no privileges that its tracer lacks.
     pub fn lost_privileges(&self) -> Option<String> {
         match self.start {
             Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),
-            // It had begun before.
+            // It was executed without a tracer, so it has lost no privileges.
             Start::Attached | Start::PostMortem => None,
         }
     }
 }
 
-/// How a process came under control.
+/// How the session got a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// The debugger has started it.
+    /// The debugger launched it.
     Launched,
-    /// It ran already.
+    /// The debugger attached to it while it ran.
     Attached,
-    /// It has ended, and left a core file.
+    /// It has ended; the session debugs its core file.
     PostMortem,
 }

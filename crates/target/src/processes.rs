@@ -1,4 +1,4 @@
-//! Finding the process to attach to: by name among those that run, or the next one that starts.
+//! Finds the process to attach to: a running one by its name, or the next one that starts.
 
 use crate::ThreadId;
 use crate::linux::process;
@@ -8,24 +8,24 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A process as its user knows it.
+/// A running process, as shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningProcess {
     /// Its id.
     pub pid: i32,
-    /// Its command line, words separated by spaces; its name where it has none.
+    /// Its command line, words separated by spaces, or its name if the command line is empty.
     pub command: String,
 }
 
-/// How often is looked whether processes have started; reading one small file, unless some have.
+/// How often the debugger checks whether processes have started. A check reads one small file, unless some have.
 const TICK: Duration = Duration::from_millis(5);
-/// How often all processes are looked at all the same: one that ran already may have become the wanted program.
+/// How often all processes are checked regardless: one that ran already may have executed the wanted program.
 const SWEEP: Duration = Duration::from_millis(500);
-/// How long a new process may take from fork to exec.
+/// How long a new process may take from fork to exec before only the sweeps check it.
 const YOUTH: Duration = Duration::from_secs(2);
 
-/// The processes called `name`: by the file name or path of their executable, or by the name they have given themselves
-/// (of which the kernel keeps 15 bytes). This process is not among them. In the order of their ids.
+/// The processes called `name`, ordered by id. The name matches the file name or path of the executable, or the name that the process has
+/// given itself (of which the kernel keeps 15 bytes). This process is left out.
 pub fn named(name: &str) -> Vec<RunningProcess> {
     let mut found: Vec<RunningProcess> = all()
         .into_iter()
@@ -39,18 +39,18 @@ pub fn named(name: &str) -> Vec<RunningProcess> {
     found
 }
 
-/// A process that has yet to start.
+/// A wait for a process that has not started yet.
 #[derive(Debug)]
 pub struct Awaited {
     name: String,
-    /// Those of the name that were there before.
+    /// Processes of that name that already ran when the wait began.
     before: HashSet<i32>,
-    /// All that were there before.
+    /// All processes that already ran when the wait began.
     known: HashSet<i32>,
 }
 
 impl Awaited {
-    /// The next process called `name` (see [`named`]) that is not there when this is called.
+    /// Prepares to wait for the next process called `name` (see [`named`]); those that run now don't count.
     pub fn called(name: &str) -> Awaited {
         let known: HashSet<i32> = all().into_iter().collect();
         let before = known.iter().copied().filter(|pid| is_called(*pid, name));
@@ -61,9 +61,9 @@ impl Awaited {
         }
     }
 
-    /// Waits for it. `pause` is called between two looks: it lets the given time pass, or says by `false` that the wait is
-    /// given up, which gives `None`. Costs next to nothing while no process starts: `/proc/loadavg` tells
-    /// the last id that was given out.
+    /// Waits for the process. `pause` is called between two checks: it lets the given time pass, or returns `false` to cancel the wait,
+    /// which then returns `None`. Waiting costs next to nothing while no process starts: `/proc/loadavg` contains the id that was assigned
+    /// last.
     pub fn wait(&self, mut pause: impl FnMut(Duration) -> bool) -> Option<RunningProcess> {
         let wanted = |pid: &i32| !self.before.contains(pid) && is_called(*pid, &self.name);
         let mut last = None;
@@ -107,9 +107,9 @@ fn all() -> Vec<i32> {
 
 fn is_called(pid: i32, name: &str) -> bool {
     let own = fs::read_link(format!("/proc/{pid}/exe"));
-    // Its first thread may have ended.
+    // `/proc/PID/exe` is unreadable once the main thread has ended, even if other threads still run.
     let Ok(executable) = own.or_else(|_| process::executable(ThreadId(pid))) else {
-        // A thread of the kernel, one that has just ended, or another user's.
+        // A kernel thread, a process that has just ended, or another user's process.
         return comm(pid).is_some_and(|comm| cut(name) == comm.as_bytes() && has_memory(pid));
     };
     let executable = undeleted(&executable);
@@ -118,20 +118,20 @@ fn is_called(pid: i32, name: &str) -> bool {
         return executable == wanted;
     }
     let file = executable.file_name().unwrap_or_default().as_bytes();
-    // A name that was cut off says nothing beside the whole one.
+    // A name of 15 bytes may be cut off. It doesn't count if it is only the beginning of the executable's name.
     file == name.as_bytes()
         || comm(pid).is_some_and(|comm| {
             comm.as_bytes() == cut(name) && (name.len() <= 15 || !file.starts_with(comm.as_bytes()))
         })
 }
 
-/// A name as the kernel keeps it.
+/// The first 15 bytes of a name, which is what the kernel keeps.
 fn cut(name: &str) -> &[u8] {
     let bytes = name.as_bytes();
     bytes.get(..15).unwrap_or(bytes)
 }
 
-/// The path of an executable that was replaced or removed since, as after a build.
+/// Removes the kernel's ` (deleted)` suffix, which marks an executable that was replaced or removed since, as by a build.
 fn undeleted(path: &Path) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
     let bytes = bytes.strip_suffix(b" (deleted)").unwrap_or(bytes);
@@ -143,13 +143,13 @@ fn comm(pid: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&text).trim_end().to_owned())
 }
 
-/// Threads of the kernel and zombies have none.
+/// Whether a process has memory of its own: kernel threads and zombies have none.
 fn has_memory(pid: i32) -> bool {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
     !statm.starts_with("0 ") && !statm.is_empty()
 }
 
-/// A process's command line, words separated by spaces; its name where it has none, which is empty where there is no such process.
+/// A process's command line, words separated by spaces, or its name if the command line is empty. Empty if there is no such process.
 pub fn command(pid: i32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> = words
@@ -163,7 +163,7 @@ pub fn command(pid: i32) -> String {
     }
 }
 
-/// The last process or thread id that was given out (proc_loadavg(5), the last field).
+/// The process or thread id that was assigned last (proc_loadavg(5), the last field).
 fn last_pid() -> Option<i32> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_ascii_whitespace().nth(4)?.parse().ok()

@@ -1,17 +1,17 @@
-//! What the kernel says of a signal.
+//! The kernel's description of a signal.
 
-/// What `siginfo_t` says (sigaction(2)). Which of its union's fields mean something depends on the signal and its code.
+/// The fields of `siginfo_t` (sigaction(2)). Some share storage in a union: the signal and its code determine which of them are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignalInfo {
     /// `si_signo`.
     pub number: i32,
-    /// `si_code`: above 0 the kernel's reason, else how a program sent it.
+    /// `si_code`: positive if the kernel raised the signal, otherwise how a program sent it.
     pub code: i32,
-    /// `si_addr`, of meaning for faults only.
+    /// `si_addr`, valid for faults only.
     pub address: u64,
-    /// `si_pid` of a signal that was sent, and of SIGCHLD.
+    /// `si_pid`, valid for a signal that a process sent, and for SIGCHLD.
     pub sender: i32,
-    /// `si_status` of SIGCHLD, the low half of `si_value` of a queued one.
+    /// `si_status` of SIGCHLD, or the low half of a queued signal's `si_value`.
     pub status: i32,
     /// `si_syscall` of SIGSYS.
     pub system_call: i32,

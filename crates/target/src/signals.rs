@@ -1,27 +1,27 @@
-//! What signals are called, and what becomes of each: whether it stops the program, is told, and reaches the program.
+//! Names of signals, and the policy for each: whether it stops the program, is reported, and is passed to the program.
 //!
-//! By default all are passed on, but for one: Ctrl-C on a terminal that the program shares with the debugger is meant
-//! for the debugger, and pauses. The program is stopped first by those that mean a fault of its own (SIGSEGV, SIGBUS,
-//! SIGFPE, SIGILL, SIGSYS), by SIGABRT, by a SIGTRAP that is not the debugger's, and by SIGINT, which is how a person
-//! asks for attention. Others (SIGCHLD, SIGALRM, SIGUSR1, SIGTERM, real-time ones …) are everyday traffic: stopping at each
-//! would make programs that use them undebuggable.
+//! By default every signal is passed to the program, except Ctrl-C on a terminal that the program shares with the debugger: that is meant
+//! for the debugger and pauses the program. The program stops before the delivery of a signal that means a fault of its own (SIGSEGV,
+//! SIGBUS, SIGFPE, SIGILL, SIGSYS), of SIGABRT, of a SIGTRAP that is not the debugger's, and of SIGINT, with which a user asks for
+//! attention. Others (SIGCHLD, SIGALRM, SIGUSR1, SIGTERM, real-time signals …) are everyday traffic: stopping at each would make programs
+//! that use them undebuggable.
 
 use std::borrow::Cow;
 
 /// The greatest signal number (signal(7)).
 const LAST: i32 = 64;
-/// The first and last real-time signals that programs have: glibc keeps 32 and 33 for its threads.
+/// The first and last real-time signals that programs can use: glibc reserves 32 and 33 for its threads.
 const RTMIN: i32 = 34;
 const RTMAX: i32 = LAST;
 
-/// The names of 1 to 31, without `SIG`.
+/// The names of signals 1 to 31, without `SIG`.
 const NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
     "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
     "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// Other names of the same.
+/// Alternative names of the same signals.
 const ALIASES: [(&str, i32); 4] = [
     ("IOT", libc::SIGABRT),
     ("CLD", libc::SIGCHLD),
@@ -29,7 +29,7 @@ const ALIASES: [(&str, i32); 4] = [
     ("UNUSED", libc::SIGSYS),
 ];
 
-/// What comes all the time in programs that are well.
+/// Signals that healthy programs receive all the time.
 const EVERYDAY: [i32; 11] = [
     libc::SIGALRM,
     libc::SIGVTALRM,
@@ -44,10 +44,10 @@ const EVERYDAY: [i32; 11] = [
     33,
 ];
 
-/// SIGTERM, with which programs are asked to end.
+/// SIGTERM, which asks a program to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
 
-/// A signal's name, as `kill -l` has it: `SIGSEGV`, `SIGRTMIN+3`.
+/// A signal's name as `kill -l` prints it: `SIGSEGV`, `SIGRTMIN+3`.
 pub fn name(number: i32) -> Cow<'static, str> {
     let known = usize::try_from(number)
         .ok()
@@ -96,7 +96,7 @@ pub fn number(text: &str) -> Result<i32, String> {
     }
     let real_time = |rest: &str, from: i32| match rest {
         "" => Some(from),
-        // With its sign.
+        // `rest` begins with its sign, which `parse` accepts.
         _ => rest.parse::<i32>().ok()?.checked_add(from),
     };
     let found = match (name.strip_prefix("RTMIN"), name.strip_prefix("RTMAX")) {
@@ -120,7 +120,7 @@ pub fn all() -> impl Iterator<Item = i32> {
     1..=LAST
 }
 
-/// Whether an instruction causes it, so that an address comes with it.
+/// Whether an instruction raises the signal, so that its `si_addr` is valid.
 pub fn is_fault(signal: i32) -> bool {
     matches!(
         signal,
@@ -128,7 +128,7 @@ pub fn is_fault(signal: i32) -> bool {
     )
 }
 
-/// Whether it is the terminal's Ctrl-C: only the kernel itself sends SIGINT with this code.
+/// Whether the signal comes from Ctrl-C on a terminal: only the kernel itself sends SIGINT with this code.
 pub fn is_keyboard_interrupt(signal: i32, code: i32) -> bool {
     /// The `si_code` of a signal that the kernel sends for a reason of its own (sigaction(2)).
     const SI_KERNEL: i32 = 0x80;
@@ -140,27 +140,27 @@ pub fn is_keyboard_interrupt(signal: i32, code: i32) -> bool {
 pub enum When {
     /// Never.
     Never,
-    /// Where the program doesn't handle it, so that it is its end.
+    /// Only if the program doesn't handle it, so that the signal would end the program.
     Fatal,
     /// Always, before it is delivered.
     Always,
 }
 
-/// What becomes of a signal.
+/// How the debugger treats a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// When it stops the program.
     pub stop: When,
-    /// Whether the program gets it.
+    /// Whether it is passed to the program.
     pub pass: bool,
-    /// Whether it is told where it doesn't stop.
+    /// Whether it is reported when it doesn't stop the program.
     pub print: bool,
 }
 
-/// What becomes of each of the 64 signals.
+/// The policy for each of the 64 signals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalTable {
-    /// By number; the first is nobody's.
+    /// Indexed by signal number; entry 0 is unused.
     policies: [Policy; LAST as usize + 1],
 }
 
@@ -178,7 +178,7 @@ impl Default for SignalTable {
 }
 
 impl SignalTable {
-    /// None stops, all are passed on.
+    /// A table in which no signal stops the program and all are passed on.
     pub fn never() -> SignalTable {
         let policy = Policy {
             stop: When::Never,
@@ -195,13 +195,13 @@ impl SignalTable {
         &mut self.policies[index]
     }
 
-    /// What becomes of a signal.
+    /// How the debugger treats a signal.
     pub fn of(&self, signal: i32) -> Policy {
         let index = usize::try_from(signal).unwrap_or(0).min(LAST as usize);
         self.policies[index]
     }
 
-    /// Faults, SIGABRT and SIGTRAP stop only where they end the program.
+    /// Makes faults, SIGABRT and SIGTRAP stop only if they would end the program.
     pub fn faults_if_fatal(&mut self) {
         let aborts = [libc::SIGABRT, libc::SIGTRAP];
         for signal in (1..=LAST).filter(|signal| is_fault(*signal) || aborts.contains(signal)) {
@@ -209,26 +209,26 @@ impl SignalTable {
         }
     }
 
-    /// All stop but those that come all the time in programs that are well.
+    /// Makes all signals stop except those that healthy programs receive all the time.
     pub fn stop_at_most(&mut self) {
         for signal in (1..=LAST).filter(|signal| !EVERYDAY.contains(signal)) {
             self.at(signal).stop = When::Always;
         }
     }
 
-    /// Says when a signal stops. Nobody sees SIGKILL, so that stays as it is.
+    /// Sets when a signal stops the program. SIGKILL keeps its policy, because no tracer sees it before delivery.
     pub fn stop(&mut self, signal: i32, when: When) {
         if signal != libc::SIGKILL {
             self.at(signal).stop = when;
         }
     }
 
-    /// Changes some, by a list such as `SIGUSR1, SIGCHLD:nopass, SIGRTMIN+3:nostop:print`. A name alone stops; words behind it
-    /// (`stop`, `nostop`, `pass`, `nopass`, `print`, `noprint`, after a colon or a space) change what they say and nothing else. `all`
-    /// stands for all signals.
+    /// Changes policies by a list such as `SIGUSR1, SIGCHLD:nopass, SIGRTMIN+3:nostop:print`. A name alone means `stop`. Words after it
+    /// (`stop`, `nostop`, `pass`, `nopass`, `print`, `noprint`, after a colon or a space) each change one setting and leave the others.
+    /// `all` stands for all signals.
     ///
     /// # Errors
-    /// A sentence that names what is wrong; then nothing is changed.
+    /// A sentence that names the mistake; the table is then unchanged.
     pub fn change(&mut self, list: &str) -> Result<(), String> {
         let mut changed = self.clone();
         let entries = list.split([',', ';']).map(str::trim);

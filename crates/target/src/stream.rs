@@ -1,4 +1,4 @@
-//! The streams that a program writes to.
+//! The program's output streams.
 
 /// An output stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! The name that was meant.
+//! Suggests the name that a user probably meant.
 
-/// Longer candidates, in bytes, are left out, and a longer name is compared as far as that, in characters.
+/// The longest candidate that is considered, in bytes. A longer `name` is cut to this many characters for the comparison.
 const LONGEST: usize = 128;
 
-/// The candidate nearest to `name`, when it is near enough to have been meant.
+/// The candidate nearest to `name` by edit distance, if it is near enough to be a likely misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = name.chars().count() / 3 + 1;
     let lower: String = name.chars().take(LONGEST).collect();
@@ -20,7 +20,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()
         })
-        // Of equals, one that begins alike.
+        // Among equally near candidates, one with the same first letter wins.
         .min_by_key(|(distance, candidate)| {
             let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
             (*distance, first(candidate) != first(name))

@@ -1,8 +1,8 @@
-//! How the debuggee's threads are told apart.
+//! Thread ids.
 
 use std::fmt;
 
-/// A thread of the debuggee, by the kernel's id (`gettid(2)`).
+/// A thread of the debuggee, identified by the kernel's thread id (`gettid(2)`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub i32);
 

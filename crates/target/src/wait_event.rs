@@ -1,49 +1,49 @@
-//! What the kernel tells of a thread.
+//! Events that the kernel reports for a tracee.
 
 use super::exit_status::ExitStatus;
 use crate::ThreadId;
 
-/// Something wait4(2) told of a thread.
+/// An event that wait4(2) reported for a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitEvent {
     /// The thread.
     pub thread: ThreadId,
-    /// What it told.
+    /// What happened to it.
     pub what: What,
 }
 
-/// What it told.
+/// What happened to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// It is gone.
+    /// The thread has ended.
     Exited(ExitStatus),
-    /// It is about to go (PTRACE_EVENT_EXIT).
+    /// The thread is about to end (PTRACE_EVENT_EXIT).
     Exiting,
     /// A signal is about to be delivered, SIGTRAP among them.
     Signal(i32),
-    /// It obeys an interrupt, or begins (PTRACE_EVENT_STOP with SIGTRAP).
+    /// It has stopped after PTRACE_INTERRUPT, or is a new tracee at its start (PTRACE_EVENT_STOP with SIGTRAP).
     Interrupted {
-        /// It has also trapped; that comes as the next signal, before it executes anything.
+        /// It has also trapped; the SIGTRAP is its next event, reported before it executes another instruction.
         trap_pending: bool,
     },
     /// A stop signal has stopped the process (PTRACE_EVENT_STOP with that signal).
     Group(i32),
-    /// It has begun a thread.
+    /// It has created a thread.
     NewThread(ThreadId),
-    /// It has begun a process.
+    /// It has created a process.
     NewProcess {
-        /// Its id.
+        /// The child's id.
         child: ThreadId,
-        /// The child runs in the same memory until it execs or ends, and its maker waits for that (vfork(2)).
+        /// The child shares the parent's memory until it execs or ends, and the parent waits for that (vfork(2)).
         shares_memory: bool,
     },
-    /// The process runs another program; the calling thread, `former`, has taken the process's id.
+    /// The process has executed another program. The thread that called exec has taken the process's id; `former` was its id before.
     Executed {
-        /// The id that the calling thread had before.
+        /// The id that the calling thread had before the exec.
         former: ThreadId,
     },
-    /// It is about to make a system call, which it was to stop for (PTRACE_SYSCALL).
+    /// It is at the entry of a system call, as requested by PTRACE_SYSCALL.
     SystemCall,
-    /// A stop of no interest.
+    /// A stop that needs no handling.
     Other,
 }

@@ -1,15 +1,16 @@
-//! What a program wrote, on its way to who shows it.
+//! Program output on its way to its consumer, with backpressure.
 //!
-//! Bytes count as long as they are held. While too many are, no more are read: a program that writes faster than its
-//! reader takes waits, as it does for any reader of a pipe, and the debugger's memory stays bounded.
+//! Bytes count until the last clone of their [`Written`] is dropped. While more than a limit are in flight, no more are read from the
+//! program's pipe. So a program that writes faster than its output is consumed blocks, as with any reader of a pipe, and the debugger's
+//! memory stays bounded.
 
 use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How many bytes may be on their way before reading waits.
+/// How many bytes may be in flight before reading pauses.
 const LIMIT: usize = 8 << 20;
 
-/// A piece of output: any bytes, which may begin and end inside a character. Clones share it.
+/// A piece of output. It may begin and end inside a multi-byte character. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub struct Written(Arc<Piece>);
 
@@ -35,7 +36,7 @@ impl Drop for Piece {
     }
 }
 
-/// How much output is on its way.
+/// Counts the bytes of output in flight.
 #[derive(Debug, Default)]
 pub struct UnderWay {
     state: Mutex<State>,
@@ -45,7 +46,7 @@ pub struct UnderWay {
 #[derive(Debug, Default)]
 struct State {
     bytes: usize,
-    /// Nobody waits any more.
+    /// Set by [`UnderWay::end`]: `wait` returns at once.
     over: bool,
 }
 
@@ -54,7 +55,7 @@ impl UnderWay {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts bytes on their way. Never waits.
+    /// Wraps bytes as output in flight and counts them. Never waits.
     pub fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Written {
         self.lock().bytes += bytes.len();
         Written(Arc::new(Piece {
@@ -63,13 +64,13 @@ impl UnderWay {
         }))
     }
 
-    /// Waits until there is room for more.
+    /// Waits until the bytes in flight are within the limit.
     pub fn wait(&self) {
         let full = |state: &mut State| state.bytes > LIMIT && !state.over;
         drop(self.less.wait_while(self.lock(), full));
     }
 
-    /// Ends all waiting, now and later.
+    /// Makes all calls of `wait`, present and future, return at once.
     pub fn end(&self) {
         self.lock().over = true;
         self.less.notify_all();

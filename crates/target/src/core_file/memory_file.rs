@@ -1,7 +1,7 @@
-//! A file that memory is read from: a core file, or a program or library that stands in for what a core file lacks.
+//! A file that memory is read from: a core file, or a program or library that supplies memory that a core file leaves out.
 //!
-//! Where it is written to in place, by the next crash or by a rebuild, what is read is no longer of that process. So each read asks
-//! whether the file is as it was, which costs a fraction of the read.
+//! If the file is overwritten in place, by the next crash or by a rebuild, its bytes are no longer those of the process. So each read
+//! checks whether the file has changed, which costs a fraction of the read.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is said of a file that was written to.
+/// The message for a file that was modified.
 pub const CHANGED: &str =
     "changed on disk since it was loaded, so no memory is read from it any more";
 
@@ -22,7 +22,7 @@ pub struct MemoryFile {
     changed: AtomicBool,
 }
 
-/// Length, and time of the last modification in seconds and nanoseconds.
+/// The length, and the modification time in seconds and nanoseconds.
 type Stamp = (u64, i64, i64);
 
 fn stamp(metadata: &Metadata) -> Stamp {
@@ -30,7 +30,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
 }
 
 impl MemoryFile {
-    /// Opens a file, and notes its length and time of change.
+    /// Opens a file, and remembers its length and modification time.
     pub fn open(path: &Path) -> io::Result<MemoryFile> {
         let file = File::open(path)?;
         let stamp = stamp(&file.metadata()?);
@@ -42,12 +42,12 @@ impl MemoryFile {
         })
     }
 
-    /// Whether a read has found that it was written to.
+    /// Whether a read has found the file modified.
     pub(super) fn has_changed(&self) -> bool {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Reads as much as there is, `room` bytes at most; nothing from a file that was written to.
+    /// Reads as much as the file has, at most `room` bytes, and returns the count; 0 if the file was modified.
     pub(super) fn read_at(&self, offset: u64, room: u64, buffer: &mut [u8]) -> usize {
         let length = usize::try_from(room)
             .unwrap_or(usize::MAX)
@@ -62,7 +62,7 @@ impl MemoryFile {
                 Err(_) => break,
             }
         }
-        // Asked behind the read: what was read was there before.
+        // The check follows the read: if the file is unchanged now, it was unchanged during the read.
         let now = self.file.metadata();
         if now.is_ok_and(|now| stamp(&now) != self.stamp) {
             self.changed.store(true, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The notes of a core file: threads with their registers, what ended the process, which files were mapped (elf(5), core(5);
-//! the structures are the kernel's `<linux/elfcore.h>` and `<linux/elf.h>`).
+//! The notes of a core file: threads with their registers, the signal that ended the process, the mapped files (elf(5), core(5); the
+//! structures are in the kernel's `<linux/elfcore.h>` and `<linux/elf.h>`).
 
 use crate::ThreadId;
 use crate::signal_info::SignalInfo;
@@ -16,59 +16,59 @@ pub(super) const NT_AUXV: u32 = 6;
 pub(super) const NT_FILE: u32 = 0x4649_4c45;
 pub(super) const NT_X86_XSTATE: u32 = 0x202;
 pub(super) const NT_SIGINFO: u32 = 0x5349_4749;
-/// Our own, of the name "DAPPLE": what the thread is called. The kernel keeps only what the first one of the process is.
+/// A thread's name, in a note of Dapple's own with the owner "DAPPLE". The kernel only stores the name of the process's main thread.
 pub(super) const NT_THREAD_NAME: u32 = 1;
 
-/// More threads than a process has: where a broken file is given up.
+/// The most threads that are read: more than a process has, so that reading a broken file ends.
 const MOST_THREADS: usize = 100_000;
-/// More mapped files than a process has (`vm.max_map_count` is 65,530 by default).
+/// The most mapped files that are read: more than a process has (`vm.max_map_count` is 65,530 by default).
 const MOST_FILES: usize = 1 << 20;
 
-/// More bytes than a thread's name has (prctl(2), `PR_SET_NAME`).
+/// The longest name that is read, in bytes: longer than a thread's name can be (prctl(2), `PR_SET_NAME`).
 const LONGEST_NAME: usize = 64;
 
-/// A thread as it was.
+/// A thread of the process.
 #[derive(Debug, Clone)]
 pub struct CoreThread {
     /// Its id.
     pub id: ThreadId,
-    /// The signal that it was about to get, 0: none.
+    /// The signal that was about to be delivered to it; 0 for none.
     pub signal: i32,
     /// Its general registers.
     pub registers: UserRegisters,
-    /// The SSE registers, where they were written down.
+    /// The SSE registers, if the file has them.
     pub vectors: Option<Arc<[u128; 16]>>,
     /// The extended state (XSAVE).
     pub extended: Vec<u8>,
-    /// What is known of that signal.
+    /// Details of that signal.
     pub info: Option<SignalInfo>,
-    /// What it was called, where that was written down.
+    /// Its name, if the file has it.
     pub name: Option<String>,
 }
 
-/// A part of a file in memory.
+/// A mapped range of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
     /// Its first address.
     pub start: u64,
     /// The address behind its last byte.
     pub end: u64,
-    /// Where in the file it begins, in bytes.
+    /// The offset in the file at which it begins, in bytes.
     pub offset: u64,
     /// The file.
     pub path: PathBuf,
 }
 
-/// All that notes say.
+/// The contents of all notes.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// The one that ended the process first.
+    /// The threads; the first is the one that ended the process.
     pub threads: Vec<CoreThread>,
     /// The files that were mapped, as `NT_FILE` lists them.
     pub files: Vec<MappedFile>,
     /// The auxiliary vector as the kernel wrote it.
     pub auxiliary: Vec<u8>,
-    /// What the first thread of the process was called.
+    /// The name of the process's main thread.
     pub name: String,
     /// Its command line, cut to 79 bytes.
     pub command: String,
@@ -77,7 +77,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Takes in one note; one that is cut short or not understood says nothing.
+    /// Adds one note. A note that is cut short or of an unknown kind is ignored.
     pub fn add(&mut self, name: &[u8], kind: u32, bytes: &[u8]) {
         match (name, kind) {
             (b"CORE", NT_PRSTATUS) if self.threads.len() < MOST_THREADS => {
@@ -125,7 +125,7 @@ fn word32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// Text up to its null byte.
+/// The text up to the first null byte.
 fn text(bytes: Option<&[u8]>) -> String {
     let bytes = bytes.unwrap_or_default();
     let end = bytes.iter().position(|byte| *byte == 0);
@@ -134,7 +134,7 @@ fn text(bytes: Option<&[u8]>) -> String {
 
 /// `struct elf_prstatus`.
 fn thread(bytes: &[u8]) -> Option<CoreThread> {
-    /// Where `pr_reg` begins, a `struct user_regs_struct`.
+    /// The offset of `pr_reg`, a `struct user_regs_struct`.
     const REGISTERS: usize = 112;
     let mut words = [0; REGISTER_WORDS];
     for (place, at) in words.iter_mut().zip((REGISTERS..).step_by(8)) {
@@ -174,7 +174,7 @@ fn signal_info(bytes: &[u8]) -> Option<SignalInfo> {
     })
 }
 
-/// A count and a page size, for each a start, an end and an offset in pages, then their paths.
+/// `NT_FILE`: a count and a page size; for each file a start, an end and an offset in pages; then the paths.
 fn files(bytes: &[u8]) -> Vec<MappedFile> {
     let (Some(count), Some(page)) = (word(bytes, 0), word(bytes, 8)) else {
         return Vec::new();

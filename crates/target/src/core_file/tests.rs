@@ -1,4 +1,4 @@
-//! Core files that end too early, and such as have other bytes in them than they should.
+//! Tests of core files that are cut short or have damaged bytes.
 
 use super::write::{WrittenProcess, WrittenThread};
 use super::*;
@@ -8,7 +8,7 @@ use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Memory that is a function of its addresses.
+/// Memory whose contents are a function of the address.
 struct Patterned;
 
 fn pattern(address: u64) -> u8 {
@@ -29,7 +29,7 @@ const HEAP: u64 = 0x60_0000;
 const STACK: u64 = 0x7fff_0000_0000;
 const PAGES: u64 = 0x3000;
 
-/// A file in the system's folder for such, removed at the end.
+/// A temporary file, removed when dropped.
 struct Written(PathBuf);
 
 impl Drop for Written {
@@ -82,7 +82,7 @@ fn written(test: &str) -> Written {
     Written(path)
 }
 
-/// Opens it and reads all that it says to have; how much that was.
+/// Opens the file and reads all memory that its headers list; returns how many bytes could be read.
 fn look(path: &Path) -> Result<u64, String> {
     let core = CoreFile::open(path)?;
     assert!(!core.notes.threads.is_empty());
@@ -107,7 +107,7 @@ fn wherever_a_core_file_is_cut_it_gives_what_it_has_or_a_reason() {
     let memory = whole.len() as u64 - 3 * PAGES;
     let cuts = (0..1500).chain((1500..whole.len() as u64).step_by(61));
     let (mut refused, mut last) = (0, 0);
-    // From the longest on, so that the file is only cut.
+    // From the longest to the shortest, so that one file can be cut again and again.
     for length in cuts.collect::<Vec<_>>().into_iter().rev() {
         let file = File::options().write(true).open(&core.0).expect("a file");
         file.set_len(length).expect("cut");
@@ -131,7 +131,7 @@ fn wherever_a_core_file_is_cut_it_gives_what_it_has_or_a_reason() {
             }
         }
     }
-    // The first thread's registers are all that is needed.
+    // The registers of the first thread suffice to open the file.
     assert!(refused > 100 && last < 1000, "{refused} refused, {last}");
 }
 

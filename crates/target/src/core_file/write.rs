@@ -1,4 +1,4 @@
-//! Writing a core file, in the form that the kernel gives it (core(5), elf(5)).
+//! Writes a core file in the kernel's format (core(5), elf(5)).
 
 use super::notes::{
     NT_AUXV, NT_FILE, NT_FPREGSET, NT_PRPSINFO, NT_PRSTATUS, NT_SIGINFO, NT_THREAD_NAME,
@@ -17,19 +17,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const PAGE: u64 = 4096;
-/// How much memory is copied at once.
+/// How many bytes of memory are copied at once.
 const CHUNK: u64 = 1 << 20;
 /// Sizes of the headers, in bytes.
 const FILE_HEADER: u64 = 64;
 const PART_HEADER: u64 = 56;
-/// More parts than a header can count (`PN_XNUM`).
+/// The most program headers that `e_phnum` can count (below `PN_XNUM`).
 const MOST_PARTS: usize = 0xfffe;
 
-/// A thread to be written down.
+/// A thread to write.
 pub struct WrittenThread {
     /// Its id.
     pub id: ThreadId,
-    /// The signal that it is about to get, 0: none.
+    /// The signal that is about to be delivered to it; 0 for none.
     pub signal: i32,
     /// Its general registers.
     pub registers: UserRegisters,
@@ -37,13 +37,13 @@ pub struct WrittenThread {
     pub vectors: Option<[u128; 16]>,
     /// The extended state (XSAVE).
     pub extended: Vec<u8>,
-    /// What is known of that signal.
+    /// Details of that signal.
     pub info: Option<SignalInfo>,
     /// Its name.
     pub name: String,
 }
 
-/// A process to be written down, the thread that matters first.
+/// A process to write; the thread that matters most comes first.
 pub struct WrittenProcess<'a> {
     /// Its id.
     pub process: ThreadId,
@@ -55,17 +55,17 @@ pub struct WrittenProcess<'a> {
     pub threads: Vec<WrittenThread>,
     /// The auxiliary vector as the kernel gave it.
     pub auxiliary: Vec<u8>,
-    /// What is mapped.
+    /// Its memory map.
     pub mappings: Vec<Mapping>,
-    /// Where those begin that have memory of their own.
+    /// The starts of those mappings that have memory that differs from their file.
     pub own: BTreeSet<u64>,
-    /// What is read of it.
+    /// Its memory.
     pub memory: &'a dyn Memory,
 }
 
 impl WrittenProcess<'_> {
-    /// Writes a file that only the user can read. What is mapped of files and was not changed is left out, but for the first page, which
-    /// tells the build.
+    /// Writes a file with mode 0600. Unchanged mappings of files are left out, except for the first page of each file, which contains the
+    /// build id.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         let file = options
@@ -75,14 +75,14 @@ impl WrittenProcess<'_> {
             .open(path)?;
         let written = self.write_into(file);
         if written.is_err() {
-            // Half a file helps nobody.
+            // An incomplete core file is useless.
             let _ = std::fs::remove_file(path);
         }
         written
     }
 
     fn write_into(&self, file: File) -> io::Result<()> {
-        // The kernel's own data can't be read by others.
+        // The kernel refuses to let a debugger read its own data page.
         let parts = self
             .mappings
             .iter()
@@ -119,11 +119,11 @@ impl WrittenProcess<'_> {
             at += self.kept(part);
         }
         file.flush()?;
-        // What was skipped at the end is there, too.
+        // A hole at the end counts as part of the file.
         file.get_ref().set_len(at)
     }
 
-    /// Copies memory; pages of zeros, and what can't be read, become holes.
+    /// Copies memory. Pages of zeros and unreadable pages become holes.
     fn copy(&self, part: &Mapping, size: u64, file: &mut BufWriter<File>) -> io::Result<()> {
         let mut buffer = vec![0; usize::try_from(size.min(CHUNK)).unwrap_or(0)];
         let mut done = 0;
@@ -144,7 +144,7 @@ impl WrittenProcess<'_> {
         Ok(())
     }
 
-    /// How much of a part is written.
+    /// How many bytes of a mapping are written.
     fn kept(&self, part: &Mapping) -> u64 {
         let all = part.end - part.start;
         let is_as_in_file = is_file(part) && !self.own.contains(&part.start);
@@ -201,7 +201,7 @@ impl WrittenProcess<'_> {
         bytes
     }
 
-    /// As [`super::notes`] reads them.
+    /// `NT_FILE`, in the layout that [`super::notes`] reads.
     fn files(&self) -> Vec<u8> {
         let files = self.mappings.iter().filter(|one| is_file(one));
         let files: Vec<&Mapping> = files.collect();
@@ -247,7 +247,7 @@ fn file_header(bytes: &mut Vec<u8>, parts: usize) {
     }
 }
 
-/// `Elf64_Phdr`; the place is an address, a size in the file and one in memory.
+/// `Elf64_Phdr`; `place` is the address, the size in the file and the size in memory.
 fn part_header(bytes: &mut Vec<u8>, kind: u32, rights: u32, offset: u64, place: (u64, u64, u64)) {
     bytes.extend(kind.to_le_bytes());
     bytes.extend(rights.to_le_bytes());
@@ -260,7 +260,7 @@ fn note(bytes: &mut Vec<u8>, kind: u32, contents: &[u8]) {
     note_of(bytes, b"CORE\0\0\0\0", kind, contents);
 }
 
-/// A note, of a name that is padded to eight bytes.
+/// Appends a note whose owner name is padded to eight bytes.
 fn note_of(bytes: &mut Vec<u8>, name: &[u8; 8], kind: u32, contents: &[u8]) {
     let length = name.iter().take_while(|byte| **byte != 0).count() + 1;
     bytes.extend(u32::try_from(length).unwrap_or(0).to_le_bytes());
@@ -285,7 +285,7 @@ fn signal_info(info: &SignalInfo) -> Vec<u8> {
     let mut bytes = vec![0; 128];
     put(&mut bytes, 0, &info.number.to_le_bytes());
     put(&mut bytes, 8, &info.code.to_le_bytes());
-    // A union, of which the signal and its code tell what it holds.
+    // A union: the signal and its code determine which fields it has.
     match info.code > 0 && signals::is_fault(info.number) {
         true => put(&mut bytes, 16, &info.address.to_le_bytes()),
         false => {

@@ -1,48 +1,48 @@
-//! Pinning a thread that soon stops again, and the tracer, on one processor.
+//! Pins a thread that soon stops again, and the tracer, to one CPU.
 //!
-//! A stop is two switches between threads. On one processor they are context switches; across two, each is an interrupt
-//! to the other and a wake-up from idle, and the kernel prefers an idle processor for whom it wakes: measured 16
-//! against 70 µs for a breakpoint that lets the thread go on. So both are pinned where the tracer is, for so long.
+//! A stop takes two switches between threads. On one CPU they are context switches. Across two CPUs, each is an interrupt to the other CPU
+//! and a wake-up from idle, and the kernel prefers an idle CPU for a thread that it wakes: measured 16 against 70 µs for a breakpoint whose
+//! thread continues at once. So both threads are pinned to the tracer's CPU while stops are frequent.
 //!
-//! The program can't see it. Its thread is pinned while it executes one instruction that is no system call, or while
-//! it is let run up to its next system call (PTRACE_SYSCALL): there, before it asks for its affinity or hands that on to a child, it gets
-//! it back. By a timer a thread gets it back that turns out to run long, or to stay stopped.
+//! The program can't observe the pinning. Its thread is pinned while it executes one instruction that is no system call, or while it runs
+//! up to its next system call (PTRACE_SYSCALL). There it gets its affinity back, before it can query it or pass it on to a child. A timer
+//! restores the affinity of a thread that runs long or stays stopped.
 
 use crate::ThreadId;
 use crate::linux::alarm::Alarm;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Threads that are let run and stop again sooner than this are taken to do so again.
+/// A run shorter than this is short, and suggests that the next one is, too.
 const SOON: Duration = Duration::from_micros(500);
-/// So many times in succession make it worth a try.
+/// After so many short runs in succession, pinning is tried.
 const WORTH_IT: u32 = 4;
-/// After how many more such runs the next try is made, at least and at most: it doubles with each one in vain.
+/// How many short runs to wait after a failed try, at least and at most: the number doubles with each failed try.
 const PATIENCE: (u32, u32) = (8, 4096);
-/// After so many good runs the tries in vain are forgotten.
+/// After so many short runs in succession the failed tries are forgotten.
 const GOOD: u32 = 256;
-/// How often pinned threads are looked at that have not stopped since.
+/// How often pinned threads that haven't stopped since are checked.
 const TICK: Duration = Duration::from_millis(5);
-/// More threads than this on one processor only wait for each other.
+/// The most pinned threads: more of them on one CPU only wait for each other.
 const MOST: usize = 2;
 
-/// How a thread has run so far, for guessing how it goes on.
+/// Statistics of a thread's runs, for predicting whether the next one is short.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
-    /// When it was last let run, unless it has stopped since.
+    /// When it was last resumed, unless it has stopped since.
     ran: Option<Instant>,
-    /// It last stopped by a trap, so not in a system call.
+    /// Its last stop was a trap, so it is not in a system call.
     trapped: bool,
     /// How many runs in succession were short.
     short: u32,
-    /// Short runs to wait for before the next try.
+    /// How many short runs to wait before the next try.
     wait: u32,
-    /// The `wait` after the next try in vain.
+    /// The `wait` after the next failed try.
     patience: u32,
 }
 
 impl Pace {
-    /// It has stopped; by a trap or otherwise.
+    /// Records that the thread has stopped, by a trap or otherwise.
     pub fn stopped(&mut self, trapped: bool) {
         self.trapped = trapped;
         let Some(ran) = self.ran.take() else { return };
@@ -57,12 +57,12 @@ impl Pace {
         }
     }
 
-    /// Whether it is likely to stop soon.
+    /// Whether the thread is likely to stop soon.
     fn is_brisk(&self) -> bool {
         self.trapped && self.short >= WORTH_IT && self.wait == 0
     }
 
-    /// It has run on instead.
+    /// Records a failed try: the thread was pinned and ran on.
     pub fn was_in_vain(&mut self) {
         self.short = 0;
         self.wait = self.patience.max(PATIENCE.0);
@@ -70,23 +70,23 @@ impl Pace {
     }
 }
 
-/// How a thread is about to run.
+/// How a thread is about to be resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
-    /// One instruction that is no system call.
+    /// For one instruction that is no system call.
     Instruction,
-    /// One instruction that may be.
+    /// For one instruction that may be a system call.
     MaybeCall,
-    /// Until something happens.
+    /// Until its next event.
     On,
 }
 
-/// The threads that are pinned, and where the tracer was.
+/// The pinned threads, and the tracer's affinity before.
 #[derive(Debug)]
 pub struct Pinning {
     tracer: Option<Tracer>,
     pinned: Vec<Pinned>,
-    /// When a thread was last pinned, or all have stopped.
+    /// When a thread was last pinned, or all had stopped.
     last: Instant,
     alarm: Alarm,
     armed: bool,
@@ -103,7 +103,7 @@ struct Tracer {
 struct Pinned {
     thread: ThreadId,
     before: Set,
-    /// It runs on since then; `None`: it stands, or executes a single instruction.
+    /// When it was last continued; `None` if it is stopped or executes a single instruction.
     runs: Option<Instant>,
 }
 
@@ -121,8 +121,7 @@ impl Default for Pinning {
 }
 
 impl Pinning {
-    /// Before a stopped thread is let run. True: it must be stopped at its next system call, for
-    /// [`Pinning::let_go`].
+    /// Call before a stopped thread is resumed. If it returns `true`, the thread must stop at its next system call, for [`Pinning::let_go`].
     pub fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
         let (pin, runs) = match run {
             Run::Instruction => (true, None),
@@ -147,41 +146,37 @@ impl Pinning {
         runs.is_some()
     }
 
-    /// Whether threads are pinned, and the alarm tells when that was in vain.
+    /// Whether threads are pinned and the timer bounds how long.
     pub fn stops_soon(&self) -> bool {
         self.armed && !self.pinned.is_empty()
     }
 
-    /// A pinned thread is about to make a system call.
+    /// Unpins a thread that is about to make a system call.
     pub fn calls(&mut self, thread: ThreadId, pace: &mut Pace) {
         pace.was_in_vain();
         self.let_go(thread);
     }
 
-    /// A thread may run where it could before.
+    /// Unpins a thread: restores its affinity.
     pub fn let_go(&mut self, thread: ThreadId) {
-        if let Some(index) = self
-            .pinned
-            .iter()
-            .position(|pinned| pinned.thread == thread)
-        {
+        if let Some(index) = self.pinned.iter().position(|pinned| pinned.thread == thread) {
             let pinned = self.pinned.swap_remove(index);
             self.restore(&pinned);
         }
     }
 
-    /// A thread is gone.
+    /// Forgets a thread that has ended.
     pub fn forget(&mut self, thread: ThreadId) {
         self.pinned.retain(|pinned| pinned.thread != thread);
     }
 
-    /// All threads are gone.
+    /// Forgets all threads, which have ended.
     pub fn forget_all(&mut self) {
         self.pinned.clear();
         self.release();
     }
 
-    /// All threads have stopped. They stay pinned, for a next step that comes soon, until the alarm rings.
+    /// Records that all threads have stopped. They stay pinned until the timer fires, for a next step that comes soon.
     pub fn all_stopped(&mut self) {
         if !self.pinned.is_empty() {
             self.last = Instant::now();
@@ -189,14 +184,14 @@ impl Pinning {
         }
     }
 
-    /// All threads of the program may run where they could before; the tracer stays, for the next step, until the alarm rings.
+    /// Unpins all threads of the program. The tracer stays pinned until the timer fires, for the next step.
     pub fn let_all_go(&mut self) {
         for pinned in std::mem::take(&mut self.pinned) {
             self.restore(&pinned);
         }
     }
 
-    /// All may run where they could before, the tracer too.
+    /// Unpins all threads and the tracer.
     pub fn release(&mut self) {
         self.let_all_go();
         if let Some(tracer) = self.tracer.take() {
@@ -207,7 +202,7 @@ impl Pinning {
         }
     }
 
-    /// The alarm may be what has woken the tracer: lets threads go that have been running for long. Those that it returns ran in vain.
+    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them.
     pub fn tick(&mut self) -> Vec<ThreadId> {
         if !self.armed {
             return Vec::new();
@@ -227,11 +222,7 @@ impl Pinning {
     }
 
     fn pin(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
-        if let Some(pinned) = self
-            .pinned
-            .iter_mut()
-            .find(|pinned| pinned.thread == thread)
-        {
+        if let Some(pinned) = self.pinned.iter_mut().find(|pinned| pinned.thread == thread) {
             pinned.runs = runs;
             self.last = runs.unwrap_or_else(Instant::now);
             return Some(());
@@ -256,7 +247,7 @@ impl Pinning {
         Some(())
     }
 
-    /// Unless somebody else has decided meanwhile where it is to run.
+    /// Restores the affinity, unless something else has changed it meanwhile.
     fn restore(&self, pinned: &Pinned) {
         let Some(tracer) = &self.tracer else { return };
         if Set::of(pinned.thread.0).is_ok_and(|now| now == tracer.only) {
@@ -272,10 +263,10 @@ impl Drop for Pinning {
 }
 
 impl Tracer {
-    /// Keeps the current thread where it is.
+    /// Pins the current thread to its current CPU.
     fn pin() -> Option<Tracer> {
         let before = Set::of(0).ok()?;
-        // SAFETY: takes nothing; a negative result says that it is unknown.
+        // SAFETY: takes no arguments; a negative result means an error.
         let processor = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
         let only = Set::only(processor)?;
         only.give(0).ok()?;
@@ -287,7 +278,7 @@ impl Tracer {
     }
 }
 
-/// Processors that a thread may run on (sched_setaffinity(2)).
+/// A set of CPUs that a thread may run on (sched_setaffinity(2)).
 #[derive(Clone, Copy)]
 struct Set(libc::cpu_set_t);
 
@@ -305,7 +296,7 @@ impl PartialEq for Set {
 }
 
 impl Set {
-    /// Those of a thread, 0 for the current one.
+    /// The affinity of a thread; 0 for the current one.
     fn of(thread: i32) -> io::Result<Set> {
         // SAFETY: an all-zero set is a valid, empty one; the kernel writes a set of the size it is told.
         unsafe {
@@ -334,13 +325,13 @@ impl Set {
         unsafe { libc::CPU_COUNT(&self.0) }
     }
 
-    /// Whether a processor that there is a set of is among them.
+    /// Whether the set contains a CPU; `processor` comes from [`Set::only`] and is within range.
     fn has(&self, processor: usize) -> bool {
-        // SAFETY: the number is within the set's size, as that of each processor of a set.
+        // SAFETY: the number is within the set's size, as `only` has checked.
         unsafe { libc::CPU_ISSET(processor, &self.0) }
     }
 
-    /// Makes them a thread's, 0 for the current one.
+    /// Sets the affinity of a thread; 0 for the current one.
     fn give(&self, thread: i32) -> io::Result<()> {
         // SAFETY: the kernel reads a set of the size it is told.
         match unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &self.0) } {

@@ -1,14 +1,14 @@
-//! What the C library does with memory that is freed.
+//! Tunes how the C library handles freed memory.
 
-/// Up to how much of it stays with the process, in bytes.
+/// How many bytes of freed memory stay with the process.
 #[cfg(target_env = "gnu")]
 const KEPT: libc::c_int = 64 << 20;
-/// The largest piece that is kept so; glibc takes no more than 32 MiB.
+/// The largest allocation that is kept this way, in bytes; glibc allows at most 32 MiB.
 #[cfg(target_env = "gnu")]
 const LARGEST: libc::c_int = 32 << 20;
 
-/// Keeps memory that is freed, up to 64 MiB, for what comes next. A deep stack takes some megabytes and gives them back: returning
-/// them to the system each time, as glibc does by itself, costs a page fault for each 4 KiB the next time. To be called first of all.
+/// Keeps up to 64 MiB of freed memory for later allocations. Showing a deep stack allocates some megabytes and frees them. By default glibc
+/// returns them to the system each time, which costs a page fault per 4 KiB the next time. Call before anything else.
 pub fn keep_freed_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: mallopt(3) changes two numbers of the allocator, under its lock.

@@ -1,11 +1,11 @@
-//! The processor's debug registers (Intel SDM volume 3, chapter 19.2), of one thread each. The kernel gives a new thread or
-//! process empty ones, and empties them at exec. It does not at detach: whoever leaves has to.
+//! The debug registers of one thread (Intel SDM volume 3, chapter 19.2). The kernel gives a new thread or process empty ones, and clears
+//! them at exec. It doesn't clear them at detach, so the debugger must.
 
 use crate::ThreadId;
 use dapple_arch::watch_slots::{SLOTS, Slot};
 use std::io;
 
-/// In the status register: a single step is complete.
+/// In the status register: a single step has completed.
 pub const SINGLE_STEP: u64 = 1 << 14;
 /// In the status register: which slots were hit.
 pub const HITS: u64 = (1 << SLOTS) - 1;
@@ -26,8 +26,8 @@ fn poke(thread: ThreadId, register: usize, value: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Which slots a stopped thread has run into since this was last asked, as bits from the lowest on, and whether it has
-/// executed a single step.
+/// The status register of a stopped thread: which slots were hit since the last call, as bits from the lowest, and whether the thread has
+/// executed a single step. Clears the hits.
 pub fn take_status(thread: ThreadId) -> io::Result<u64> {
     // SAFETY: PTRACE_PEEKUSER takes an offset; glibc's wrapper gives the word as its result.
     let status = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(STATUS), 0) };
@@ -42,16 +42,16 @@ pub fn take_status(thread: ThreadId) -> io::Result<u64> {
     Ok(status)
 }
 
-/// Whether a stopped thread has any of them on.
+/// Whether any slot of a stopped thread is enabled.
 pub fn are_in_use(thread: ThreadId) -> bool {
     // SAFETY: as in `take_status`. A word of ones is an error.
     let control = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(CONTROL), 0) };
     control != -1 && control & 0xff != 0
 }
 
-/// Has a stopped thread trap after accesses to these, and to nothing else.
+/// Makes a stopped thread trap after accesses to these slots, and disables all others.
 pub fn set(thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()> {
-    // What a register is for is checked whenever its address changes, so all are off meanwhile.
+    // The kernel checks an address against the control register when it is set, so all slots are disabled meanwhile.
     poke(thread, CONTROL, 0)?;
     let mut control = 0;
     for (index, slot) in slots.iter().enumerate() {

@@ -1,18 +1,17 @@
-//! Somebody who puts a process right that was attached to, should the debugger be killed in the middle of its work.
+//! Restores an attached process if the debugger is killed before it could detach.
 //!
-//! The kernel lets a dead tracer's processes run at once, with whatever was inserted into them. What was launched is killed then;
-//! what was attached to is somebody else's. So beside each such session there is a *guardian*: a process that was forked, shares one
-//! piece of memory with us, and sleeps. There we note each inserted byte before it is inserted, and strike it out after it was
-//! taken out: plain stores, and none for a thread that runs into one. A robust mutex in that memory, which the tracing thread
-//! holds as long as it lives, is what it sleeps on: the kernel gives that up early in a thread's exit, before it lets go of
-//! what the thread has traced, however the end has come (`get_robust_list(2)`). Then the guardian works
-//! (`repair`), and ends.
+//! When a tracer dies, the kernel lets its tracees run at once, with all breakpoints still inserted. A launched process is killed then, but
+//! an attached one must live on. So each such session has a *guardian*: a forked process that shares one piece of memory with the debugger
+//! and sleeps. The debugger records each inserted byte there before it inserts it, and erases the record after it has removed it: plain
+//! stores, and none when a thread hits a breakpoint. The guardian sleeps on a robust mutex in that memory, which the tracer thread holds as
+//! long as it lives. The kernel releases the mutex early in a thread's exit, before it detaches the thread's tracees, whatever caused the
+//! exit (`get_robust_list(2)`). Then the guardian repairs the process (`repair`) and ends.
 //!
-//! It is forked twice and has a session of its own, so that it is nobody's child to be waited for or to be killed along with the tree
-//! or the group of the debugger. It keeps two descriptors: the process's memory, and its folder in `/proc`; both are bound to the
-//! process itself, not to an id that may become another's.
+//! The guardian is forked twice and has a session of its own, so that no process has to wait for it and it isn't killed with the debugger's
+//! process tree or group. It keeps two descriptors: the process's memory, and its directory in `/proc`. Both refer to the process itself,
+//! not to an id that another process may reuse.
 //!
-//! What it can't do is in ARCHITECTURE.md.
+//! ARCHITECTURE.md lists its limits.
 
 mod repair;
 
@@ -26,22 +25,22 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// How many processes are guarded by this one.
+/// How many processes the guardians of this debugger protect.
 static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a process is traced that has to outlive this one.
+/// Whether this debugger traces a process that must outlive it.
 pub fn guards_any() -> bool {
     GUARDED.load(Ordering::SeqCst) > 0
 }
 
-/// How many bytes can be inserted at a time.
+/// The most bytes that can be inserted at a time.
 const MOST_BYTES: usize = 1 << 18;
-/// How many copies of instructions there can be.
+/// The most copies of instructions (for displaced stepping) at a time.
 const MOST_COPIES: usize = 1 << 13;
-/// How long a copy is at most.
+/// The longest copy, in bytes.
 pub const COPY: usize = 32;
 
-/// An inserted byte; the address is 0 where the entry is free.
+/// An inserted breakpoint byte; the address is 0 if the entry is free.
 #[repr(C)]
 struct Inserted {
     address: AtomicU64,
@@ -49,45 +48,45 @@ struct Inserted {
     original: AtomicU64,
 }
 
-/// A copy of an instruction in a place where nothing was; the start is 0 where the entry is free.
+/// A copy of an instruction, in memory that the program doesn't use; `start` is 0 if the entry is free.
 #[repr(C)]
 struct Copied {
     start: AtomicU64,
-    /// The instruction's own address; 0: no thread can be in the copy.
+    /// The instruction's own address; 0 if no thread can be in the copy.
     original: AtomicU64,
-    /// How long the copy is (low half) and how long the original.
+    /// The length of the copy (low half) and of the original (high half).
     lengths: AtomicU64,
-    /// What was there before, and what was written.
+    /// The bytes at `start` before the copy was written, and the bytes written.
     before: [AtomicU64; COPY / 8],
     written: [AtomicU64; COPY / 8],
 }
 
-/// What both see. All zeros is a valid one, but for the mutex.
+/// The memory that the debugger and the guardian share. All zeros is a valid state, except for the mutex.
 #[repr(C)]
 struct Shared {
     alive: UnsafeCell<libc::pthread_mutex_t>,
-    /// Entries that were ever used.
+    /// How many entries of `inserted`, counted from the first, were ever in use; `copies` likewise for `copied`.
     bytes: AtomicU32,
     copies: AtomicU32,
     inserted: [Inserted; MOST_BYTES],
     copied: [Copied; MOST_COPIES],
 }
 
-/// Where an inserted byte is noted.
+/// The index of an inserted byte's entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Note(u32);
 
-/// Our side of it. Belongs to the thread that traces, whose end is what the guardian waits for.
+/// The debugger's side. It belongs to the tracer thread, whose end the guardian waits for.
 pub struct Guardian {
-    /// Mapped for good unless released: the kernel looks at the mutex when the thread ends.
+    /// Never unmapped except by `release`: the kernel accesses the mutex when the thread ends.
     shared: *mut Shared,
     free: Vec<Note>,
     copies: FxHashMap<u64, usize>,
     free_copies: Vec<usize>,
 }
 
-// SAFETY: the memory is there for all threads; what is in it is changed through atomics. The mutex belongs to one thread, and
-// an attempt of another to unlock it fails.
+// SAFETY: the memory is mapped for all threads and modified through atomics only. The mutex belongs to one thread, and an attempt of
+// another thread to unlock it fails.
 unsafe impl Send for Guardian {}
 
 impl std::fmt::Debug for Guardian {
@@ -97,10 +96,10 @@ impl std::fmt::Debug for Guardian {
 }
 
 impl Guardian {
-    /// Begins to guard a process that the calling thread traces.
+    /// Starts a guardian for a process that the calling thread traces.
     ///
     /// # Errors
-    /// No memory or no process is to be had.
+    /// The shared memory or the guardian's process can't be created.
     pub fn start(process: ThreadId, memory: &ProcessMemory) -> io::Result<Guardian> {
         let folder = File::open(format!("/proc/{process}"))?;
         let shared = share()?;
@@ -123,11 +122,11 @@ impl Guardian {
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: mapped and initialised as long as this exists; all but the mutex is atomics.
+        // SAFETY: mapped and initialised as long as this exists; everything but the mutex is atomic.
         unsafe { &*self.shared }
     }
 
-    /// A byte is about to be inserted. `None` when there are too many.
+    /// Records a byte that is about to be inserted. `None` if there are too many.
     pub fn note(&mut self, address: Address, original: u8) -> Option<Note> {
         let note = match self.free.pop() {
             Some(note) => note,
@@ -150,14 +149,14 @@ impl Guardian {
         self.shared().inserted.get(note.0 as usize)
     }
 
-    /// The program is about to have another byte under the inserted one.
+    /// Changes the recorded original byte, before the program's own byte under a breakpoint changes.
     pub fn change(&self, note: Note, original: u8) {
         if let Some(entry) = self.entry(note) {
             entry.original.store(original.into(), Ordering::Release);
         }
     }
 
-    /// The byte was taken out, or its memory is gone.
+    /// Erases the record of a byte that was removed, or whose memory was unmapped.
     pub fn strike(&mut self, note: Note) {
         if let Some(entry) = self.entry(note) {
             entry.address.store(0, Ordering::Release);
@@ -165,7 +164,7 @@ impl Guardian {
         }
     }
 
-    /// An instruction is about to be copied. False when there are too many.
+    /// Records a copy of an instruction that is about to be made. Returns `false` if there are too many.
     pub fn note_copy(&mut self, copy: &CopyNote<'_>) -> bool {
         let known = self.copies.get(&copy.start.0).copied();
         let Some(index) = known.or_else(|| self.free_copies.pop()).or_else(|| {
@@ -192,7 +191,7 @@ impl Guardian {
         true
     }
 
-    /// The memory of these copies is gone.
+    /// Erases the records of copies whose memory was unmapped.
     pub fn strike_copies(&mut self, gone: impl Fn(Address) -> bool) {
         let struck: Vec<(u64, usize)> = self
             .copies
@@ -209,11 +208,12 @@ impl Guardian {
         }
     }
 
-    /// Nothing is left to be put right: the guardian ends. Only by the thread that has started it; else it stays until that ends.
+    /// Ends the guardian, because nothing is left to restore. Only the thread that started it can do that; from another thread this has no
+    /// effect, and the guardian stays until the first one ends.
     pub fn release(self) {
         GUARDED.fetch_sub(1, Ordering::SeqCst);
-        // SAFETY: a mutex that this thread has locked, in memory that is mapped; unmapped only once it is unlocked. The guardian
-        // has a mapping of its own.
+        // SAFETY: the mutex is in mapped memory, and unlocking fails unless this thread has locked it. The memory is unmapped only after it
+        // is unlocked; the guardian has a mapping of its own.
         unsafe {
             if libc::pthread_mutex_unlock((*self.shared).alive.get()) == 0 {
                 libc::munmap(self.shared.cast(), size_of::<Shared>());
@@ -222,19 +222,19 @@ impl Guardian {
     }
 }
 
-/// A copy that is about to be made.
+/// A copy of an instruction that is about to be made.
 pub struct CopyNote<'a> {
-    /// Where the copy is.
+    /// The copy's address.
     pub start: Address,
-    /// Where the instruction is that was copied.
+    /// The address of the original instruction.
     pub original: Address,
-    /// How long the copy is without its jump.
+    /// The copy's length without the jump behind it, in bytes.
     pub copied: u64,
-    /// How long the original is.
+    /// The original's length, in bytes.
     pub length: u64,
-    /// What is there now; up to [`COPY`] bytes.
+    /// The bytes at `start` now; up to [`COPY`] of them.
     pub before: &'a [u8],
-    /// What will be there, as long as `before`.
+    /// The bytes that will be written, as many as in `before`.
     pub written: &'a [u8],
 }
 
@@ -248,10 +248,10 @@ fn store(words: &[AtomicU64; COPY / 8], bytes: &[u8]) {
     }
 }
 
-/// Memory for both, whose mutex this thread has locked.
+/// Maps the shared memory and locks its mutex for this thread.
 fn share() -> io::Result<*mut Shared> {
-    // SAFETY: a new mapping of zeros; pages are made where something is written. The mutex is initialised before it is used and
-    // nobody else knows it.
+    // SAFETY: a new mapping of zeros, in which a page is allocated on its first write. The mutex is initialised before it is used, and no
+    // other thread knows it.
     unsafe {
         let shared = libc::mmap(
             std::ptr::null_mut(),
@@ -293,13 +293,13 @@ struct Kept {
 
 /// Forks the guardian.
 fn begin(shared: *mut Shared, kept: Kept) -> io::Result<()> {
-    // SAFETY: what runs in the child only makes system calls, and locks the mutex, for which the C libraries need nothing but
-    // its memory and the thread's id; it never returns.
+    // SAFETY: the child only makes system calls and locks the mutex, for which the C libraries need nothing but its memory and the thread's
+    // id; it never returns.
     let child = unsafe { libc::fork() };
     match child {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            // SAFETY: as above; the parent goes at once, so that the guardian is nobody's child.
+            // SAFETY: as above; the parent ends at once, so that the guardian is reparented to init.
             unsafe {
                 match libc::fork() {
                     0 => repair::guard(shared, kept),
@@ -309,7 +309,7 @@ fn begin(shared: *mut Shared, kept: Kept) -> io::Result<()> {
             }
         }
         child => match wait::exit_code(ThreadId(child)) {
-            // A host that waits for all its children may have been first.
+            // A host program that waits for all its children may have taken the status.
             None | Some(0) => Ok(()),
             Some(error) => Err(io::Error::from_raw_os_error(error)),
         },

@@ -1,14 +1,14 @@
-//! Handing a traced child from one tracer to another, which may be another process.
+//! Hands a traced child from one tracer to another, possibly in another process.
 //!
-//! The kernel has no way to do that at once: between the one's PTRACE_DETACH and the other's PTRACE_SEIZE nobody traces the child,
-//! and it must not run an instruction of the program meanwhile. So it gets into a system call that sleeps, poll(2) without
-//! files, with all signals blocked; the new tracer puts back everything. Its text stays as it is where it stands behind a system
-//! call of its own, as after a fork, and that instruction is used again.
+//! The kernel can't do that in one step: between one tracer's PTRACE_DETACH and the other's PTRACE_SEIZE the child is untraced, and it must
+//! not execute an instruction of the program meanwhile. So the first tracer makes it sleep in a system call, poll(2) without files, with
+//! all signals blocked. The new tracer then restores its registers, signal mask and code. If the child is stopped behind a system call of
+//! its own, as after a fork, that `syscall` instruction is reused and its code isn't changed.
 //!
-//! What else could hold it has effects. A stop by SIGSTOP is told to the child's parent: tried, that got one SIGCHLD more, and
-//! waitpid(2) with WUNTRACED answered; and a SIGSTOP given to PTRACE_DETACH is dropped where the child isn't stopped by a signal, so
-//! that it runs away. An instruction that jumps to itself would keep a processor busy, for ever when both tracers are killed. The
-//! call ends, after `GAP`: the child then runs on, with all signals blocked.
+//! The alternatives have side effects. A stop by SIGSTOP is reported to the child's parent: in a test the parent got one more SIGCHLD, and
+//! waitpid(2) with WUNTRACED returned. A SIGSTOP passed to PTRACE_DETACH is dropped if the child isn't in a signal-delivery stop, so that
+//! the child runs on. An instruction that jumps to itself would keep a CPU busy, for ever if both tracers are killed. The poll ends after
+//! `GAP`: the child then runs on, with all signals blocked.
 
 use crate::linux::memory::ProcessMemory;
 use crate::linux::ptrace;
@@ -20,27 +20,27 @@ use std::io;
 /// How long a child may be without a tracer, in milliseconds.
 const GAP: u64 = 60_000;
 
-/// `syscall`.
+/// The instruction `syscall`.
 const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
 
-/// More stops than come before a system call that a stopped thread is made to do.
+/// The most stops that may precede the system call that a stopped thread is made to execute.
 const MOST_STOPS: usize = 64;
 
 const ENDED: &str = "it has ended meanwhile";
 
-/// What a child was like before it was made to sleep.
+/// The state of a child before it was made to sleep.
 #[derive(Debug, Clone, Copy)]
 pub struct Parked {
     registers: UserRegisters,
     /// The signals it blocks.
     mask: u64,
-    /// Where the system call is.
+    /// The address of the `syscall` instruction.
     site: Address,
-    /// What was there, if that isn't the program's own.
+    /// The bytes that it replaced, if it isn't the program's own.
     under: Option<[u8; 2]>,
-    /// It had forbidden to be traced (`PR_SET_DUMPABLE`).
+    /// It had forbidden tracing (`PR_SET_DUMPABLE`).
     forbidden: bool,
-    /// It descends from what its first tracer has launched.
+    /// It descends from a process that its first tracer has launched.
     pub of_launched: bool,
 }
 
@@ -50,10 +50,10 @@ const FLAG_FORBIDDEN: u64 = 1 << 17;
 const FLAG_LAUNCHED: u64 = 1 << 18;
 
 impl Parked {
-    /// How many bytes it is written as.
+    /// The length of [`Parked::to_bytes`].
     pub const BYTES: usize = WORDS * 8;
 
-    /// For another process of this program.
+    /// Encodes it for another process of this program.
     pub fn to_bytes(self) -> Vec<u8> {
         let under = self
             .under
@@ -66,7 +66,7 @@ impl Parked {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// The same back.
+    /// Decodes [`Parked::to_bytes`].
     pub fn from_bytes(bytes: &[u8; Parked::BYTES]) -> Parked {
         let mut words = [0; WORDS];
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -87,10 +87,10 @@ impl Parked {
     }
 }
 
-/// Makes a child sleep that waits at its first instruction, and ends tracing it; `tracer` may trace it from now on.
+/// Makes a child that is stopped at its first instruction sleep, and detaches it; `tracer` may trace it from now on.
 ///
 /// # Errors
-/// A sentence; then it is still traced and as it was, or dead.
+/// A sentence that says why not; the child is then still traced and unchanged, or dead.
 pub fn park(child: ThreadId, tracer: i32, of_launched: bool) -> Result<Parked, String> {
     if attach::is_filtered(child) {
         return Err(
@@ -122,11 +122,11 @@ pub fn park(child: ThreadId, tracer: i32, of_launched: bool) -> Result<Parked, S
 
 fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String> {
     const NOT_DUMPABLE: i64 = 0;
-    // From here on nothing of the program runs, not even a handler.
+    // From here on no code of the program runs, not even a signal handler.
     ptrace::set_signal_mask(child, u64::MAX).map_err(lost)?;
     let own = u64::from(std::process::id());
     if u64::try_from(tracer) != Ok(own) {
-        // Refused where there's no Yama, and not needed there.
+        // Without Yama, the kernel refuses this option, and it isn't needed.
         prctl(child, parked, libc::PR_SET_PTRACER, tracer as u64)?;
     }
     if prctl(child, parked, libc::PR_GET_DUMPABLE, 0)? == NOT_DUMPABLE {
@@ -138,7 +138,7 @@ fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String
     ptrace::detach(child, 0).map_err(lost)
 }
 
-/// Undoes what [`park`] did to a child that this thread traces now, and that is stopped.
+/// Undoes [`park`] for a stopped child that this thread now traces.
 ///
 /// # Errors
 /// It has died.
@@ -147,7 +147,7 @@ pub fn unpark(child: ThreadId, parked: &Parked) -> Result<(), String> {
     let behind = parked.site.offset(SYSTEM_CALL.len() as i64);
     let asleep = now.pc() == parked.site || now.pc() == behind && now.is_in_call(libc::SYS_poll);
     if !asleep {
-        // Nobody came in time: it runs on where it was.
+        // The poll timed out, and the child has run on from where it was.
         tracing::warn!(%child, "a child that was to be followed has gone on meanwhile");
         return ptrace::set_signal_mask(child, parked.mask).map_err(lost);
     }
@@ -168,8 +168,8 @@ fn put_back(child: ThreadId, parked: &Parked) -> Result<(), String> {
     ptrace::set_signal_mask(child, parked.mask).map_err(lost)
 }
 
-/// Brings a stopped child to where it would go on in the program: an exec or a birth may have to be left first, for the kernel
-/// still writes registers on its way out of those.
+/// Moves a stopped child to the return to user space. At the stop of an exec or of a child's start, the kernel still writes registers on
+/// its way there.
 fn to_boundary(child: ThreadId) -> Result<(), String> {
     ptrace::interrupt(child).map_err(lost)?;
     ptrace::cont(child, 0).map_err(lost)?;
@@ -181,7 +181,8 @@ fn to_boundary(child: ThreadId) -> Result<(), String> {
     }
 }
 
-/// A system call instruction for a child that goes on at `pc`: the one that it comes from, or one put there, with what it is put on.
+/// The address of a `syscall` instruction for a child that continues at `pc`: the one before `pc` if there is one; otherwise it is written
+/// at `pc`, and the bytes that it replaces are returned, too.
 fn system_call_for(
     memory: &ProcessMemory,
     pc: Address,
@@ -198,13 +199,13 @@ fn system_call_for(
     Ok((pc, Some(code)))
 }
 
-/// Has a parked child call prctl(2); its answer.
+/// Makes a parked child call prctl(2), and returns the result.
 fn prctl(child: ThreadId, parked: &Parked, option: i32, argument: u64) -> Result<i64, String> {
     let mut registers = parked.registers;
     let arguments = [u64::from(option.cast_unsigned()), argument, 0];
     registers.set_call_at(parked.site, libc::SYS_prctl, arguments);
     ptrace::set_registers(child, &registers).map_err(lost)?;
-    // Into the call, and out of it.
+    // To the entry of the call, and to its exit.
     to_system_call(child)?;
     to_system_call(child)?;
     let registers = ptrace::registers(child).map_err(lost)?;
@@ -221,7 +222,7 @@ fn to_system_call(child: ThreadId) -> Result<(), String> {
         };
         signal = match stop >> 16 {
             0 if libc::WSTOPSIG(stop) == libc::SIGTRAP | 0x80 => return Ok(()),
-            // SIGSTOP, which can't be blocked: it holds the child when it is not traced any more.
+            // SIGSTOP, which can't be blocked, is delivered; the stop takes effect when the child isn't traced any more.
             0 => libc::WSTOPSIG(stop),
             libc::PTRACE_EVENT_EXIT => return Err(died(child, status)),
             _ => 0,
@@ -230,7 +231,7 @@ fn to_system_call(child: ThreadId) -> Result<(), String> {
     Err("it does not come to a system call".into())
 }
 
-/// A child was killed while it was worked on; its end is told by the next wait.
+/// The error for a child that was killed during the handover; the next wait reports its end.
 fn died(child: ThreadId, status: Option<i32>) -> String {
     if status.is_some_and(|status| libc::WIFSTOPPED(status)) {
         let _ = ptrace::cont(child, 0);

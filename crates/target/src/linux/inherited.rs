@@ -1,10 +1,10 @@
-//! What a forked process has inherited that does one thing and lives long: pipes whose ends others wait for, sockets, files.
+//! Releases what a long-lived forked helper process inherited: pipe ends that others wait for, sockets, files.
 
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 
-/// For a forked process that is to outlive its parent: no signal, terminal, folder or descriptor is its, but two of those, and it
-/// has a name of its own. Makes system calls only.
+/// Prepares a forked process to outlive its parent: blocks all signals, leaves the session and the working directory, closes all
+/// descriptors except two, and sets a name. Makes system calls only.
 pub fn stand_alone(name: &CStr, one: RawFd, other: RawFd) {
     // SAFETY: system calls on this process alone; the set is initialised by sigfillset.
     unsafe {
@@ -18,7 +18,7 @@ pub fn stand_alone(name: &CStr, one: RawFd, other: RawFd) {
     close_all_but(one, other);
 }
 
-/// Closes all descriptors of this process but two.
+/// Closes all descriptors of this process except two.
 fn close_all_but(one: RawFd, other: RawFd) {
     let (low, high) = (
         one.min(other).cast_unsigned(),
@@ -33,12 +33,12 @@ fn close_all_but(one: RawFd, other: RawFd) {
         if first > last || last == u32::MAX && first == 0 {
             continue;
         }
-        // SAFETY: closes descriptors of this process, which uses none of them.
+        // SAFETY: closes descriptors that this process doesn't use.
         unsafe {
             if libc::syscall(libc::SYS_close_range, first, last, 0) == 0 {
                 continue;
             }
-            // A kernel before 5.9.
+            // Kernels before 5.9 have no close_range(2).
             let mut limit: libc::rlimit = std::mem::zeroed();
             libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
             let most = u32::try_from(limit.rlim_cur)

@@ -1,4 +1,4 @@
-//! What is sent to a program's standard input: never waited for, since the program may not read.
+//! Sends bytes to a program's standard input. A thread does the writing, because the program may not read and a write would then block.
 
 use crate::Error;
 use crossbeam_channel::{Sender, unbounded};
@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
-/// What ends the input of who reads a terminal: Ctrl-D at the beginning of a line (termios(3), `VEOF`).
+/// The end of input on a terminal: Ctrl-D at the beginning of a line (termios(3), `VEOF`).
 const END_OF_FILE: &[u8] = &[4];
 
-/// The way to a program's standard input.
+/// A program's standard input.
 #[derive(Debug)]
 pub struct Input {
     /// `None` once the input has ended.
@@ -17,17 +17,17 @@ pub struct Input {
     terminal: bool,
 }
 
-/// The end that is written to.
+/// The write end of a program's standard input.
 #[derive(Debug)]
 pub enum InputEnd {
-    /// Of a pipe.
+    /// The write end of a pipe.
     Pipe(OwnedFd),
-    /// Of a terminal.
+    /// The controlling side of a pseudoterminal.
     Terminal(OwnedFd),
 }
 
 impl Input {
-    /// Starts to write what is sent.
+    /// Starts the thread that writes.
     pub fn start(end: InputEnd) -> Input {
         let (bytes, to_write) = unbounded::<Vec<u8>>();
         let (end, terminal) = match end {
@@ -51,15 +51,15 @@ impl Input {
         }
     }
 
-    /// Whether it goes to a terminal that is the program's own.
+    /// Whether the program reads it from a pseudoterminal of its own.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Sends bytes to a program's input, if it has one from here; `None` ends it.
+    /// Sends bytes to a program's input; `None` ends the input.
     ///
     /// # Errors
-    /// Nothing reads it.
+    /// The program's input doesn't come from the debugger, or has ended.
     pub fn take(input: Option<&mut Input>, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         let refuse = |reason: &str| Error::System {
             operation: "nothing can be sent to the program".into(),
@@ -76,13 +76,13 @@ impl Input {
         }
     }
 
-    /// Sends bytes; false when nothing reads them any more.
+    /// Sends bytes. Returns `false` if the input has ended.
     fn send(&self, bytes: Vec<u8>) -> bool {
         let sender = self.bytes.as_ref();
         sender.is_some_and(|sender| sender.send(bytes).is_ok())
     }
 
-    /// Ends the input; false when it has ended before.
+    /// Ends the input. Returns `false` if it had already ended.
     fn end(&mut self) -> bool {
         match self.terminal {
             true => self.send(END_OF_FILE.to_vec()),

@@ -1,12 +1,11 @@
-//! What the program writes: one pipe a stream, read as it comes.
+//! Reads the program's output: one pipe per stream.
 //!
-//! A reader thread waits on each pipe. The owner thread empties the pipes, too, before it tells of a stop or of the end,
-//! so that what was written before is told before. Reading and sending happen under one lock, so pieces keep their
-//! order. The end of a pipe is never waited for: a grandchild may hold it open for ever.
+//! A reader thread waits on each pipe. The owner thread also empties the pipes before it reports a stop or the end, so that output written
+//! before the stop is reported before it. Reading and forwarding happen under one lock, so pieces keep their order. Nothing waits for the
+//! end of a pipe, because a grandchild may hold it open for ever.
 //!
-//! What comes is sent at once, but a flood is sent in large pieces: when piece follows piece without a pause, the reader
-//! looks a few hundred times a second only, at whatever has gathered in the pipe by then. And it reads no faster than its
-//! reader takes ([`UnderWay`]).
+//! Output is forwarded at once. When piece follows piece without a pause (a flood), the reader polls only a few hundred times a second and
+//! forwards what has gathered in the pipe as one large piece. It reads no faster than its consumer does ([`UnderWay`]).
 
 use crate::linux::untraced::before_exec;
 use crate::linux::wait::Waker;
@@ -20,31 +19,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much one drain reads at most: a grandchild that writes for ever must not hold up the debugger.
+/// The most bytes that one drain reads: a grandchild that writes for ever must not hold up the debugger.
 const DRAIN_LIMIT: usize = 4 << 20;
 
-/// How large a piece of output is at most.
+/// The largest piece of output, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// How much is read by one system call.
+/// How many bytes one system call reads.
 const BUFFER: usize = 64 << 10;
 
-/// How much a pipe is to hold: what gathers while its reader doesn't look. The most that anybody may ask for by default (pipe(7)).
+/// The capacity of a pipe, in bytes: how much gathers while its reader doesn't poll. This is the most that an unprivileged process may set
+/// by default (pipe(7)).
 const PIPE_SIZE: i32 = 1 << 20;
 
-/// Pieces that follow each other within this time are a flood, when there are [`FLOOD`] of them.
+/// More than [`FLOOD`] pieces in a row, each within this time of the one before, are a flood.
 const CLOSE: Duration = Duration::from_millis(20);
 const FLOOD: u32 = 32;
 
-/// How long a flood gathers, in milliseconds.
+/// How long the reader lets a flood gather, in milliseconds.
 const GATHER: i32 = 4;
 
-/// Takes each piece of output, in order for each stream.
+/// A consumer of output, called with each piece, in order for each stream.
 #[derive(Clone)]
 pub struct Taker(Arc<dyn Fn(Stream, Written) + Send + Sync>);
 
 impl Taker {
-    /// One that calls a function.
+    /// Wraps a function.
     pub fn new(take: impl Fn(Stream, Written) + Send + Sync + 'static) -> Taker {
         Taker(Arc::new(take))
     }
@@ -56,17 +56,17 @@ impl std::fmt::Debug for Taker {
     }
 }
 
-/// The pipes of a program.
+/// The readers of a program's output pipes.
 #[derive(Debug)]
 pub struct Output {
     pipes: Vec<Arc<Pipe>>,
     under_way: Arc<UnderWay>,
-    /// Dropping it ends the readers.
+    /// Dropping this write end tells the readers to end.
     hang_up: Option<OwnedFd>,
 }
 
 impl Output {
-    /// Starts to read the given pipes. `take` gets what comes, on a thread of each pipe; `wakes` is woken behind it.
+    /// Starts a reader thread for each pipe. `take` is called there with each piece; `wakes` is woken afterwards.
     pub fn start(
         read_ends: Vec<(Stream, OwnedFd)>,
         take: &Taker,
@@ -93,15 +93,15 @@ impl Output {
         })
     }
 
-    /// Sends all that has been written by now.
+    /// Forwards all output that has been written so far.
     pub fn drain(&self) {
         for pipe in &self.pipes {
             pipe.drain();
         }
     }
 
-    /// The program runs on without us. What it writes is read and dropped as long as anybody writes, or it would die of SIGPIPE:
-    /// in other processes, which stay when this one ends.
+    /// For a program that runs on without the debugger. Its output must still be read and discarded for as long as any process writes, or a
+    /// writer would die of SIGPIPE. Other processes do that, and stay when this one ends.
     pub fn let_go(&mut self) {
         let Some(hang_up) = self.hang_up.take() else {
             return;
@@ -109,12 +109,12 @@ impl Output {
         let mut pipes = self.pipes.iter();
         if let Err(error) = pipes.try_for_each(|pipe| pipe.read_elsewhere()) {
             tracing::warn!(%error, "what the program writes is read as long as this process lives");
-            // The readers go on.
+            // Keeps the write end open, so that the reader threads continue.
             let _ = hang_up.into_raw_fd();
         }
     }
 
-    /// Sends all that has been written by now, and nothing more after that.
+    /// Forwards all output that has been written so far, and none after that.
     pub fn finish(&self) {
         self.under_way.end();
         for pipe in &self.pipes {
@@ -124,8 +124,8 @@ impl Output {
         }
     }
 
-    /// As [`Output::finish`], but others still write that are none of ours any more: what they write is read and dropped, or they
-    /// would die of SIGPIPE.
+    /// As [`Output::finish`], but for a program whose processes still write and are no longer traced: their output is read and discarded,
+    /// or they would die of SIGPIPE.
     pub fn finish_and_discard(&mut self) {
         for pipe in &self.pipes {
             pipe.discards.store(true, Ordering::SeqCst);
@@ -141,22 +141,22 @@ struct Pipe {
     stream: Stream,
     reading: Mutex<Reading>,
     closed: AtomicBool,
-    /// Reading goes on when it is closed.
+    /// After `closed`, output is still read, and discarded.
     discards: AtomicBool,
     under_way: Arc<UnderWay>,
     take: Taker,
     wakes: Option<Arc<Waker>>,
 }
 
-/// Tells a flood of pieces from pieces.
+/// Detects a flood: many pieces in close succession.
 #[derive(Debug, Default)]
 struct Flood {
-    /// How many pieces in a row have followed another closely.
+    /// How many pieces in a row have closely followed the one before.
     close: u32,
 }
 
 impl Flood {
-    /// A piece has come this long after the one before: whether it's one of a flood.
+    /// Records a piece that arrived this long after the one before. Returns whether it is part of a flood.
     fn rises(&mut self, since: Duration) -> bool {
         self.close = match since < CLOSE {
             true => self.close.saturating_add(1),
@@ -166,7 +166,7 @@ impl Flood {
     }
 }
 
-/// A pipe's read end, with room to read into.
+/// A pipe's read end, with a buffer.
 #[derive(Debug)]
 struct Reading {
     file: File,
@@ -186,7 +186,7 @@ impl Pipe {
         if unsafe { libc::fcntl(read_end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: as above. Refused, the pipe stays as small as it is.
+        // SAFETY: as above. If the kernel refuses, the pipe keeps its size.
         unsafe { libc::fcntl(read_end.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_SIZE) };
         let raw = read_end.as_raw_fd();
         let pipe = Arc::new(Pipe {
@@ -208,7 +208,7 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Reads until nothing will come any more.
+    /// Reads to the end of the pipe.
     fn read(&self, raw: RawFd, hung_up: &OwnedFd) {
         let mut last = Instant::now();
         let mut flood = Flood::default();
@@ -228,7 +228,7 @@ impl Pipe {
         }
     }
 
-    /// Has another process read what comes, to the end, and drop it.
+    /// Starts another process that reads the pipe to its end and discards what it reads.
     fn read_elsewhere(&self) -> io::Result<()> {
         let input = self.lock().file.try_clone()?;
         // SAFETY: sets the flags of a descriptor that we own.
@@ -240,7 +240,7 @@ impl Pipe {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         before_exec(&mut command, true, None);
         let mut reader = command.spawn()?;
-        // Only to be waited for where this process lives on.
+        // Reaps the process if this one outlives it.
         std::thread::Builder::new()
             .name("drain".to_owned())
             .spawn(move || reader.wait())?;
@@ -251,7 +251,7 @@ impl Pipe {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is there and sends it; false when nothing will come any more.
+    /// Reads and forwards what the pipe holds. Returns `false` at the end of the pipe.
     fn drain(&self) -> bool {
         let mut reading = self.lock();
         if self.closed.load(Ordering::SeqCst) {
@@ -276,18 +276,18 @@ impl Pipe {
     }
 }
 
-/// What is behind a piece.
+/// What follows a piece of output.
 enum Filled {
-    /// Perhaps more.
+    /// Possibly more data.
     More,
-    /// Nothing for now.
+    /// No data at the moment.
     Empty,
-    /// Nothing ever.
+    /// The end of the pipe.
     End,
 }
 
 impl Reading {
-    /// Reads what is there and drops it; false when nothing will come any more.
+    /// Reads and discards what the pipe holds. Returns `false` at the end of the pipe.
     fn discard(&mut self) -> bool {
         loop {
             match self.file.read(&mut self.buffer) {
@@ -299,7 +299,7 @@ impl Reading {
         }
     }
 
-    /// Reads a piece, as far as there is something to read.
+    /// Reads up to one piece of what the pipe holds.
     fn fill(&mut self, piece: &mut Vec<u8>) -> Filled {
         while piece.len() < PIECE {
             match self.file.read(&mut self.buffer) {
@@ -314,18 +314,18 @@ impl Reading {
     }
 }
 
-/// Lets output gather in the pipe for a while, or until the reader should end.
+/// Lets output gather in the pipe for [`GATHER`] milliseconds, or until the reader should end.
 fn gather(hung_up: &OwnedFd) {
     let mut fds = [libc::pollfd {
         fd: hung_up.as_raw_fd(),
         events: libc::POLLIN,
         revents: 0,
     }];
-    // SAFETY: `fds` is valid for the call; the descriptor is borrowed. Interrupted, it has gathered for less.
+    // SAFETY: `fds` is valid for the call; the descriptor is borrowed. An interruption only shortens the wait.
     unsafe { libc::poll(fds.as_mut_ptr(), 1, GATHER) };
 }
 
-/// Waits until there's something to read; false when the reader should end.
+/// Waits until the pipe is readable. Returns `false` if the reader should end.
 fn readable(pipe: RawFd, hung_up: &OwnedFd) -> bool {
     let poll = |fd| libc::pollfd {
         fd,

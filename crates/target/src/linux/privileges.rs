@@ -1,4 +1,4 @@
-//! Privileges that a program's file gives and that it doesn't get because it is traced by somebody who has them not (execve(2)).
+//! Detects privileges that an executable file grants but that the program lacks because its tracer is unprivileged (execve(2)).
 
 use crate::ThreadId;
 use std::ffi::CString;
@@ -7,12 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What a process runs without that the file of its program gives it: as people say it.
+/// The privileges that the process's executable grants but that the process lacks, in words for the user.
 pub fn lost(process: ThreadId, program: &Path) -> Option<String> {
     let file = fs::metadata(program).ok()?;
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-    // The second number is the effective one, proc_pid_status(5).
+    // The second number is the effective id, proc_pid_status(5).
     let effective = |name| field(name)?.split_ascii_whitespace().nth(1)?.parse().ok();
     let path = CString::new(program.as_os_str().as_bytes()).ok()?;
     if gives_nothing(&path) {
@@ -29,9 +29,9 @@ pub fn lost(process: ThreadId, program: &Path) -> Option<String> {
     (has_none && has_capabilities(&path)).then(|| "(capabilities)".into())
 }
 
-/// Whether the file is in a place from which no program gets privileges (`nosuid`).
+/// Whether the file is on a file system that grants no privileges (`nosuid`).
 fn gives_nothing(path: &CString) -> bool {
-    // SAFETY: reads a terminated string, and writes into a structure of its own.
+    // SAFETY: reads a nul-terminated string, and writes into a local structure.
     unsafe {
         let mut system: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &mut system) == 0 && system.f_flag & libc::ST_NOSUID != 0
@@ -40,7 +40,7 @@ fn gives_nothing(path: &CString) -> bool {
 
 /// Whether a file has capabilities (capabilities(7)).
 fn has_capabilities(path: &CString) -> bool {
-    // SAFETY: reads terminated strings; asked for the size alone, it writes nothing.
+    // SAFETY: reads nul-terminated strings; with a size of 0 it writes nothing.
     unsafe {
         let name = c"security.capability".as_ptr();
         libc::getxattr(path.as_ptr(), name, std::ptr::null_mut(), 0) > 0

@@ -1,4 +1,4 @@
-//! What `/proc` says about a process, and signals sent to it.
+//! Reads `/proc` about a process, and sends it signals.
 
 use crate::ThreadId;
 use crate::memory_map::Mapping;
@@ -7,26 +7,26 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The entries of a process's auxiliary vector that say where its modules are (getauxval(3)).
+/// The entries of a process's auxiliary vector that locate its modules (getauxval(3)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AuxiliaryVector {
     /// `AT_ENTRY`: the program's entry point.
     pub entry: Option<u64>,
-    /// `AT_BASE`: where the interpreter is mapped; 0 without one.
+    /// `AT_BASE`: where the interpreter (dynamic linker) is mapped; `None` without one.
     pub interpreter: Option<u64>,
     /// `AT_SYSINFO_EHDR`: where the vDSO is mapped.
     pub vdso: Option<u64>,
-    /// `AT_EXECFN`: where the name is by which the program was started.
+    /// `AT_EXECFN`: the address of the path with which the program was executed.
     pub file_name: Option<u64>,
 }
 
-/// The folder of `/proc` that shows a process's memory, mappings and executable: of its first thread, or of another where that has
-/// ended while the process goes on (`pthread_exit` in `main`), since a thread that has ended shows none.
+/// The directory in `/proc` that shows a process's memory, mappings and executable. That is its main thread's, or another thread's if the
+/// main thread has ended while the process goes on (`pthread_exit` in `main`), since an ended thread shows none of them.
 pub fn folder(process: ThreadId) -> PathBuf {
     let own = PathBuf::from(format!("/proc/{process}"));
     let has_ended = |folder: &Path| {
         let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
-        // The state is behind the name in parentheses, proc_pid_stat(5).
+        // The state follows the name in parentheses, proc_pid_stat(5).
         let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
         state.is_empty() || state.starts_with(['Z', 'X'])
     };
@@ -38,7 +38,7 @@ pub fn folder(process: ThreadId) -> PathBuf {
     folders.find(|folder| !has_ended(folder)).unwrap_or(own)
 }
 
-/// Why no process at all can be looked at, and what a person can do.
+/// Why no process at all is visible, and what the user can do.
 pub fn out_of_sight() -> Option<&'static str> {
     let own = Path::new("/proc/self");
     if own.exists() {
@@ -61,12 +61,12 @@ pub fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
     Ok(parse_auxiliary_vector(&auxiliary_bytes(process)?))
 }
 
-/// As the kernel gave it.
+/// A process's auxiliary vector in the kernel's format.
 pub fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
     std::fs::read(folder(process).join("auxv"))
 }
 
-/// Reads the entries that a debugger uses; what is not there stays unknown.
+/// Parses the entries that a debugger uses; missing ones stay `None`.
 pub fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
     let mut vector = AuxiliaryVector::default();
     let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
@@ -84,12 +84,12 @@ pub fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
     vector
 }
 
-/// The executable a process runs.
+/// The path of the executable that a process runs.
 pub fn executable(process: ThreadId) -> io::Result<PathBuf> {
     std::fs::read_link(folder(process).join("exe"))
 }
 
-/// Where a file can be opened that is at `path` for a process, which may be in a container.
+/// A path at which the debugger can open a file that is at `path` for the process, which may be in a container.
 pub fn visible(process: ThreadId, path: &Path) -> PathBuf {
     let folder = folder(process);
     let mounts = |folder: &Path| std::fs::read_link(folder.join("ns/mnt"));
@@ -103,7 +103,7 @@ pub fn visible(process: ThreadId, path: &Path) -> PathBuf {
     }
 }
 
-/// The executable that a process runs, as a file that can be opened, even if it was replaced or removed since.
+/// A path at which the executable of a process can be opened, even if it was replaced or removed since.
 pub fn running_executable(process: ThreadId) -> PathBuf {
     let link = folder(process).join("exe");
     let same = |path: &PathBuf| match (std::fs::metadata(path), std::fs::metadata(&link)) {
@@ -116,7 +116,7 @@ pub fn running_executable(process: ThreadId) -> PathBuf {
     }
 }
 
-/// A thread's name; empty when it has just ended.
+/// A thread's name; empty if it has just ended.
 pub fn thread_name(process: ThreadId, thread: ThreadId) -> String {
     let name = std::fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
     String::from_utf8_lossy(&name)
@@ -124,7 +124,7 @@ pub fn thread_name(process: ThreadId, thread: ThreadId) -> String {
         .to_owned()
 }
 
-/// Whether the program handles `signal` itself.
+/// Whether the program has a handler for `signal`.
 pub fn catches(process: ThreadId, signal: i32) -> bool {
     has_signal(process, "SigCgt:", signal)
 }
@@ -145,7 +145,7 @@ fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
     (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
 }
 
-/// What is mapped, in order; empty when it can't be read.
+/// The memory map, sorted by address; empty if it can't be read.
 pub fn mappings(process: ThreadId) -> Vec<Mapping> {
     let maps = std::fs::read(folder(process).join("maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
@@ -153,7 +153,7 @@ pub fn mappings(process: ThreadId) -> Vec<Mapping> {
 }
 
 fn parse_mapping(line: &str) -> Option<Mapping> {
-    // `start-end rights offset device inode   name`, proc_pid_maps(5); a name may have spaces in it.
+    // `start-end rights offset device inode   name`, proc_pid_maps(5); the name may contain spaces.
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
     let rights = fields.next()?;
@@ -168,7 +168,7 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
     })
 }
 
-/// Where the mappings begin that have memory of their own, be it that what is mapped of a file was written to (`/proc/PID/smaps`, proc(5)).
+/// The starts of those mappings that have anonymous memory, including mappings of files that were written to (`/proc/PID/smaps`, proc(5)).
 pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
     let maps = std::fs::read(folder(process).join("smaps"))?;
     let mut own = BTreeSet::new();
@@ -185,7 +185,7 @@ pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
     Ok(own)
 }
 
-/// A mapping that starts at `address`: its length.
+/// The length of the mapping that starts at `address`.
 pub fn mapping_length(process: ThreadId, address: u64) -> Option<u64> {
     let maps = std::fs::read_to_string(folder(process).join("maps")).ok()?;
     maps.lines().find_map(|line| {

@@ -1,17 +1,17 @@
-//! The one place that waits for the debuggee, and how a command gets the owner thread out of there.
+//! Waits for the debuggee's events, and lets other threads interrupt that wait.
 //!
-//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`: all threads of its own debuggee, nobody else's; or, where many are to
-//! stop, one of them. For a debuggee that has to survive the debugger it looks at a status first (waitid(2) with WNOWAIT) and takes it
-//! only when the thread is where it has to be without one: with the status taken, nothing tells the kernel that it has trapped.
-//! A command sets a flag and sends the thread SIGURG, whose handler is installed without SA_RESTART, so the call
-//! returns EINTR. The gap between looking at the flag and entering the kernel is closed as in musl's cancellation
-//! points: the handler sees by the interrupted instruction pointer that the thread is in the gap, and moves it to the
-//! exit. So no wake-up is lost, and the debuggee's stops, which come far more often, cost one system call each.
-//! Where another signal's handler has interrupted the wait, the system call may be entered again after it (SA_RESTART): a wake-up
-//! that comes meanwhile is put off until that handler is over.
+//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`, which returns only statuses of its own tracees; or, where many threads are
+//! to stop, in a wait for one of them. For a debuggee that must survive the debugger, it first peeks at a status (waitid(2) with WNOWAIT),
+//! and takes the status only once the thread is where it has to be if the debugger dies: after the status is taken, the kernel no longer
+//! tells a guardian that the thread has trapped. To interrupt the wait, another thread sets a flag and sends SIGURG, whose handler is
+//! installed without SA_RESTART, so that the call returns EINTR. The gap between the check of the flag and the system call is closed as in
+//! musl's cancellation points: the handler sees from the interrupted instruction pointer that the thread is in the gap, and moves it to the
+//! exit. So no wake-up is lost, and a stop of the debuggee, which is far more frequent, costs one system call. If the handler of another
+//! signal has interrupted the wait, the kernel may restart the system call afterwards (SA_RESTART): a wake-up during that handler is
+//! postponed until the handler returns.
 //!
-//! The same signal can be the kernel's: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler notes it
-//! for its thread, and the next wait is over before it begins.
+//! The kernel can send the same signal: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler sets a flag of its
+//! thread, and the next wait returns at once.
 
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
@@ -35,7 +35,7 @@ std::arch::global_asm!(
     ".globl dapple_wait_abort",
     ".globl dapple_wait_end",
     ".type dapple_wait,@function",
-    // rdi: the flag; rsi: the thread's flag; rdx: set meanwhile; rcx: the system call's number and five arguments.
+    // rdi: the waker's flag; rsi: the thread's own flag; rdx: set during the wait; rcx: the system call's number and its five arguments.
     "dapple_wait:",
     "mov r9, rdx",
     "mov byte ptr [r9], 1",
@@ -66,7 +66,7 @@ std::arch::global_asm!(
     ".popsection",
 );
 
-/// A system call: its number and arguments.
+/// A system call: its number and five arguments.
 type Call = [i64; 6];
 
 // SAFETY: declared as defined in the assembly above; the statics are labels, of which only addresses are taken.
@@ -79,21 +79,21 @@ unsafe extern "C" {
 }
 
 thread_local! {
-    /// Set by the handler on its own thread; the wait looks at it.
+    /// Set by the handler on its own thread; checked by the wait.
     static NOTED: Cell<bool> = const { Cell::new(false) };
     /// Whether the thread is in the wait, or in a handler that has interrupted it.
     static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
 extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // Plain bytes of this thread's, without a destructor: reached by address, as a handler may.
+    // A plain thread-local byte without a destructor: accessed by address, which is allowed in a handler.
     NOTED.set(true);
-    // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid ucontext_t that is ours until it returns.
+    // SAFETY: the kernel passes a handler installed with SA_SIGINFO a valid ucontext_t, which is the handler's until it returns.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     let pc = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
     let gap = &raw const dapple_wait_gap as i64;
     let entered = &raw const dapple_wait_entered as i64;
-    // At the system call's own address it has not been entered (or is about to be restarted), so no status is lost.
+    // At the `syscall` instruction itself, the call has not been entered (or is about to be restarted), so no status is lost.
     if (gap..entered).contains(pc) {
         *pc = &raw const dapple_wait_abort as i64;
         return;
@@ -101,9 +101,8 @@ extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_v
     let wait = dapple_wait as *const () as i64;
     let end = &raw const dapple_wait_end as i64;
     if WAITING.get() && !(wait..end).contains(pc) {
-        // In another handler, behind which the wait may go on: this comes once more, as soon as that handler has returned.
-        // SAFETY: sigaddset(3), gettid(2) and tgkill(2) may be called in a handler. The mask is that of what was interrupted; the
-        // handler's own return gives the thread its former one back.
+        // The thread is in another handler, after which the wait may be restarted. So this signal is sent again, to be delivered as soon as
+        // that handler has returned.
         unsafe {
             libc::sigaddset(&mut context.uc_sigmask, libc::SIGURG);
             let (process, thread) = (libc::getpid(), libc::gettid());
@@ -112,7 +111,7 @@ extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_v
     }
 }
 
-/// Gets the thread that keeps a debuggee out of its wait, from any thread.
+/// Interrupts the owner thread's wait for the debuggee, from any thread.
 #[derive(Debug, Default)]
 pub struct Waker {
     asked: AtomicBool,
@@ -120,23 +119,23 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// Makes the current thread the one that is woken.
+    /// Makes the current thread the one that [`Waker::wake`] wakes.
     pub fn adopt_current_thread(self: &Arc<Self>) {
         ready_current_thread();
-        // SAFETY: takes nothing, and can't fail.
+        // SAFETY: takes no arguments and can't fail.
         self.thread
             .store(unsafe { libc::gettid() }, Ordering::SeqCst);
     }
 
-    /// No thread waits any more: its id may become another's.
+    /// Forgets the thread, which waits no more and whose id another thread may reuse.
     pub fn abandon(&self) {
         self.thread.store(0, Ordering::SeqCst);
     }
 
-    /// Makes the wait return, the next one when none is going on.
+    /// Makes the current wait return, or the next one if none is in progress.
     pub fn wake(&self) {
         if self.asked.swap(true, Ordering::SeqCst) {
-            // Whoever asked first sends the signal, or has; it ends a wait that begins meanwhile, too.
+            // The first caller sends the signal or has sent it. The flag also ends a wait that begins meanwhile.
             return;
         }
         let thread = self.thread.load(Ordering::SeqCst);
@@ -146,14 +145,14 @@ impl Waker {
         }
     }
 
-    /// Takes the request to wake; what was asked before this call must be looked at after it.
+    /// Takes and clears the request to wake. The caller must handle afterwards whatever was requested before this call.
     pub fn take(&self) -> bool {
         NOTED.set(false);
         self.asked.swap(false, Ordering::SeqCst)
     }
 }
 
-/// Lets the current thread be woken.
+/// Installs the handler, and unblocks its signal for the current thread.
 pub(super) fn ready_current_thread() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(install_handler);
@@ -167,8 +166,8 @@ pub(super) fn ready_current_thread() {
 }
 
 fn install_handler() {
-    // SAFETY: the action is fully initialised; the handler is async-signal-safe, since it only reads addresses and
-    // writes the interrupted context. SIGURG is ignored by default, so nobody misses its default effect.
+    // SAFETY: the action is fully initialised; the handler is async-signal-safe, since it only reads addresses and writes the interrupted
+    // context. SIGURG is ignored by default, so its default effect isn't missed.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = leave_gap as *const () as usize;
@@ -178,18 +177,18 @@ fn install_handler() {
     }
 }
 
-/// What a wait brought.
+/// The result of a wait.
 #[derive(Debug)]
 pub enum Waited {
     /// A thread's status.
     Status(ThreadId, i32),
-    /// Somebody called [`Waker::wake`], or input has come.
+    /// [`Waker::wake`] was called, or input has arrived.
     Woken,
-    /// There's nothing left to wait for.
+    /// No child or tracee is left to wait for.
     NoChildren,
 }
 
-/// Waits for the next status of any thread of this thread's debuggee, or of a certain one, or to be woken.
+/// Waits for the next status of any thread of the debuggee, or of a given one, or for a wake-up.
 pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut status = 0;
     let whom = thread.map_or(-1, |thread| i64::from(thread.0));
@@ -201,14 +200,15 @@ pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
         0,
         0,
     ];
-    // SAFETY: the kernel writes a status; there's room for one.
+    // SAFETY: the kernel writes a status, for which there is room.
     match unsafe { make(waker, &call) } {
         r @ 1.. => Ok(Waited::Status(ThreadId(r as i32), status)),
         r => in_vain(r),
     }
 }
 
-/// As [`wait`], but the kernel keeps the status until [`take`] is called: what [`Waited::Status`] has is only the beginning of it.
+/// As [`wait`], but the kernel keeps the status until [`take`] is called. The status in [`Waited::Status`] lacks the ptrace event and the
+/// exit code.
 pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut info = no_info();
     let (kind, whom) = match thread {
@@ -223,7 +223,7 @@ pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
         LOOK.into(),
         0,
     ];
-    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    // SAFETY: the kernel writes a siginfo_t, for which there is room.
     match unsafe { make(waker, &call) } {
         0 => {
             let (thread, status) = seen(&info);
@@ -233,15 +233,15 @@ pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     }
 }
 
-/// Whether any thread of this thread's debuggee has a status.
+/// Whether any thread of the debuggee has a status.
 pub fn has_status() -> bool {
     let mut info = no_info();
-    // SAFETY: the kernel writes a siginfo_t; there's room for one.
+    // SAFETY: the kernel writes a siginfo_t, for which there is room.
     let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, LOOK | libc::WNOHANG) };
     result == 0 && seen(&info).0.0 != 0
 }
 
-/// Takes the status of a thread that has been looked at; `None` where it has none any more: it was killed in its stop.
+/// Takes the status of a thread that [`look`] has reported. `None` if it has none any more because it was killed in its stop.
 pub fn take(thread: ThreadId) -> Option<i32> {
     let mut status = 0;
     // SAFETY: asks about what this thread traces; the kernel writes the status.
@@ -249,11 +249,11 @@ pub fn take(thread: ThreadId) -> Option<i32> {
     (result == thread.0).then_some(status)
 }
 
-/// Waits until a thread has a status, and leaves it there: the beginning of it, as of [`look`]. `None` when it is gone.
+/// Waits until a thread has a status, and leaves the status with the kernel; incomplete as from [`look`]. `None` if the thread has ended.
 pub fn look_at(thread: ThreadId) -> Option<i32> {
     loop {
         let mut info = no_info();
-        // SAFETY: the kernel writes a siginfo_t; there's room for one.
+        // SAFETY: the kernel writes a siginfo_t, for which there is room.
         let result =
             unsafe { libc::waitid(libc::P_PID, thread.0.cast_unsigned(), &raw mut info, LOOK) };
         if result == 0 {
@@ -265,12 +265,12 @@ pub fn look_at(thread: ThreadId) -> Option<i32> {
     }
 }
 
-/// What is waited for: all that is traced, by this thread.
+/// The wait's options: all children and tracees, of this thread only.
 const TRACED: i32 = libc::__WALL | libc::__WNOTHREAD;
-/// The same for waitid(2), without taking it. Stops of what is traced are told in any case.
+/// The same for waitid(2), without taking the status. Stops of tracees are reported in any case.
 const LOOK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
 
-/// Whether a status is that of a thread that stands before the delivery of SIGTRAP.
+/// Whether a thread with this status is stopped before the delivery of SIGTRAP.
 pub fn is_trap(status: i32) -> bool {
     status == libc::SIGTRAP << 8 | 0x7f
 }
@@ -280,7 +280,7 @@ fn no_info() -> libc::siginfo_t {
     unsafe { std::mem::zeroed() }
 }
 
-/// Whose status waitid(2) has told of, and what it looks like from wait4(2); of an end only that it is one.
+/// The thread of a waitid(2) result and its status in wait4(2)'s format; 0 if the thread has ended.
 fn seen(info: &libc::siginfo_t) -> (ThreadId, i32) {
     // SAFETY: the kernel has written these words, and any bit pattern is valid.
     let (thread, status) = unsafe { (info.si_pid(), info.si_status()) };
@@ -291,14 +291,14 @@ fn seen(info: &libc::siginfo_t) -> (ThreadId, i32) {
     (ThreadId(thread), status)
 }
 
-/// Enters the kernel unless woken; what it answers.
+/// Makes the system call unless woken first, and returns its result.
 ///
 /// # Safety
-/// The call is wait4(2) or waitid(2), and what its arguments point to is there for it.
+/// The call is wait4(2) or waitid(2), and the memory that its arguments point to is valid.
 unsafe fn make(waker: &Waker, call: &Call) -> i64 {
     let (noted, waiting) = (NOTED.with(Cell::as_ptr), WAITING.with(Cell::as_ptr));
-    // SAFETY: the flags outlive the call and are one byte each (AtomicBool; bools of this thread's, for its handler), the rest is the
-    // caller's to see to, and the function follows the C calling convention: it clobbers what a function may.
+    // SAFETY: the flags outlive the call and are one byte each (an AtomicBool; thread-local bools that only this thread and its handler
+    // use). The caller guarantees the rest. The function follows the C calling convention.
     unsafe {
         dapple_wait(
             waker.asked.as_ptr().cast(),
@@ -317,7 +317,7 @@ fn in_vain(result: i64) -> io::Result<Waited> {
     }
 }
 
-/// Waits for a status of `thread`, or of any that this thread traces where it is -1; `None` when there's nothing to wait for.
+/// Waits for a status of `thread`, or of any child or tracee of this thread if it is -1. `None` if there is nothing to wait for.
 fn status_of(thread: i32) -> Option<(ThreadId, i32)> {
     loop {
         let mut status = 0;
@@ -333,7 +333,7 @@ fn status_of(thread: i32) -> Option<(ThreadId, i32)> {
     }
 }
 
-/// Waits for the stop of a child's first exec; the error says how it ended instead.
+/// Waits for the stop at a child's first exec; the error says how it ended instead.
 pub fn until_exec(process: ThreadId) -> Result<(), String> {
     while let Some((_, status)) = status_of(process.0) {
         if !libc::WIFSTOPPED(status) {
@@ -347,23 +347,23 @@ pub fn until_exec(process: ThreadId) -> Result<(), String> {
         } else {
             0
         };
-        // A death in between shows as the next status.
+        // If the child has died meanwhile, the next status says so.
         let _ = ptrace::cont(process, signal);
     }
     Err("it ended before it could run".into())
 }
 
-/// Waits for one thread to stop, whatever for; false when it is gone. For taking leave only.
+/// Waits until one thread stops, for any reason. Returns `false` if it has ended. For use before a detach.
 pub fn until_stopped(thread: ThreadId) -> bool {
     status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
 }
 
-/// Waits for the next status of one thread, as the kernel writes it; `None` when it is gone.
+/// Waits for the next status of one thread, in the kernel's format. `None` if it has ended.
 pub fn raw_status_of(thread: ThreadId) -> Option<i32> {
     status_of(thread.0).map(|(_, status)| status)
 }
 
-/// The status of a thread that has one, for who can't wait.
+/// Takes the status of a thread if it has one, without waiting.
 pub fn status_now(thread: ThreadId) -> Option<i32> {
     let mut status = 0;
     // SAFETY: asks about what this thread traces; the kernel writes the status.
@@ -371,25 +371,25 @@ pub fn status_now(thread: ThreadId) -> Option<i32> {
     (result == thread.0).then_some(status)
 }
 
-/// Waits for the end of a child of this thread: its exit code, where it has one and nobody else has taken it.
+/// Waits for the end of a child of this thread, and returns its exit code; `None` if a signal killed it or the status was taken elsewhere.
 pub fn exit_code(child: ThreadId) -> Option<i32> {
     let (_, status) = status_of(child.0)?;
     libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
-/// Waits for one thread that executes a single instruction while the others are stopped; `None` when it is gone.
+/// Waits for one thread that executes a single instruction while the others are stopped. `None` if it has ended.
 pub fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))
 }
 
-/// Kills a process and takes the statuses of all its threads: the first thread's comes when the others' are taken.
-/// For a process that can't be used, when the engine itself has failed.
+/// Kills a process and takes the statuses of all its threads: the kernel reports the main thread's end after those of the others. For a
+/// process that can't be used, when the engine itself has failed.
 pub fn abandon(process: ThreadId) {
     // SAFETY: sends a signal to a child whose status has not been taken, so that its id is still its own.
     unsafe { libc::kill(process.0, libc::SIGKILL) };
     while let Some((thread, status)) = status_of(-1) {
         if libc::WIFSTOPPED(status) {
-            // On its way out, or a child that knows nothing of this.
+            // A thread of the process at its exit stop, or a new child.
             let _ = ptrace::cont(thread, 0);
         } else if thread == process {
             return;
@@ -397,7 +397,7 @@ pub fn abandon(process: ThreadId) {
     }
 }
 
-/// Makes an event of a status; asks the kernel for what the status doesn't say.
+/// Decodes a status; asks the kernel for what the status lacks.
 pub fn decode(thread: ThreadId, status: i32) -> WaitEvent {
     WaitEvent {
         thread,
@@ -414,7 +414,7 @@ fn what(thread: ThreadId, status: i32) -> What {
     }
     let signal = libc::WSTOPSIG(status);
     let child = || ptrace::event_message(thread).map(|id| ThreadId(id as i32));
-    // A thread that died since it stopped answers nothing: its exit status follows.
+    // A request to a thread that died after the stop fails; its exit status follows.
     match status >> 16 {
         0 if signal == libc::SIGTRAP | 0x80 => What::SystemCall,
         0 => What::Signal(signal),
@@ -423,7 +423,7 @@ fn what(thread: ThreadId, status: i32) -> What {
         },
         libc::PTRACE_EVENT_STOP => What::Group(signal),
         libc::PTRACE_EVENT_CLONE => child().map_or(What::Other, |child| {
-            // clone(2) without CLONE_THREAD and with another exit signal than SIGCHLD is told as a clone, too.
+            // clone(2) without CLONE_THREAD and with another exit signal than SIGCHLD is reported as a clone, too.
             if same_process(thread, child) {
                 What::NewThread(child)
             } else {
@@ -442,7 +442,8 @@ fn what(thread: ThreadId, status: i32) -> What {
         }
         libc::PTRACE_EVENT_EXEC => child().map_or(What::Other, |former| What::Executed { former }),
         libc::PTRACE_EVENT_EXIT => {
-            // It can't be let go any more. Traced to its end, it would have the kernel kill a process that has been left meanwhile.
+            // It can't be detached any more. If the tracer died before the thread's end, PTRACE_O_EXITKILL would make the kernel kill the
+            // process, which may be detached by then.
             let _ = ptrace::end_exit_kill(thread);
             What::Exiting
         }
@@ -472,7 +473,7 @@ mod tests {
     static IN_HANDLER: AtomicBool = AtomicBool::new(false);
     static WOKEN: AtomicBool = AtomicBool::new(false);
 
-    /// As the handler of somebody else's that runs for a while.
+    /// Simulates another library's signal handler that runs for a while.
     extern "C" fn linger(_: i32) {
         IN_HANDLER.store(true, Ordering::SeqCst);
         while !WOKEN.load(Ordering::SeqCst) {
@@ -486,12 +487,12 @@ mod tests {
         let (send, receive) = mpsc::channel();
         let waiting = Arc::clone(&waker);
         let waiter = std::thread::spawn(move || {
-            // Somebody to wait for, who stays.
+            // A child to wait for, which doesn't end by itself.
             let mut cat = Command::new("cat");
             let cat = cat.stdin(Stdio::piped()).stdout(Stdio::null());
             let mut child = cat.spawn().expect("a child");
             waiting.adopt_current_thread();
-            // SAFETY: takes nothing, and can't fail.
+            // SAFETY: takes no arguments and can't fail.
             send.send(unsafe { libc::gettid() }).expect("a listener");
             let waited = wait(&waiting, None).expect("a wait");
             send.send(i32::from(matches!(waited, Waited::Woken)))
@@ -508,7 +509,7 @@ mod tests {
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut());
         }
-        // In the kernel, so that its call is restarted.
+        // Waits until the thread is in wait4(2) (system call 61), so that the kernel restarts the call.
         let path = format!("/proc/self/task/{thread}/syscall");
         while !std::fs::read_to_string(&path).is_ok_and(|call| call.starts_with("61 ")) {
             std::thread::yield_now();

@@ -1,9 +1,9 @@
-//! What the guardian does: it sleeps, and when the debugger is gone it puts the process right.
+//! The guardian's work: it sleeps until the debugger ends, and then restores the process.
 //!
-//! This runs in the child of a fork of a process with many threads: no allocation, no lock, nothing of the standard library but
-//! what is a system call. It goes from the most urgent on. First the bytes: each that is still ours gets its original. Then the threads: as soon as the kernel
-//! has let go of them they are seized and stopped, and one that has run into what was inserted, or is in a copy of an instruction,
-//! is put back. Then, when no thread is in one, the copies of instructions are taken out.
+//! This code runs in the forked child of a multi-threaded process: no allocation, no lock, nothing of the standard library that isn't a
+//! system call. It does the most urgent work first. Breakpoint bytes that are still inserted get their originals back. As soon as the
+//! kernel has detached the debugger, all threads are seized and stopped; a thread that has hit a breakpoint or is in a copy of an
+//! instruction is moved back to the original. When no thread is in a copy any more, the copies are removed.
 
 use super::{COPY, Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
 use crate::linux::inherited::stand_alone;
@@ -14,17 +14,17 @@ use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many threads can be put right.
+/// The most threads that can be restored.
 const MOST_THREADS: usize = 1 << 16;
-/// How long the dying debugger may take, in milliseconds, and then the threads. One that waits in the kernel for what can't be interrupted
-/// takes longer, but the others can't be held for that.
+/// How long the dying debugger may take to end, and then how long the threads may take to stop, in milliseconds. A thread in an
+/// uninterruptible sleep takes longer, but the others can't be stopped for that long.
 const PATIENCE: i64 = 10_000;
 const PATIENCE_WITH_THREADS: i64 = 500;
-/// How often something is tried without a rest: that decides whether a thread gets away.
+/// How often an attempt is repeated without sleeping. This decides whether a thread escapes before it is seized.
 const EAGER: u32 = 2_000;
-/// How often in a row it is tried to seize a thread before others are let run.
+/// How often in a row seizing a thread is tried before the CPU is yielded.
 const AT_ONCE: u32 = 200;
-/// `si_code` of an `int3` that was executed, of a single step, and of a debug register's.
+/// `si_code` of an executed `int3`, of a single step, and of a debug register's trap.
 const SI_KERNEL: i32 = 0x80;
 const TRAP_TRACE: i32 = 2;
 const TRAP_HWBKPT: i32 = 4;
@@ -34,16 +34,16 @@ const TRAP_HWBKPT: i32 = 4;
 struct Held {
     thread: ThreadId,
     stopped: bool,
-    /// To be delivered when it is let go.
+    /// Delivered at detach; 0 for none.
     signal: i32,
 }
 
-/// The guardian's life. Never returns.
+/// The guardian's main function.
 pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
     // SAFETY: system calls on this process alone; the mapping stays as long as it lives.
     unsafe {
         stand_alone(c"debug guardian", kept.memory, kept.folder);
-        // Where threads are noted; touched only when it comes to that.
+        // The table of threads; its pages are allocated only if it is used.
         let threads = libc::mmap(
             std::ptr::null_mut(),
             size_of::<[Held; MOST_THREADS]>(),
@@ -68,7 +68,7 @@ pub(super) fn guard(shared: *mut Shared, kept: Kept) -> ! {
     }
 }
 
-/// Milliseconds of a clock that only goes forward.
+/// Milliseconds of the monotonic clock.
 fn now() -> i64 {
     // SAFETY: the kernel fills the structure.
     unsafe {
@@ -78,9 +78,9 @@ fn now() -> i64 {
     }
 }
 
-/// Lets others run: the first times only as the system likes, then for a while.
+/// Yields the CPU: at first by `sched_yield`, after [`EAGER`] times by a short sleep.
 fn rest(times: u32) {
-    // SAFETY: waiting touches no memory but the constant.
+    // SAFETY: the calls read no memory but the constant.
     unsafe {
         if times < EAGER {
             libc::sched_yield();
@@ -98,7 +98,7 @@ struct Repair<'a> {
     shared: &'a Shared,
     kept: Kept,
     threads: &'a mut [Held],
-    /// How many of them are in use.
+    /// How many entries of `threads` are in use.
     count: usize,
     deadline: i64,
 }
@@ -107,10 +107,10 @@ impl Repair<'_> {
     fn run(&mut self) {
         self.restore_bytes();
         if !self.hold_threads() {
-            // Nobody may look at them. What is left of copies harms nobody.
+            // The threads can't be traced. The remaining copies of instructions are harmless.
             return;
         }
-        // A thread may have been between two steps of a program that writes its own code.
+        // A program that writes its own code may have been between two of its writes.
         self.restore_bytes();
         for index in 0..self.count {
             if self.threads[index].stopped {
@@ -159,18 +159,18 @@ impl Repair<'_> {
 
     fn write(&self, address: u64, bytes: &[u8]) {
         let offset = address.cast_signed();
-        // SAFETY: writes from the slice to the process's memory. What is refused is memory that is gone.
+        // SAFETY: writes from the slice to the process's memory. A refused write means that the memory is unmapped.
         unsafe { libc::pwrite64(self.kept.memory, bytes.as_ptr().cast(), bytes.len(), offset) };
     }
 
-    /// Seizes and stops all threads, also those that begin meanwhile; false where that is not to be.
+    /// Seizes and stops all threads, including those created meanwhile. Returns `false` if the kernel refuses.
     fn hold_threads(&mut self) -> bool {
         let mut left_alone = false;
         let mut times = 0;
         loop {
             let found = self.seize_new();
             if found == Found::Refused {
-                // Asked before the attempt: the debugger may let go between the two.
+                // The answer predates the next attempt, because the debugger may detach between an attempt and the check.
                 if left_alone || now() > self.deadline {
                     return false;
                 }
@@ -193,7 +193,7 @@ impl Repair<'_> {
         self.threads[..self.count].iter().all(|held| held.stopped)
     }
 
-    /// Whether somebody traces the process: the debugger that is about to go.
+    /// Whether the process is traced: by the debugger, which is about to end.
     fn is_traced(&self) -> bool {
         let mut text = [0u8; 2048];
         let Some(length) = self.read_file(c"status", &mut text) else {
@@ -221,9 +221,9 @@ impl Repair<'_> {
         }
     }
 
-    /// Seizes the threads that are not yet.
+    /// Seizes the threads that aren't seized yet.
     fn seize_new(&mut self) -> Found {
-        // SAFETY: opens the folder of the process that is guarded; its end makes that fail.
+        // SAFETY: opens the directory of the guarded process; fails if that has ended.
         let folder = unsafe {
             libc::openat(
                 self.kept.folder,
@@ -281,7 +281,7 @@ impl Repair<'_> {
         let Some(place) = self.threads.get_mut(self.count) else {
             return Found::Nothing;
         };
-        // The debugger lets go of all at the same time, so it is enough to try until the first one is had.
+        // The kernel detaches all of a dead tracer's threads at once, so repeating matters only until the first seize succeeds.
         for _ in 0..AT_ONCE {
             match ptrace::seize(thread, 0) {
                 Ok(()) => {
@@ -307,7 +307,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Whether a thread runs no more: a first one stays until the others have ended, too.
+    /// Whether a thread has ended. A main thread stays listed as a zombie until the others have ended, too.
     fn has_ended(&self, thread: ThreadId) -> bool {
         let mut name = *b"task/0000000000/stat\0";
         let (mut number, mut at) = (thread.0, 15);
@@ -316,7 +316,7 @@ impl Repair<'_> {
             name[at] = b'0' + (number % 10).unsigned_abs() as u8;
             number /= 10;
         }
-        // The kernel knows no number with zeros in front.
+        // `/proc` has no entries with leading zeros.
         let zeros = name[5..15]
             .iter()
             .take_while(|digit| **digit == b'0')
@@ -329,14 +329,14 @@ impl Repair<'_> {
         let Some(length) = self.read_file(name, &mut text) else {
             return true;
         };
-        // `id (name) state`, proc_pid_stat(5); a name may have brackets in it.
+        // `id (name) state`, proc_pid_stat(5); the name may contain parentheses.
         let text = &text[..length];
         let behind = text.iter().rposition(|byte| *byte == b')');
         let state = behind.and_then(|at| text.get(at + 2));
         matches!(state, None | Some(b'Z' | b'X'))
     }
 
-    /// Notes the threads that have stopped.
+    /// Records which threads have stopped.
     fn take_stops(&mut self) {
         let mut index = 0;
         while index < self.count {
@@ -363,7 +363,7 @@ impl Repair<'_> {
         }
     }
 
-    /// What a thread that has stopped is to be given when it is let go; `None`: it goes on to a stop that tells more.
+    /// The signal to deliver to a stopped thread at detach. `None`: the thread was continued, and its next stop decides.
     fn stopped(&self, thread: ThreadId, status: i32) -> Option<i32> {
         if status >> 16 == libc::PTRACE_EVENT_STOP {
             if libc::WSTOPSIG(status) == libc::SIGTRAP && ptrace::trap_pending(thread) {
@@ -380,7 +380,7 @@ impl Repair<'_> {
             return Some(0);
         };
         match info.code {
-            // A single step that the debugger has begun, or data that it has watched.
+            // The debugger's single step or watchpoint.
             TRAP_TRACE | TRAP_HWBKPT => Some(0),
             SI_KERNEL => {
                 let Ok(mut registers) = ptrace::registers(thread) else {
@@ -388,7 +388,7 @@ impl Repair<'_> {
                 };
                 let at = registers.pc().offset(-1);
                 if self.byte(at.0) == Some(TRAP) {
-                    // The program's own.
+                    // An `int3` of the program's own.
                     return Some(signal);
                 }
                 registers.set_pc(at);
@@ -399,7 +399,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Moves a stopped thread to where it would be without a debugger.
+    /// Clears a stopped thread's debug registers, and moves it out of a copy of an instruction.
     fn put_right(&self, thread: ThreadId) {
         if debug_registers::are_in_use(thread) {
             let _ = debug_registers::set(thread, &[None; _]);
@@ -414,7 +414,7 @@ impl Repair<'_> {
         let _ = ptrace::set_registers(thread, &registers);
     }
 
-    /// Where a thread is in the program that is in a copy of an instruction.
+    /// The program address that corresponds to a `pc` inside a copy of an instruction.
     fn left_copy(&self, pc: Address) -> Option<Address> {
         self.copies().find_map(|entry| {
             let start = entry.start.load(Ordering::Acquire);
@@ -453,7 +453,7 @@ impl Repair<'_> {
 enum Found {
     New,
     Nothing,
-    /// The debugger still has them, or nobody may.
+    /// The kernel refused: the debugger still traces the thread, or tracing is not permitted.
     Refused,
 }
 
@@ -465,7 +465,7 @@ fn load(words: &[AtomicU64; COPY / 8]) -> [u8; COPY] {
     bytes
 }
 
-/// Takes an entry of getdents64(2) off: the number it is called by, if it is one.
+/// Takes one entry of getdents64(2) off `rest`; `Some(None)` if its name is no number.
 fn next_entry(rest: &mut &[u8]) -> Option<Option<ThreadId>> {
     const LENGTH: usize = 16;
     const NAME: usize = 19;
