@@ -1,15 +1,15 @@
-//! An alarm that gets the thread that set it out of its wait for the debuggee (timer_create(2)).
+//! A timer that interrupts the owner thread's wait for the debuggee (timer_create(2)).
 
 use std::time::Duration;
 
-/// An alarm of the thread that sets it first. It comes as SIGURG, as a [`Waker`](super::wait::Waker)'s call does, and rings again
-/// and again: for what it is there may be more to look after later.
+/// A periodic timer that sends SIGURG, like [`Waker`](super::wait::Waker), to the thread that first sets it. It repeats because a check may
+/// find that more checks are needed.
 #[derive(Default)]
 pub struct Alarm {
     timer: Option<libc::timer_t>,
 }
 
-// SAFETY: a timer's id is a number in a pointer's clothes, good in any thread of the process.
+// SAFETY: a timer's id has a pointer's type but is a number, valid in any thread of the process.
 unsafe impl Send for Alarm {}
 
 impl std::fmt::Debug for Alarm {
@@ -19,7 +19,7 @@ impl std::fmt::Debug for Alarm {
 }
 
 impl Alarm {
-    /// Sets it; false when the system has none.
+    /// Starts the timer. Returns `false` if the system refuses.
     pub fn ring_every(&mut self, time: Duration) -> bool {
         let Some(timer) = self.timer.or_else(make) else {
             return false;
@@ -28,7 +28,7 @@ impl Alarm {
         set(timer, time)
     }
 
-    /// It rings no more.
+    /// Stops the timer.
     pub fn end(&mut self) {
         if let Some(timer) = self.timer {
             set(timer, Duration::ZERO);
@@ -39,7 +39,7 @@ impl Alarm {
 impl Drop for Alarm {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
-            // SAFETY: it is one of this process, and nobody has it any more.
+            // SAFETY: a timer of this process, which is not used any more.
             unsafe { libc::timer_delete(timer) };
         }
     }
@@ -54,12 +54,12 @@ fn set(timer: libc::timer_t, every: Duration) -> bool {
         it_interval: time,
         it_value: time,
     };
-    // SAFETY: the timer is one of this process, not deleted; the setting is only read.
+    // SAFETY: a timer of this process that isn't deleted; the setting is only read.
     unsafe { libc::timer_settime(timer, 0, &setting, std::ptr::null_mut()) == 0 }
 }
 
 fn make() -> Option<libc::timer_t> {
-    // SAFETY: the event is fully initialised, the kernel writes the id; gettid(2) takes nothing and can't fail.
+    // SAFETY: the event is fully initialised, the kernel writes the id; gettid(2) takes no arguments and can't fail.
     unsafe {
         let mut event: libc::sigevent = std::mem::zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;

@@ -1,4 +1,4 @@
-//! A front, and the process behind it, each with a pipe that tells of the other's end.
+//! The front process and the adapter process, each with a pipe that reports the other's end.
 
 use crate::ThreadId;
 use crate::linux::wait;
@@ -7,34 +7,35 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// What is passed on to the process behind.
+/// The signals that the front forwards to the adapter process.
 const PASSED_ON: [i32; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
-/// How a front ends whose process behind has said nothing.
+/// The front's exit code if the adapter process has reported none.
 const FAILED: u8 = 1;
 
-/// The process behind a front.
+/// The adapter process's connection to its front.
 #[derive(Debug)]
 pub struct Apart {
     front: PipeReader,
     report: PipeWriter,
 }
 
-/// Goes on in another process with the same descriptors, working directory and user; the calling one becomes its front and never
-/// returns. To be called first of all, while there is one thread.
+/// Continues in a new process with the same descriptors, working directory and user. The calling process becomes its front and never
+/// returns. Call before anything else, while there is one thread.
 ///
 /// # Errors
-/// There is no process or pipe to be had, or there are other threads already; then all is as before.
+/// The process or a pipe can't be created, or there are other threads already; the calling process then continues unchanged.
 pub fn go_apart() -> io::Result<Apart> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("there are other threads"));
     }
     let (front, alive) = io::pipe()?;
     let (reports, report) = io::pipe()?;
-    // SAFETY: there are no other threads, so that a child can do whatever its parent can.
+    // SAFETY: there are no other threads, so the child can do whatever its parent can.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            // SAFETY: as above. The one in between ends at once: the last one is nobody's child that would be killed with its parents.
+            // SAFETY: as above. The intermediate process ends at once, so the last one is reparented to init and isn't killed with its
+            // ancestors.
             unsafe {
                 match libc::fork() {
                     0 => {}
@@ -45,7 +46,7 @@ pub fn go_apart() -> io::Result<Apart> {
             }
             drop((alive, reports));
             let mut apart = Apart { front, report };
-            // A front that is gone already is noticed by who waits for that.
+            // If the front has already ended, [`Front::wait`] notices.
             let _ = apart.report.write_all(&std::process::id().to_le_bytes());
             Ok(apart)
         }
@@ -60,7 +61,7 @@ pub fn go_apart() -> io::Result<Apart> {
 }
 
 impl Apart {
-    /// What waits for the front's end.
+    /// A handle for waiting for the front's end.
     ///
     /// # Errors
     /// There are too many open files.
@@ -68,36 +69,36 @@ impl Apart {
         Ok(Front(self.front.try_clone()?))
     }
 
-    /// Says how the front is to end, once this process does.
+    /// Sets the exit code with which the front ends once this process does.
     pub fn end_with(mut self, code: u8) {
-        // Nobody is there to be told where the front is gone.
+        // The write fails if the front has ended.
         let _ = self.report.write_all(&[code]);
-        // It waits for the pipe's end, which is to come with the process's.
+        // The front waits for the end of this pipe, so it stays open until this process ends.
         std::mem::forget(self.report);
     }
 }
 
-/// The process that was started.
+/// The front: the process that the client started.
 #[derive(Debug)]
 pub struct Front(PipeReader);
 
 impl Front {
-    /// Waits until it is gone.
+    /// Waits until the front has ended.
     pub fn wait(mut self) {
-        // It never writes.
+        // The front never writes, so the read returns at its end.
         let _ = self.0.read_to_end(&mut Vec::new());
     }
 }
 
-/// Whom signals are passed on to.
+/// The process that signals are forwarded to.
 static BEHIND: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn pass_on(signal: i32) {
-    // SAFETY: kill(2) takes numbers only and may be called in a handler. The process behind lives: its end ends this one.
+    // SAFETY: kill(2) takes numbers only and is async-signal-safe. The adapter process lives: its end ends this one.
     unsafe { libc::kill(BEHIND.load(Ordering::SeqCst), signal) };
 }
 
-/// The front's life.
+/// The front's main function.
 fn stay(alive: PipeWriter, mut reports: PipeReader) -> ! {
     let mut id = [0; 4];
     let code = match reports.read_exact(&mut id) {
@@ -105,7 +106,7 @@ fn stay(alive: PipeWriter, mut reports: PipeReader) -> ! {
             BEHIND.store(i32::from_le_bytes(id), Ordering::SeqCst);
             step_back();
             let mut said = Vec::new();
-            // Until its end: what it wrote before, nobody has to wait for.
+            // Reads to the end of the pipe, which comes with the end of the adapter process.
             let _ = reports.read_to_end(&mut said);
             said.first().copied().unwrap_or(FAILED)
         }
@@ -115,7 +116,7 @@ fn stay(alive: PipeWriter, mut reports: PipeReader) -> ! {
     std::process::exit(code.into())
 }
 
-/// Leaves standard input and output to the one behind, and passes signals on.
+/// Leaves standard input and output to the adapter process, and forwards signals to it.
 fn step_back() {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         for stream in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {

@@ -1,8 +1,7 @@
-//! Taking over a process that runs already: all of its threads, also those that are born meanwhile; and why not, in
-//! words.
+//! Attaches to a running process: seizes all of its threads, including those created meanwhile, and explains failures.
 //!
-//! The list of threads is read again until it has none that isn't traced. That ends: a traced thread's children are
-//! traced from birth, so only the others, which get fewer, can add to it.
+//! The list of threads is read until all threads in it are traced. That ends: a traced thread's children are traced from their start, so
+//! only the untraced threads, which get fewer, can add to the list.
 
 use crate::linux::{process, ptrace, wait};
 use crate::{Error, ThreadId};
@@ -11,16 +10,16 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 
-/// The bit of a thread of the kernel's own (`PF_KTHREAD`) in field 9 of proc_pid_stat(5).
+/// The bit of a kernel thread (`PF_KTHREAD`) in field 9 of proc_pid_stat(5).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// Traces all threads of a process; they run on. Those that were seized, oldest first as the kernel lists them; others are traced,
-/// too, and are told of by the events of those that made them.
+/// Traces all threads of a process, which run on. Returns those that were seized, oldest first as the kernel lists them. Others are traced,
+/// too, and are reported by the events of the threads that created them.
 ///
-/// `options` are ptrace(2)'s.
+/// `options` are the options of PTRACE_SEIZE.
 ///
 /// # Errors
-/// Why it can't be, and what the user can do.
+/// Why the process can't be traced, and what the user can do.
 pub fn seize(process: ThreadId, options: i32) -> Result<Vec<ThreadId>, Error> {
     let refuse = |reason: String| Error::Attach {
         process: process.0,
@@ -39,9 +38,9 @@ pub fn seize(process: ThreadId, options: i32) -> Result<Vec<ThreadId>, Error> {
             }
             match ptrace::seize(thread, options) {
                 Ok(()) => seized.push(thread),
-                // Its id may become another's, so it is looked at again.
+                // Another thread may reuse its id, so it isn't recorded as traced.
                 Err(_) if ended(process, thread) => continue,
-                // Its maker was traced.
+                // It is traced because the thread that created it was.
                 Err(_) if traced_here(process, thread) => {}
                 Err(error) => {
                     let obstacle = Obstacle::of(process, thread, &error);
@@ -62,7 +61,7 @@ pub fn seize(process: ThreadId, options: i32) -> Result<Vec<ThreadId>, Error> {
     Ok(seized)
 }
 
-/// Lets threads go that were seized in vain.
+/// Detaches threads after a failed attach.
 fn release(traced: &BTreeSet<ThreadId>) {
     for &thread in traced {
         if ptrace::interrupt(thread).is_ok() && wait::until_stopped(thread) {
@@ -71,14 +70,14 @@ fn release(traced: &BTreeSet<ThreadId>) {
     }
 }
 
-/// Why a child that was made to be debugged can't be, and what the user can do.
+/// Why a child that was started to be debugged can't be traced, and what the user can do.
 pub fn why_not_launched(process: ThreadId, error: &io::Error) -> String {
     Obstacle::of(process, process, error).to_string()
 }
 
 const NO_PROCESS: &str = "there is no such process";
 
-/// Why it can't be whatever one is allowed to.
+/// Why a process can't be traced, regardless of permissions.
 fn impossible(process: ThreadId) -> Option<String> {
     if let Some(reason) = process::out_of_sight() {
         return Some(reason.into());
@@ -113,20 +112,20 @@ fn impossible(process: ThreadId) -> Option<String> {
     None
 }
 
-/// What the kernel's refusal is to be explained from.
+/// Facts that explain why the kernel refused to trace a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Obstacle {
-    /// Who traces it, as a pid and a name.
+    /// The current tracer's pid and name.
     tracer: Option<String>,
-    /// The user it runs as, when that is not the debugger's.
+    /// The user it runs as, if it isn't the debugger's.
     other_user: Option<u32>,
     /// Yama's `kernel.yama.ptrace_scope`, where there is one.
     scope: Option<u8>,
-    /// A filter of system calls is on the debugger, as containers have it.
+    /// The debugger runs under a system-call filter (seccomp), as in containers.
     filtered: bool,
-    /// The kernel's own word.
+    /// The kernel's error.
     error: String,
-    /// Whether that is "not permitted".
+    /// Whether the error is "not permitted".
     not_permitted: bool,
 }
 
@@ -136,7 +135,7 @@ impl Obstacle {
         let status = Status::read_thread(process.0, thread.0).unwrap_or_default();
         let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();
         Obstacle {
-            // The kernel names it by its thread.
+            // The kernel reports the tracer's thread id.
             tracer: (status.tracer != 0).then(|| {
                 let group = Status::read(status.tracer).map_or(status.tracer, |t| t.group);
                 named(group)
@@ -192,7 +191,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// What proc_pid_status(5) says of a process or thread.
+/// The fields of proc_pid_status(5) for a process or thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Status {
     state: char,
@@ -201,7 +200,7 @@ struct Status {
     tracer: i32,
     /// The effective user.
     user: u32,
-    /// Whether it runs under a filter of system calls.
+    /// Whether it runs under a system-call filter (seccomp).
     filtered: bool,
 }
 
@@ -248,17 +247,17 @@ pub fn threads(process: ThreadId) -> io::Result<Vec<ThreadId>> {
     Ok(entries.filter_map(id).map(ThreadId).collect())
 }
 
-/// Whether a stop signal holds a process.
+/// Whether a stop signal has stopped a process.
 pub fn stopped_by_signal(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.state == 'T')
 }
 
-/// Whether a process runs under a filter of system calls.
+/// Whether a process runs under a system-call filter (seccomp).
 pub fn is_filtered(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.filtered)
 }
 
-/// Why a process does not stop.
+/// Explains why a process does not stop.
 pub fn obstinate(process: ThreadId) -> String {
     let waits = |thread: &ThreadId| {
         Status::read_thread(process.0, thread.0).is_some_and(|status| status.state == 'D')
@@ -277,7 +276,7 @@ fn ended(process: ThreadId, thread: ThreadId) -> bool {
     Status::read_thread(process.0, thread.0).is_none_or(|status| matches!(status.state, 'Z' | 'X'))
 }
 
-/// Whether this very thread traces `thread`: the kernel names a tracer by its thread.
+/// Whether the calling thread traces `thread`; the kernel reports the tracer's thread id.
 fn traced_here(process: ThreadId, thread: ThreadId) -> bool {
     // SAFETY: gettid(2) takes nothing and can't fail.
     let own = unsafe { libc::gettid() };
@@ -301,7 +300,7 @@ fn is_32_bit(process: ThreadId) -> Option<bool> {
     Some(head == [0x7f, b'E', b'L', b'F', 1])
 }
 
-/// A process as a pid with its name.
+/// A process's pid with its name.
 fn named(process: i32) -> String {
     let name = process::thread_name(ThreadId(process), ThreadId(process));
     match name.as_str() {

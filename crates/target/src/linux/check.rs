@@ -1,4 +1,4 @@
-//! Looks at a program before it is started, so that what can't work is refused with a sentence instead of an errno.
+//! Checks a program before it is launched, so that the user gets a sentence instead of an errno.
 
 mod missing;
 
@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Checks that `options` can be started; gives the program's absolute path.
+/// Checks that `options` can be launched, and returns the program's absolute path.
 pub fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
     let refuse = |reason: String| Error::LaunchOption {
         option: LaunchOption::Program,
@@ -66,7 +66,7 @@ pub fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Whether a program can begin in a folder.
+/// Checks that a directory can be a program's working directory.
 fn working_directory(cwd: &Path) -> Result<(), String> {
     match fs::metadata(cwd) {
         Ok(metadata) if !metadata.is_dir() => Err("it is no folder".into()),
@@ -79,7 +79,7 @@ fn working_directory(cwd: &Path) -> Result<(), String> {
     }
 }
 
-/// As [`program`], for one that is to be traced.
+/// As [`program`], for a program that is to be traced.
 pub fn debuggee(options: &LaunchOptions) -> Result<PathBuf, Error> {
     let path = program(options)?;
     match process::out_of_sight() {
@@ -91,10 +91,10 @@ pub fn debuggee(options: &LaunchOptions) -> Result<PathBuf, Error> {
     }
 }
 
-/// What an ELF file begins with.
+/// The first bytes of an ELF file.
 const ELF: &[u8] = b"\x7fELF";
 
-/// Whether a file is what programs are compiled from, by its name.
+/// Whether a file is source code, by its extension.
 fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| {
@@ -110,7 +110,7 @@ fn accessible(path: &Path, mode: i32) -> bool {
     unsafe { libc::access(path.as_ptr(), mode) == 0 }
 }
 
-/// Says why a file that starts with `head` can't be run under this debugger.
+/// Checks the ELF header in a file's first bytes, `head`; the error says why the debugger can't run the file.
 fn header(head: &[u8]) -> Result<(), String> {
     if let Some(rest) = head.strip_prefix(b"#!") {
         let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
@@ -172,7 +172,7 @@ fn header(head: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Says whether parts of a program are missing: of the file, and the interpreter that it names.
+/// Checks that the file contains all of its segments, and that its interpreter exists.
 fn segments(file: &fs::File, head: &[u8], length: u64) -> Result<(), String> {
     const LOAD: u32 = 1;
     const INTERPRETER: u32 = 3;

@@ -1,8 +1,8 @@
-//! Starting a program under control: fork, seize, exec.
+//! Launches a program as a tracee: fork, seize, exec.
 //!
-//! The child waits on a pipe until the parent has seized it, so that no instruction of the program runs unseen and
-//! no PTRACE_TRACEME semantics come in. What goes wrong in the child comes back as a step number and an errno through
-//! a pipe that a successful exec closes.
+//! The child waits on a pipe until the parent has seized it, so that no instruction of the program runs untraced and PTRACE_TRACEME, with
+//! its different semantics, isn't needed. Errors in the child come back as a step number and an errno through a pipe that a successful exec
+//! closes.
 
 use crate::launch::{LaunchOptions, ProcessGroup};
 use crate::linux::input::Input;
@@ -17,20 +17,20 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// A program that waits at its entry: its exec has been told.
+/// A program that is stopped at its exec, whose event has been taken.
 #[derive(Debug)]
 pub struct Launched {
-    /// The process, and its first thread.
+    /// The id of the process and of its main thread.
     pub process: ThreadId,
     /// Its executable, absolute.
     pub program: PathBuf,
     /// The pipes to read its output from.
     pub output: Vec<(Stream, OwnedFd)>,
-    /// What is sent to it.
+    /// Its standard input, if the debugger sends it.
     pub input: Option<Input>,
 }
 
-/// What the child needs, made before the fork: between fork and exec nothing may allocate or lock.
+/// The data that the child needs, prepared before the fork: between fork and exec nothing may allocate or lock.
 struct Plan {
     program: CString,
     arguments: Vec<*const libc::c_char>,
@@ -48,7 +48,7 @@ struct Plan {
     highest_signal: i32,
 }
 
-/// The child's steps that may fail, by the number it reports.
+/// The child's steps that may fail, indexed by the number that it reports.
 const STEPS: [&str; 4] = [
     "it can't be connected to its input and output",
     "its working directory can't be entered",
@@ -56,7 +56,7 @@ const STEPS: [&str; 4] = [
     "the system refuses to run it",
 ];
 
-/// Starts the program; it is stopped at its exec when this returns.
+/// Launches the program, which is stopped at its exec when this returns.
 pub fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
     let program = check::debuggee(options)?;
     let refuse = |reason: String| Error::Launch {
@@ -109,7 +109,7 @@ pub fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
         report: report_write.as_raw_fd(),
         highest_signal: libc::SIGRTMAX(),
     };
-    // SAFETY: the child calls async-signal-safe functions only, on data made before, and ends in exec or _exit.
+    // SAFETY: the child calls async-signal-safe functions only, on data prepared before the fork, and ends in exec or _exit.
     let child = unsafe { libc::fork() };
     if child == -1 {
         return Err(system("no new process")(io::Error::last_os_error()));
@@ -188,15 +188,15 @@ fn run_child(plan: &Plan) -> ! {
     // SAFETY: system calls on descriptors and strings that the plan keeps valid; no allocation, no locks.
     unsafe {
         if let Some(terminal) = plan.terminal {
-            // A session of its own, whose terminal it is.
+            // A new session, with `terminal` as its controlling terminal.
             libc::setsid();
             libc::ioctl(terminal, libc::TIOCSCTTY, 0);
         } else if plan.own_group {
-            // A session, too: the kernel hangs up (SIGHUP) a stopped group whose last parent in its session ends, which the
-            // debugger would be when it leaves the program stopped and ends.
+            // A new session, too. The kernel sends SIGHUP to a stopped process group when the last parent outside the group in its session
+            // ends, which would be the debugger if it leaves the program stopped and ends.
             libc::setsid();
         }
-        // What the debugger ignores or blocks (Rust programs ignore SIGPIPE) is not the program's business.
+        // Signals that the debugger ignores or blocks (Rust programs ignore SIGPIPE) get their defaults in the program.
         for signal in 1..=plan.highest_signal {
             libc::signal(signal, libc::SIG_DFL);
         }
@@ -204,8 +204,8 @@ fn run_child(plan: &Plan) -> ! {
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
 
-        // Descriptors made by the debugger are above 2 unless it runs with its own closed; dup2 onto itself would keep
-        // the close-on-exec flag, hence the check.
+        // Descriptors opened by the debugger are above 2 unless it was started with a standard stream closed. Then dup2 of a descriptor
+        // onto itself would keep its close-on-exec flag, which is cleared instead.
         let stdin = plan.stdin.unwrap_or(libc::STDIN_FILENO);
         let wanted = [
             (stdin, libc::STDIN_FILENO),
@@ -232,13 +232,13 @@ fn run_child(plan: &Plan) -> ! {
             fail(plan, 1);
         }
         if plan.fixed_addresses {
-            // Refused in some containers: then addresses vary, which the debugger can live with.
+            // Some containers refuse it: then addresses vary, which the debugger tolerates.
             let persona = libc::personality(0xffff_ffff);
             if persona != -1 {
                 libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong);
             }
         }
-        // Else the child would keep its own wait alive when the debugger goes away.
+        // Otherwise the child itself would keep the pipe open, and its read would not end when the debugger ends.
         libc::close(plan.go_write);
         let mut byte = 0u8;
         loop {
@@ -260,7 +260,7 @@ fn run_child(plan: &Plan) -> ! {
 /// Reports a failed step and ends the child.
 ///
 /// # Safety
-/// Only in the child of a fork.
+/// Call only in a forked child.
 unsafe fn fail(plan: &Plan, step: u8) -> ! {
     // SAFETY: reads errno, writes to a pipe and exits; all async-signal-safe.
     unsafe {

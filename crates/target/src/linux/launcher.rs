@@ -1,4 +1,4 @@
-//! What a launcher in a terminal needs of the system, and taking it over.
+//! The system calls of a launcher in a terminal, and those of the debugger that takes it over.
 
 use crate::launch::LaunchOptions;
 use crate::launcher::{Launcher, TRACED};
@@ -11,16 +11,16 @@ use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// Who is at the other end of a Unix socket.
+/// The process at the other end of a Unix socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// Its process.
+    /// Its process id.
     pub process: i32,
-    /// Its user.
+    /// Its user id.
     pub user: u32,
 }
 
-/// Who has connected, or was connected to (unix(7), `SO_PEERCRED`).
+/// The process that has connected or accepted the connection (unix(7), `SO_PEERCRED`).
 pub fn peer(socket: &UnixStream) -> io::Result<Peer> {
     let mut peer = libc::ucred {
         pid: 0,
@@ -47,21 +47,21 @@ pub fn peer(socket: &UnixStream) -> io::Result<Peer> {
     }
 }
 
-/// The user that this process acts as.
+/// The effective user id of this process.
 pub fn own_user() -> u32 {
-    // SAFETY: geteuid(2) takes nothing and can't fail.
+    // SAFETY: geteuid(2) takes no arguments and can't fail.
     unsafe { libc::geteuid() }
 }
 
-/// Lets a process trace this one where only ancestors may (Yama).
+/// Lets a process trace this one on systems on which only ancestors may (Yama).
 pub fn allow_tracing_by(process: i32) {
-    // SAFETY: takes numbers only. Refused where there's no Yama, and not needed there.
+    // SAFETY: takes numbers only. Without Yama, the kernel refuses this option, and it isn't needed.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, process as libc::c_ulong, 0, 0, 0) };
 }
 
-/// Turns off address-space randomisation for what this process becomes.
+/// Turns off address-space randomisation for the program that this process will execute.
 pub fn fix_addresses() {
-    // SAFETY: takes numbers only. Refused in some containers: then addresses vary, which the debugger can live with.
+    // SAFETY: takes numbers only. Some containers refuse it: then addresses vary, which the debugger tolerates.
     unsafe {
         let persona = libc::personality(0xffff_ffff);
         if persona != -1 {
@@ -70,7 +70,7 @@ pub fn fix_addresses() {
     }
 }
 
-/// Traces the launcher and has it become the program; it is stopped at its exec when this returns.
+/// Traces the launcher and makes it become the program, which is stopped at its exec when this returns.
 pub fn take_over(options: &LaunchOptions, launcher: &Launcher) -> Result<Launched, Error> {
     let refuse = |reason: String| Error::Launch {
         program: options.program.clone(),

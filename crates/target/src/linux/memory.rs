@@ -1,4 +1,4 @@
-//! A process's memory through `/proc/PID/mem`: works while its threads run, and writes where the program itself may not.
+//! A process's memory through `/proc/PID/mem`, which works while threads run, and writes even to pages that the program may not write.
 
 use crate::linux::process;
 use crate::{Address, ThreadId};
@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 
-/// The memory of one process image. An exec makes it useless: open it anew.
+/// The memory of one process image. After an exec it must be reopened.
 #[derive(Debug)]
 pub struct ProcessMemory {
     file: File,
@@ -28,7 +28,7 @@ impl ProcessMemory {
         self.file.as_raw_fd()
     }
 
-    /// Reads as much of `buffer` as there is memory from `address` on, and says how much that was.
+    /// Fills as much of `buffer` as can be read from `address` on, and returns the number of bytes.
     pub fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let mut done = 0;
         while done < buffer.len() {

@@ -1,4 +1,4 @@
-//! Processes that are there to be traced, and what is tried on them. To be called on a thread that traces nothing else.
+//! Processes forked for a check, and the operations tried on them. Call on a thread that traces nothing else.
 
 use crate::linux::{attach, debug_registers, ptrace, wait};
 use crate::{Error, ThreadId};
@@ -7,10 +7,10 @@ use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a subject writes to, at the same address as here.
+/// The variable that a subject writes to, at the same address as in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// A process that waits to be told to write to [`WRITTEN`] and to end; without that it ends when this is dropped.
+/// A process that waits for a byte in a pipe, writes to [`WRITTEN`] and ends. It also ends when this is dropped.
 struct Subject {
     process: ThreadId,
     go: PipeWriter,
@@ -18,9 +18,9 @@ struct Subject {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kin {
-    /// The calling process's child.
+    /// A child of the calling process.
     Child,
-    /// One whose parent has ended.
+    /// A process whose parent has ended.
     Stranger,
 }
 
@@ -29,7 +29,7 @@ impl Subject {
         let (go_read, go) = io::pipe()?;
         let (mut told, tell) = io::pipe()?;
         let ends = (go_read.as_raw_fd(), go.as_raw_fd(), tell.as_raw_fd());
-        // SAFETY: the child makes system calls on descriptors that are open, and ends in _exit.
+        // SAFETY: the child makes system calls on open descriptors, and ends in _exit.
         let child = unsafe { libc::fork() };
         match child {
             -1 => return Err(io::Error::last_os_error()),
@@ -46,9 +46,9 @@ impl Subject {
     }
 }
 
-/// The subject, from its fork on.
+/// The subject's main function, from its fork on.
 fn run(kin: Kin, (go, go_write, tell): (i32, i32, i32)) -> ! {
-    // SAFETY: system calls on descriptors that are open and on memory of this function's; no allocation, no locks.
+    // SAFETY: system calls on open descriptors and local memory; no allocation, no locks.
     unsafe {
         if kin == Kin::Stranger && libc::fork() != 0 {
             libc::_exit(0);
@@ -69,7 +69,7 @@ fn subject(kin: Kin) -> Result<Subject, String> {
     Subject::start(kin).map_err(|e| format!("there is no process to try it on: {e}"))
 }
 
-/// Stops a child.
+/// Tries to trace and stop a child.
 pub fn child() -> Result<(), String> {
     let subject = subject(Kin::Child)?;
     let stopped = stop(subject.process);
@@ -87,7 +87,7 @@ fn stop(child: ThreadId) -> Result<(), String> {
     }
 }
 
-/// Traces a process that nobody here has started.
+/// Tries to trace a process that isn't a child.
 pub fn stranger() -> Result<(), String> {
     let subject = subject(Kin::Stranger)?;
     match attach::seize(subject.process, ptrace::OPTIONS) {
@@ -100,7 +100,7 @@ pub fn stranger() -> Result<(), String> {
     }
 }
 
-/// Has a child write to what a debug register watches.
+/// Makes a child write to memory that a debug register watches.
 pub fn watching() -> Result<(), String> {
     let subject = subject(Kin::Child)?;
     let seen = watched(&subject);
@@ -144,9 +144,9 @@ fn watched(subject: &Subject) -> Result<(), String> {
     }
 }
 
-/// Has a child ask for addresses that don't change, as debuggees do.
+/// Makes a child turn off address-space randomisation, as debuggees do.
 pub fn fixed_addresses() -> Result<(), String> {
-    // SAFETY: the child makes system calls with numbers alone, and ends in _exit.
+    // SAFETY: the child makes system calls that take numbers only, and ends in _exit.
     let child = unsafe {
         match libc::fork() {
             0 => {

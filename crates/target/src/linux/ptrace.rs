@@ -1,5 +1,5 @@
-//! The requests of ptrace(2) the engine uses, each as a function. A thread that has died meanwhile answers `ESRCH`:
-//! callers treat that as "its exit status is on the way".
+//! The requests of ptrace(2) that the engine uses, each as a function. For a thread that has died meanwhile they fail with `ESRCH`, which
+//! callers treat as "its exit status is on the way".
 
 use crate::ThreadId;
 use crate::signal_info::SignalInfo;
@@ -9,7 +9,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Options for every debuggee: all births, execs and deaths are told, system-call stops can be told from signals.
+/// The options for every debuggee: report new threads and processes, execs and exits; make system-call stops distinguishable from signals.
 pub const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
@@ -17,19 +17,19 @@ pub const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXIT
     | libc::PTRACE_O_TRACESYSGOOD;
 
-/// How C libraries declare a request's number.
+/// The type of a request's number in the C library's declaration.
 #[cfg(target_env = "gnu")]
 type Request = libc::c_uint;
 #[cfg(not(target_env = "gnu"))]
 type Request = libc::c_int;
 
-/// PTRACE_GETSIGMASK and PTRACE_SETSIGMASK (ptrace(2)), which take the size of a mask and a mask.
+/// PTRACE_GETSIGMASK and PTRACE_SETSIGMASK (ptrace(2)): the address argument is the size of the mask.
 const GET_SIGNAL_MASK: Request = 0x420a;
 const SET_SIGNAL_MASK: Request = 0x420b;
 
 fn request(number: Request, thread: ThreadId, address: usize, data: usize) -> io::Result<()> {
-    // SAFETY: only requests whose address and data are plain numbers come through here, so the kernel
-    // touches no memory of this process.
+    // SAFETY: this function is only called with requests whose address and data are plain numbers, so the kernel accesses no memory of this
+    // process.
     let result = unsafe { libc::ptrace(number, thread.0, address, data) };
     if result == -1 {
         return Err(io::Error::last_os_error());
@@ -41,66 +41,66 @@ fn signal_data(signal: i32) -> usize {
     usize::try_from(signal).unwrap_or(0)
 }
 
-/// How often a debuggee's memory may have changed: threads that were let run, and writes.
+/// How often a debuggee's memory may have changed: counts resumed threads and memory writes.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
-/// Another number whenever a debuggee's memory may have changed, if no thread runs.
+/// A number that differs whenever a debuggee's memory may have changed, provided that no thread runs.
 pub fn changes() -> u64 {
     CHANGES.load(Ordering::Relaxed)
 }
 
-/// A debuggee's memory changes.
+/// Records that a debuggee's memory may change.
 pub(super) fn changed() {
     CHANGES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Lets a stopped thread run, in one of the ways.
+/// Resumes a stopped thread by the given request.
 fn run(number: Request, thread: ThreadId, signal: i32) -> io::Result<()> {
     changed();
     request(number, thread, 0, signal_data(signal))
 }
 
-/// Begins to trace a thread without stopping it.
+/// Starts tracing a thread without stopping it.
 pub fn seize(thread: ThreadId, options: i32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, thread, 0, signal_data(options))
 }
 
-/// Has a stopped thread no more take its process with it when its tracer ends (PTRACE_O_EXITKILL).
+/// Turns off PTRACE_O_EXITKILL for a stopped thread, so that its process survives the end of the tracer.
 pub fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
     request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(OPTIONS))
 }
 
-/// Has a stopped thread say nothing more, and not take its process with it when its tracer ends. For all threads before
-/// the first is let go: one that executes another program at once kills the others where they stand, and the end of the
-/// tracer of such a thread would kill all of the process.
+/// Turns off all options of a stopped thread: it reports no events, and its process survives the end of the tracer. Call this for all
+/// threads before the first one is detached. A detached thread that executes another program at once kills the others in their stops, and
+/// PTRACE_O_EXITKILL of one of them would kill the whole process when its tracer ends.
 pub fn end_options(thread: ThreadId) -> io::Result<()> {
     request(libc::PTRACE_SETOPTIONS, thread, 0, 0)
 }
 
-/// Lets a stopped thread run, delivering `signal` unless 0.
+/// Resumes a stopped thread, delivering `signal` unless 0.
 pub fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_CONT, thread, signal)
 }
 
-/// Lets a stopped thread run up to its next system call at most, delivering `signal` unless 0.
+/// Resumes a stopped thread up to its next system call, delivering `signal` unless 0.
 pub fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
-/// Lets a stopped thread execute one instruction, delivering `signal` unless 0.
+/// Single-steps a stopped thread, delivering `signal` unless 0.
 pub fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SINGLESTEP, thread, signal)
 }
 
-/// Lets a stopped thread run until it enters or leaves a system call, delivering `signal` unless 0.
+/// Resumes a stopped thread until it enters or leaves a system call, delivering `signal` unless 0.
 pub fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
-/// The signals that a stopped thread blocks, one bit each, the lowest for signal 1.
+/// The signals that a stopped thread blocks: one bit each, the lowest for signal 1.
 pub fn signal_mask(thread: ThreadId) -> io::Result<u64> {
     let mut mask = 0_u64;
-    // SAFETY: the kernel writes as many bytes as it is told.
+    // SAFETY: the kernel writes as many bytes as the size argument says.
     let result =
         unsafe { libc::ptrace(GET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw mut mask) };
     if result == -1 {
@@ -109,9 +109,9 @@ pub fn signal_mask(thread: ThreadId) -> io::Result<u64> {
     Ok(mask)
 }
 
-/// Has a stopped thread block these signals; SIGKILL and SIGSTOP can't be.
+/// Sets the signals that a stopped thread blocks; SIGKILL and SIGSTOP can't be blocked.
 pub fn set_signal_mask(thread: ThreadId, mask: u64) -> io::Result<()> {
-    // SAFETY: the kernel reads as many bytes as it is told.
+    // SAFETY: the kernel reads as many bytes as the size argument says.
     let result =
         unsafe { libc::ptrace(SET_SIGNAL_MASK, thread.0, size_of::<u64>(), &raw const mask) };
     if result == -1 {
@@ -139,7 +139,7 @@ pub fn detach(thread: ThreadId, signal: i32) -> io::Result<()> {
 pub fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
     const { assert!(size_of::<libc::user_regs_struct>() == size_of::<[u64; REGISTER_WORDS]>()) };
     let mut words = MaybeUninit::<[u64; REGISTER_WORDS]>::uninit();
-    // SAFETY: the kernel fills a `user_regs_struct`, which is of these words and that size.
+    // SAFETY: the kernel fills a `user_regs_struct`, which consists of these words and has that size.
     let result = unsafe { libc::ptrace(libc::PTRACE_GETREGS, thread.0, 0, words.as_mut_ptr()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
@@ -149,7 +149,7 @@ pub fn registers(thread: ThreadId) -> io::Result<UserRegisters> {
     Ok(UserRegisters::from_words(words))
 }
 
-/// The SSE registers' low 16 bytes of a stopped thread, `xmm0` first.
+/// The low 16 bytes of a stopped thread's SSE registers, `xmm0` first.
 pub fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
     let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
     // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
@@ -174,14 +174,14 @@ pub fn vectors(thread: ThreadId) -> io::Result<[u128; 16]> {
 pub fn extended_state(thread: ThreadId) -> io::Result<Vec<u8>> {
     /// From `<linux/elf.h>`.
     const NT_X86_XSTATE: usize = 0x202;
-    /// More than processors have: 11 KiB with AMX's tiles.
+    /// More than any CPU needs: 11 KiB with AMX's tiles.
     const ROOM: usize = 32 << 10;
     let mut state = vec![0_u8; ROOM];
     let mut buffer = libc::iovec {
         iov_base: state.as_mut_ptr().cast(),
         iov_len: state.len(),
     };
-    // SAFETY: the kernel writes no more than `iov_len` bytes into the buffer, and how many into that; both live until the call returns.
+    // SAFETY: the kernel writes at most `iov_len` bytes into the buffer, and their number into `iov_len`; both live until the call returns.
     let result = unsafe {
         libc::ptrace(
             libc::PTRACE_GETREGSET,
@@ -205,7 +205,7 @@ pub fn set_extended_state(thread: ThreadId, state: &[u8]) -> io::Result<()> {
         iov_base: state.as_mut_ptr().cast(),
         iov_len: state.len(),
     };
-    // SAFETY: the kernel reads no more than `iov_len` bytes of the buffer; both live until the call returns.
+    // SAFETY: the kernel reads at most `iov_len` bytes of the buffer; both live until the call returns.
     let result = unsafe {
         libc::ptrace(
             libc::PTRACE_SETREGSET,
@@ -220,7 +220,7 @@ pub fn set_extended_state(thread: ThreadId, state: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets the SSE registers' low 16 bytes of a stopped thread.
+/// Sets the low 16 bytes of a stopped thread's SSE registers.
 pub fn set_vectors(thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
     let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
     // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
@@ -244,7 +244,7 @@ pub fn set_vectors(thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
     Ok(())
 }
 
-/// The top of a stopped thread's stack of x87 registers.
+/// The top of a stopped thread's x87 register stack.
 pub fn x87_top(thread: ThreadId) -> io::Result<[u8; 10]> {
     let mut registers = MaybeUninit::<libc::user_fpregs_struct>::uninit();
     // SAFETY: the kernel fills the structure, which has the size PTRACE_GETFPREGS writes.
@@ -266,7 +266,7 @@ pub fn x87_top(thread: ThreadId) -> io::Result<[u8; 10]> {
 /// Sets the registers of a stopped thread.
 pub fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
     let words = registers.to_words();
-    // SAFETY: the kernel reads a `user_regs_struct`, which is of these words and that size.
+    // SAFETY: the kernel reads a `user_regs_struct`, which consists of these words and has that size.
     let result = unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread.0, 0, words.as_ptr()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
@@ -274,7 +274,7 @@ pub fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<
     Ok(())
 }
 
-/// What an event stop tells: the new thread's id, the former one's, an exit status.
+/// The message of an event stop: the new thread's id, the former thread id, or an exit status.
 pub fn event_message(thread: ThreadId) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the kernel writes one unsigned long.
@@ -285,7 +285,7 @@ pub fn event_message(thread: ThreadId) -> io::Result<u64> {
     Ok(message)
 }
 
-/// The signal a thread is stopped by.
+/// The signal at whose delivery a thread is stopped.
 pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.
@@ -298,7 +298,7 @@ pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     Ok(summary(&info))
 }
 
-/// All there is to the signal that a thread is stopped by.
+/// The complete `siginfo_t` of the signal at whose delivery a thread is stopped.
 #[derive(Clone, Copy)]
 pub struct WholeSignal(libc::siginfo_t);
 
@@ -310,7 +310,7 @@ impl std::fmt::Debug for WholeSignal {
     }
 }
 
-/// The signal that a thread is stopped by, to be given back.
+/// Reads the complete signal of a stopped thread, for [`set_whole_signal`].
 pub fn whole_signal(thread: ThreadId) -> io::Result<WholeSignal> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.
@@ -322,7 +322,7 @@ pub fn whole_signal(thread: ThreadId) -> io::Result<WholeSignal> {
     Ok(WholeSignal(unsafe { info.assume_init() }))
 }
 
-/// Gives a thread that is stopped by a signal another one's particulars.
+/// Replaces the signal at whose delivery a thread is stopped.
 pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()> {
     // SAFETY: the kernel reads one siginfo_t.
     let result = unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, thread.0, 0, &raw const signal.0) };
@@ -332,13 +332,13 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
     Ok(())
 }
 
-/// Has a stopped thread block all signals that can be blocked.
+/// Makes a stopped thread block all signals that can be blocked.
 pub fn block_signals(thread: ThreadId) -> io::Result<()> {
     set_signal_mask(thread, u64::MAX)
 }
 
-/// Gives the process the signal that a stopped thread was about to get and will not, if it was the process's: one for this thread
-/// alone ends with it.
+/// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread alone is
+/// dropped.
 pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.
@@ -350,9 +350,9 @@ pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     if known && of_thread {
         return;
     }
-    // Only what programs queue may be told by another with all there is to it.
+    // The kernel lets one process forward complete signal information only if a program queued the signal.
     let queued = known && info.si_code < 0;
-    // SAFETY: both calls take numbers, and the kernel reads one siginfo_t, all of it initialised.
+    // SAFETY: both calls take numbers; the kernel reads one siginfo_t, which is fully initialised.
     unsafe {
         let sent = queued
             && libc::syscall(
@@ -367,7 +367,7 @@ pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     }
 }
 
-/// Whether a thread is in a stop of the tracer's, other than the last one before its end.
+/// Whether a thread is in a ptrace stop other than its exit stop.
 pub fn is_held(thread: ThreadId) -> bool {
     const LAST: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
     signal_info(thread).is_ok_and(|info| info.code != LAST)
@@ -378,7 +378,7 @@ fn summary(info: &libc::siginfo_t) -> SignalInfo {
     // SAFETY: a siginfo_t of 128 bytes, all of them initialised; any bit pattern is valid.
     let bytes: [u8; 128] = unsafe { std::mem::transmute(*info) };
     let system_call: [u8; 4] = [0, 1, 2, 3].map(|index| bytes[SYSTEM_CALL + index]);
-    // SAFETY: these read words of the union that are initialised; which of them mean something, the number and code say.
+    // SAFETY: these read initialised words of the union; the number and the code determine which are valid.
     let (address, sender, status) =
         unsafe { (info.si_addr() as u64, info.si_pid(), info.si_status()) };
     SignalInfo {
@@ -391,8 +391,8 @@ fn summary(info: &libc::siginfo_t) -> SignalInfo {
     }
 }
 
-/// Whether a trap that the thread itself has caused waits to be told. The kernel puts the stop that was asked for by
-/// PTRACE_INTERRUPT before it, although the instruction has been executed.
+/// Whether a trap that the thread itself caused is pending. The kernel reports a stop requested by PTRACE_INTERRUPT first, although the
+/// instruction has been executed.
 pub fn trap_pending(thread: ThreadId) -> bool {
     #[repr(C)]
     struct Arguments {
@@ -419,7 +419,7 @@ pub fn trap_pending(thread: ThreadId) -> bool {
     // SAFETY: zeroed before; any bit pattern is valid.
     let found = unsafe { found.assume_init() };
     let count = usize::try_from(count).unwrap_or(0).min(MOST);
-    // A code above 0 is the kernel's own, not another program's kill().
+    // A positive code means that the kernel raised the signal, not another program's kill().
     found[..count]
         .iter()
         .any(|info| info.si_signo == libc::SIGTRAP && info.si_code > 0)

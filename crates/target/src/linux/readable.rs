@@ -1,4 +1,4 @@
-//! Waking the thread that waits for the debuggee when a descriptor has become readable: by the signal that wakes it otherwise.
+//! Wakes the thread that waits for the debuggee when a descriptor becomes readable, by the same signal as [`Waker`](wait::Waker).
 
 use crate::linux::wait;
 use std::io;
@@ -16,11 +16,12 @@ struct Owner {
     thread: i32,
 }
 
-/// Ends the calling thread's wait for the debuggee ([`wait`](crate::linux::wait::wait)) when `input` becomes readable, or its other end is closed. The input is a pipe or a socket, with an opening of its own or of which nobody else wants signals (`O_ASYNC`,
-/// fcntl(2)). Nothing is told until [`tell`] has been called.
+/// Makes `input` interrupt the calling thread's wait for the debuggee ([`wait`](crate::linux::wait::wait)) when it becomes readable or its
+/// other end is closed. The input is a pipe or a socket; its open file description must not be shared with another user of `O_ASYNC`
+/// signals (fcntl(2)). No signal is sent until [`tell`] is called.
 ///
 /// # Errors
-/// It is of another kind.
+/// The input is of another kind.
 pub fn prepare(input: &impl AsFd) -> io::Result<()> {
     wait::ready_current_thread();
     let fd = input.as_fd().as_raw_fd();
@@ -33,12 +34,12 @@ pub fn prepare(input: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the calling thread is to be woken from now on. What has come before is not told of.
+/// Starts or stops waking the calling thread. Input that arrived before the call doesn't wake it.
 ///
 /// # Errors
 /// As [`prepare`].
 pub fn tell(input: &impl AsFd, wanted: bool) -> io::Result<()> {
-    // SAFETY: the one takes nothing; the other reads a structure of the kernel's layout that lives until the call returns.
+    // SAFETY: gettid(2) takes no arguments; fcntl(2) reads a structure of the kernel's layout that lives until the call returns.
     unsafe {
         let owner = Owner {
             kind: F_OWNER_TID,

@@ -1,4 +1,4 @@
-//! The standard streams of a program to be launched: pipes to the debugger, files, or a terminal of its own.
+//! The standard streams of a program to be launched: pipes to the debugger, files, or a new pseudoterminal.
 
 use crate::Error;
 use crate::launch::{LaunchOption, LaunchOptions, Sink, Stdin};
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 /// The program's ends of its streams, and the debugger's.
 #[derive(Debug)]
 pub struct Streams {
-    /// `None`: the debugger's own.
+    /// Its standard input; `None` means the debugger's.
     pub stdin: Option<OwnedFd>,
     /// Its standard output.
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
-    /// The terminal, where it gets one.
+    /// Its terminal, if it gets one.
     pub terminal: Option<OwnedFd>,
     read: Vec<(Stream, OwnedFd)>,
     written: Option<InputEnd>,
@@ -31,7 +31,7 @@ fn null() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/null")
 }
 
-/// What ends at the first read. In a root without devices a pipe that nobody writes to does.
+/// An empty input: `/dev/null`, or, in a root file system without devices, a pipe without a writer.
 fn nothing() -> io::Result<OwnedFd> {
     match null() {
         Ok(null) => Ok(null.into()),
@@ -42,18 +42,18 @@ fn nothing() -> io::Result<OwnedFd> {
 /// The program's ends, as in [`Streams`].
 #[derive(Debug)]
 pub struct Ends {
-    /// `None`: the debugger's own.
+    /// Its standard input; `None` means the debugger's.
     pub stdin: Option<OwnedFd>,
     /// Its standard output.
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
-    /// The terminal, where it gets one.
+    /// Its terminal, if it gets one.
     pub terminal: Option<OwnedFd>,
 }
 
 impl Streams {
-    /// Opens what the options say. Relative paths are meant from the program's working directory.
+    /// Opens the streams that the options name. Relative paths are resolved from the program's working directory.
     pub fn open(options: &LaunchOptions) -> Result<Streams, Error> {
         let failed = |what: String| {
             move |e: io::Error| Error::Launch {
@@ -105,7 +105,7 @@ impl Streams {
                 Some(reader.into())
             }
         };
-        // Each writes behind what the other has written.
+        // With the same file for both, each stream appends to what the other has written.
         let shared = match (&options.stdout, &options.stderr) {
             (Sink::File { path: out, .. }, Sink::File { path: err, .. }) => out == err,
             _ => false,
@@ -140,12 +140,12 @@ impl Streams {
         })
     }
 
-    /// The debugger's ends; the program's are closed here.
+    /// Returns the debugger's ends, and closes the program's.
     pub fn keep(self) -> (Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
         (self.read, self.written)
     }
 
-    /// The program's ends, and the debugger's.
+    /// Returns the program's ends and the debugger's.
     pub fn apart(self) -> (Ends, Vec<(Stream, OwnedFd)>, Option<InputEnd>) {
         let ends = Ends {
             stdin: self.stdin,
@@ -157,12 +157,13 @@ impl Streams {
     }
 }
 
-/// A file for output: behind what it has, or anew. `shared`: another stream writes to it, too, and neither over the other.
+/// Opens a file for output, to append to it or to replace its contents. `shared`: another stream writes to it, too, and neither may
+/// overwrite the other.
 fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o666);
     options.append(append || shared);
-    // The standard library's own word for this is refused beside `append`.
+    // The standard library refuses `truncate` together with `append`.
     let flags = match append {
         true => 0,
         false => libc::O_TRUNC,
@@ -170,17 +171,17 @@ fn open_output(path: &Path, append: bool, shared: bool) -> io::Result<File> {
     open_waiting_for_nobody(&mut options, flags, path)
 }
 
-/// Opens a file. One end of a named pipe is not waited for by the other: where nobody writes, there is the end of the input, and
-/// where nobody reads, an error.
+/// Opens a file without waiting for the other end of a named pipe. Without a writer, reading yields the end of input; without a reader,
+/// opening for output fails.
 fn open_waiting_for_nobody(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> {
-    // Another's terminal doesn't become the debugger's own.
+    // A terminal must not become the debugger's controlling terminal.
     let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = options.custom_flags(flags).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => io::Error::other("nobody reads this named pipe yet"),
         _ => error,
     })?;
-    // The program is to wait for what comes, and for room.
+    // The program's reads and writes must block.
     let opened = rustix::fs::fcntl_getfl(&file)?;
     rustix::fs::fcntl_setfl(&file, opened - rustix::fs::OFlags::NONBLOCK)?;
     Ok(file)
@@ -193,15 +194,15 @@ fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {
     }
 }
 
-/// A new terminal: our end and its. It repeats nothing of what is sent and leaves line ends as they are, since no person
-/// sits there.
+/// Opens a pseudoterminal and returns the debugger's end and the program's. It doesn't echo input and doesn't translate line ends, since no
+/// user types there.
 fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let check = |result: i32| match result {
         -1 => Err(io::Error::last_os_error()),
         other => Ok(other),
     };
-    // SAFETY: system calls on a descriptor that is owned from the first on; the name is written into an array of the
-    // length told, and the settings into an initialised structure.
+    // SAFETY: system calls on a descriptor that is owned from the start; the name is written into an array of the given length, and the
+    // settings into an initialised structure.
     unsafe {
         let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
         let ours = OwnedFd::from_raw_fd(check(libc::posix_openpt(flags))?);
@@ -223,7 +224,7 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
         settings.c_lflag &= !libc::ECHO;
         settings.c_oflag &= !libc::OPOST;
         check(libc::tcsetattr(its.as_raw_fd(), libc::TCSANOW, &settings))?;
-        // Programs that lay out their text take no size at all badly.
+        // Programs that lay out text fail on a terminal without a size.
         let size = libc::winsize {
             ws_row: 24,
             ws_col: 80,

@@ -1,5 +1,5 @@
-//! What running a program without tracing it needs of the system: a handle that can't become another process's, and somebody who
-//! kills it when the debugger is gone.
+//! Support for running a program without tracing it: a process handle that is immune to the reuse of ids, and a guard process that kills
+//! the program when the debugger ends.
 
 use crate::ThreadId;
 use crate::linux::inherited::stand_alone;
@@ -9,14 +9,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// A process, whatever becomes of its id (pidfd_open(2)).
+/// A process, even if its id is reused (pidfd_open(2)).
 #[derive(Debug)]
 pub struct Handle(OwnedFd);
 
 impl Handle {
-    /// A handle on a process whose id is its own still.
+    /// Opens a handle on a process that hasn't been reaped.
     pub fn of(process: ThreadId) -> io::Result<Handle> {
-        // SAFETY: takes numbers only, and gives a new descriptor.
+        // SAFETY: takes numbers only, and returns a new descriptor.
         unsafe {
             match libc::syscall(libc::SYS_pidfd_open, process.0, 0) {
                 -1 => Err(io::Error::last_os_error()),
@@ -36,33 +36,33 @@ impl Handle {
 
 fn send(handle: RawFd, signal: i32) -> i64 {
     let nothing = std::ptr::null_mut::<libc::siginfo_t>();
-    // SAFETY: takes numbers and no structure.
+    // SAFETY: takes numbers, and a null pointer in place of a structure.
     unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle, signal, nothing, 0) }
 }
 
-/// A process that kills the program when this one is gone, however that came: it reads a pipe whose other end is here alone.
+/// A process that kills the program when this process ends, for whatever reason: it reads a pipe whose write end only this process has.
 #[derive(Debug)]
 pub struct Guard(io::PipeWriter);
 
 /// What a guard kills.
 #[derive(Clone, Copy)]
 enum Guarded {
-    /// The process behind a handle.
+    /// The process of a handle.
     Process(RawFd),
     /// All processes of a group.
     Group(libc::pid_t),
 }
 
 impl Guard {
-    /// Begins to guard.
+    /// Starts a guard for a process.
     ///
     /// # Errors
-    /// No pipe or no process is to be had.
+    /// The pipe or the guard's process can't be created.
     pub fn start(program: &Handle) -> io::Result<Guard> {
         Guard::over(Guarded::Process(program.0.as_raw_fd()))
     }
 
-    /// Begins to guard a group, which is to be dismissed before its leader is waited for: until then no other group has its id.
+    /// Starts a guard for a process group. Dismiss it before the group's leader is reaped: until then no other group has its id.
     ///
     /// # Errors
     /// As for [`start`](Guard::start).
@@ -76,9 +76,9 @@ impl Guard {
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
-                // SAFETY: as above; the parent goes at once, so that the guard is nobody's child.
+                // SAFETY: as above; the parent ends at once, so that the guard is reparented to init.
                 unsafe {
-                    // It has its name before anybody can hear that it is there.
+                    // The name is set before this process can learn that the guard exists.
                     libc::prctl(libc::PR_SET_NAME, c"run guard".as_ptr());
                     match libc::fork() {
                         0 => guard(guarded, alive.as_raw_fd()),
@@ -88,27 +88,27 @@ impl Guard {
                 }
             }
             child => match crate::linux::wait::exit_code(ThreadId(child)) {
-                // A host that waits for all its children may have been first.
+                // A host program that waits for all its children may have taken the status.
                 None | Some(0) => Ok(Guard(end)),
                 Some(error) => Err(io::Error::from_raw_os_error(error)),
             },
         }
     }
 
-    /// The program is to live on.
+    /// Ends the guard without killing the program.
     pub fn dismiss(mut self) {
-        // A guard that was killed does nothing anyway.
+        // The write fails if the guard was killed, which makes no difference.
         let _ = self.0.write_all(&[1]);
     }
 }
 
-/// The guard's life.
+/// The guard's main function.
 fn guard(guarded: Guarded, alive: RawFd) -> ! {
     let program = match guarded {
         Guarded::Process(handle) => handle,
         Guarded::Group(_) => alive,
     };
-    // SAFETY: system calls on this process and what it guards, and on two descriptors that stay open.
+    // SAFETY: system calls on this process, on the guarded one, and on two descriptors that stay open.
     unsafe {
         stand_alone(c"run guard", program, alive);
         let mut byte = 0_u8;
@@ -127,7 +127,8 @@ fn guard(guarded: Guarded, alive: RawFd) -> ! {
     }
 }
 
-/// Gives what a command runs the signals that a program begins with, and a session where it is to have its own, or has this terminal.
+/// Gives the command default signal actions, and a new session if `own_session` is set or a `terminal` is given, which becomes its
+/// controlling terminal.
 pub fn before_exec(command: &mut Command, own_session: bool, terminal: Option<RawFd>) {
     let highest = libc::SIGRTMAX();
     // SAFETY: what runs in the child only makes system calls.
@@ -147,7 +148,8 @@ pub fn before_exec(command: &mut Command, own_session: bool, terminal: Option<Ra
     }
 }
 
-/// Has this process's signals from a terminal go to the program in it: a handler that does nothing, which exec resets.
+/// Makes Ctrl-C and Ctrl-\ on the terminal affect only the program: this process gets a handler that does nothing, which an exec resets in
+/// the program.
 pub fn leave_keys_to_program() {
     extern "C" fn nothing(_: i32) {}
     for signal in [libc::SIGINT, libc::SIGQUIT] {
@@ -156,7 +158,7 @@ pub fn leave_keys_to_program() {
     }
 }
 
-/// Has what a command runs killed when the thread ends that has started it.
+/// Makes the kernel kill the command when the thread that starts it ends.
 pub fn end_with_parent(command: &mut Command) {
     // SAFETY: what runs in the child only makes a system call.
     unsafe {

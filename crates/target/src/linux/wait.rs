@@ -2,13 +2,13 @@
 //!
 //! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`, which returns only statuses of its own tracees; or, where many threads are
 //! to stop, in a wait for one of them. For a debuggee that must survive the debugger, it first peeks at a status (waitid(2) with WNOWAIT),
-//! and takes the status only once the thread is where it has to be if the debugger dies: after the status is taken, the kernel no longer
-//! tells a guardian that the thread has trapped. To interrupt the wait, another thread sets a flag and sends SIGURG, whose handler is
-//! installed without SA_RESTART, so that the call returns EINTR. The gap between the check of the flag and the system call is closed as in
-//! musl's cancellation points: the handler sees from the interrupted instruction pointer that the thread is in the gap, and moves it to the
-//! exit. So no wake-up is lost, and a stop of the debuggee, which is far more frequent, costs one system call. If the handler of another
-//! signal has interrupted the wait, the kernel may restart the system call afterwards (SA_RESTART): a wake-up during that handler is
-//! postponed until the handler returns.
+//! and takes it only once the thread is where it has to be if the debugger dies: taking the status makes the kernel forget that the thread
+//! has trapped. To interrupt the wait, another thread sets a flag and sends SIGURG, whose handler is installed without SA_RESTART, so that
+//! the call returns EINTR. The gap between the check of the flag and the system call is closed as in musl's cancellation points: the
+//! handler sees from the interrupted instruction pointer that the thread is in the gap, and moves it to the exit. So no wake-up is lost,
+//! and a stop of the debuggee, which is far more frequent, costs one system call. If the handler of another signal has interrupted the
+//! wait, the kernel may restart the system call afterwards (SA_RESTART): a wake-up during that handler is postponed until the handler
+//! returns.
 //!
 //! The kernel can send the same signal: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler sets a flag of its
 //! thread, and the next wait returns at once.

@@ -1,13 +1,13 @@
-//! What may be meant by a path where no file is.
+//! Suggests the intended path when a file or directory is missing.
 
 use crate::suggest::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many files of a folder are looked at for similar names.
+/// How many entries of a directory are compared.
 const MOST_FILES: usize = 2000;
 
-/// Why there is no file; `asked` is the path as it was given, `path` the same from the root.
+/// Why there is no file; `asked` is the path as the user gave it, `path` the absolute one.
 pub(super) fn why(asked: &Path, path: &Path) -> String {
     let text = asked.to_string_lossy();
     if let Some(folder) = first_missing(path) {
@@ -32,7 +32,7 @@ pub(super) fn why(asked: &Path, path: &Path) -> String {
     }
 }
 
-/// What is said besides of a folder that isn't there.
+/// A suffix for the message about a missing directory.
 pub(super) fn folder(asked: &Path) -> String {
     let Ok(path) = std::path::absolute(asked) else {
         return String::new();
@@ -45,14 +45,14 @@ pub(super) fn folder(asked: &Path) -> String {
     })
 }
 
-/// The outermost folder around a path that isn't there.
+/// The outermost missing parent directory of a path.
 fn first_missing(path: &Path) -> Option<&Path> {
     let mut folders = path.ancestors().skip(1);
     let missing = folders.by_ref().take_while(|folder| !folder.is_dir());
     missing.last()
 }
 
-/// A file, or a folder, beside it whose name is nearly the same.
+/// A sibling, file or directory as `is_one` requires, with a similar name.
 fn similar(path: &Path, is_one: fn(&Path) -> bool) -> Option<PathBuf> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let entries = fs::read_dir(folder).ok()?.take(MOST_FILES);
@@ -61,7 +61,7 @@ fn similar(path: &Path, is_one: fn(&Path) -> bool) -> Option<PathBuf> {
     nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
 }
 
-/// Where a command line would find it.
+/// The path at which a shell would find a command.
 fn command(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return None;
