@@ -1,18 +1,17 @@
-//! What functions agree on with their callers (ABI §3.2).
+//! The calling convention (ABI §3.2).
 
 use crate::registers::{FP, PC, SP};
 
-/// DWARF numbers of the registers that a function must leave as it found them, besides the stack pointer: rbx, rbp, r12 to r15
-/// (ABI §3.2.1).
+/// DWARF numbers of the callee-saved registers, besides the stack pointer: rbx, rbp, r12 to r15 (ABI §3.2.1).
 pub const CALLEE_SAVED: [u16; 6] = [3, FP, 12, 13, 14, 15];
 
-/// DWARF number of the register that a function's first integer argument comes in: rdi (ABI §3.2.3).
+/// DWARF number of the register of a function's first integer argument: rdi (ABI §3.2.3).
 pub const FIRST_ARGUMENT: u16 = 5;
-/// DWARF number of the register that the second comes in: rsi.
+/// DWARF number of the register of the second integer argument: rsi.
 pub const SECOND_ARGUMENT: u16 = 4;
-/// DWARF number of the register that a function's integer result is in: rax.
+/// DWARF number of the register of a function's integer result: rax.
 pub const RESULT: u16 = 0;
-/// DWARF number of the register with the second half of a result: rdx.
+/// DWARF number of the register of a result's second half: rdx.
 pub const SECOND_RESULT: u16 = 1;
 
 /// Offset of the stack pointer in a `jmp_buf`, in bytes; the same in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
@@ -22,11 +21,11 @@ pub const JMP_BUF_PC: i64 = 56;
 /// Offset in the thread's control block of the value with which glibc encodes addresses in a `jmp_buf` (`PTR_MANGLE`), in bytes.
 pub const POINTER_GUARD: i64 = 0x30;
 
-/// DWARF numbers of the registers in the order in which the kernel leaves them for a signal's handler (`struct sigcontext`,
-/// asm/sigcontext.h).
+/// DWARF numbers of the registers in the order in which the kernel saves them for a signal handler (`struct sigcontext`, asm/sigcontext.h).
 pub const SIGNAL_CONTEXT: [u16; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, FP, 3, 1, 0, 2, SP, PC];
 
-/// Whether a register, by its DWARF number, is one of [`CALLEE_SAVED`]. Unwinding asks for each register of each frame.
+/// Whether a register, by its DWARF number, is in [`CALLEE_SAVED`]. A bit test, because the unwinder calls this for each register of each
+/// frame.
 #[inline]
 pub const fn is_callee_saved(register: u16) -> bool {
     const BITS: u32 = {

@@ -1,4 +1,4 @@
-//! Where something is in the debuggee, as opposed to where the file it came from has it.
+//! Addresses in the debuggee's memory, as opposed to addresses in its files.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Address(pub u64);
 
 impl Address {
-    /// The address `offset` bytes on, wrapping as the machine does.
+    /// The address `offset` bytes further, wrapping around as the CPU does.
     pub fn offset(self, offset: i64) -> Address {
         Address(self.0.wrapping_add_signed(offset))
     }
@@ -20,7 +20,7 @@ impl fmt::Debug for Address {
 }
 
 impl Address {
-    /// Reads an address as people and memory references write it: `0x401136`, or in decimal.
+    /// Parses an address as users and memory references write it: `0x401136`, or in decimal.
     pub fn parse(text: &str) -> Option<Address> {
         let text = text.trim();
         let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -1,20 +1,20 @@
-//! What instructions that transfer control do, without running them (Intel SDM, volume 2).
+//! Emulates control-transfer instructions (Intel SDM, volume 2).
 
 use crate::Address;
 use crate::instructions::{COUNT, is_system_call};
 use crate::registers::user::UserRegisters;
 use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind};
 
-/// What emulation needs of memory.
+/// The memory accesses of the emulation.
 pub trait EmulatedMemory {
-    /// Reads a word.
+    /// Reads an 8-byte word; `None` if that fails.
     fn word(&self, address: u64) -> Option<u64>;
-    /// Pushes a word.
+    /// Writes an 8-byte word to the stack; `false` if that fails.
     fn push(&mut self, address: u64, value: u64) -> bool;
 }
 
-/// Carries out an instruction that transfers control, or does nothing at all; `None`, and nothing changed, for others
-/// and where memory is missing.
+/// Emulates an instruction that transfers control or has no effect (`nop`, `endbr64`), and returns the registers after it. `None`, with
+/// nothing changed, for other instructions and for unreadable memory.
 pub fn emulate(
     instruction: &Instruction,
     registers: &UserRegisters,
@@ -70,7 +70,7 @@ pub fn emulate(
     Some(after)
 }
 
-/// Where a near jump or call goes.
+/// The target of a near jump or call.
 pub fn target(
     instruction: &Instruction,
     registers: &UserRegisters,
@@ -90,7 +90,7 @@ pub fn target(
     }
 }
 
-/// Whether a conditional branch is taken, and the new count (`rcx`) where it counts.
+/// Whether a conditional branch is taken, and the new value of `rcx` for `loop` instructions.
 fn condition(instruction: &Instruction, registers: &UserRegisters) -> Option<(bool, Option<u64>)> {
     const CARRY: u64 = 1;
     const PARITY: u64 = 1 << 2;

@@ -1,6 +1,7 @@
-//! The format of x87's registers, and of C's `long double`: 80 bits.
+//! The 80-bit format of x87 registers and of C's `long double`.
 
-/// The nearest value to 80 bits: sign, 15 bits of exponent, 64 of mantissa with its leading one (Intel SDM vol. 1, 4.2.2).
+/// The `f64` nearest to an 80-bit float: sign, 15 bits of exponent, 64 bits of mantissa with an explicit leading one (Intel SDM vol. 1,
+/// 4.2.2).
 pub fn from_extended(bits: u128) -> f64 {
     let mantissa = bits as u64;
     let exponent = (bits >> 64) as u16 & 0x7fff;
@@ -19,7 +20,7 @@ pub fn from_extended(bits: u128) -> f64 {
     sign * (mantissa as f64) * 2f64.powi(half) * 2f64.powi(power - half)
 }
 
-/// The 80 bits of a value, which they hold exactly.
+/// The 80-bit float that is equal to a value.
 pub fn to_extended(value: f64) -> u128 {
     let sign = u128::from(value.is_sign_negative()) << 79;
     let rest = if value.is_nan() {
@@ -31,7 +32,7 @@ pub fn to_extended(value: f64) -> u128 {
     } else {
         let bits = value.abs().to_bits();
         let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
-        // Small ones have no leading one; their exponent is that of the smallest that have.
+        // Subnormal numbers have no leading one; their exponent is that of the smallest normal ones.
         let (exponent, fraction) = match exponent {
             0 => (1 - 1023, fraction << 11),
             _ => (exponent - 1023, fraction << 11 | 1 << 63),

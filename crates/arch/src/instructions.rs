@@ -1,23 +1,23 @@
-//! Instructions, decoded by iced-x86, and the registers in them by what they are for.
+//! Instructions as decoded by iced-x86, and the roles of their registers.
 
 use iced_x86::{Instruction, Mnemonic, Register};
 
 /// The stack pointer.
 pub const STACK_POINTER: Register = Register::RSP;
-/// The frame pointer, where code keeps one.
+/// The frame pointer, in code that keeps one.
 pub const FRAME_POINTER: Register = Register::RBP;
-/// The instruction pointer, which operands can be relative to.
+/// The instruction pointer, the base of RIP-relative operands.
 pub const INSTRUCTION_POINTER: Register = Register::RIP;
-/// What `loop` and `jrcxz` count with.
+/// The counter of `loop` and `jrcxz`.
 pub const COUNT: Register = Register::RCX;
-/// What code may use between functions: trampolines of the dynamic linker jump by it, probes of large frames count with it.
+/// The scratch register between functions: trampolines of the dynamic linker jump through it, stack probes of large frames count with it.
 pub const SCRATCH: Register = Register::R11;
-/// What clang's trap instruction addresses its number by: `ud1 eax, [eax + number]`.
+/// The base register in clang's trap instruction, whose displacement is the trap's number: `ud1 eax, [eax + number]`.
 pub const TRAP_BASE: Register = Register::EAX;
-/// What code addresses a frame from: the two pointers, and `rbx` where a frame is realigned.
+/// The registers from which code addresses its frame: stack and frame pointer, and `rbx` if the frame is realigned.
 pub const FRAME_BASES: [Register; 3] = [Register::RSP, Register::RBP, Register::RBX];
 
-/// What integers and pointers are passed in, in their order (ABI §3.2.3).
+/// The registers of integer and pointer arguments, in their order (ABI §3.2.3).
 pub const INTEGER_ARGUMENTS: [Register; 6] = [
     Register::RDI,
     Register::RSI,
@@ -27,7 +27,8 @@ pub const INTEGER_ARGUMENTS: [Register; 6] = [
     Register::R9,
 ];
 
-/// All general registers that a caller gives something to: [`INTEGER_ARGUMENTS`], the count of vector registers, and the static chain.
+/// All general registers in which a caller passes something: [`INTEGER_ARGUMENTS`], the number of vector registers used (rax), and the
+/// static chain (r10).
 pub const GIVEN: [Register; 8] = [
     Register::RDI,
     Register::RSI,
@@ -52,7 +53,7 @@ pub const CHANGED_BY_CALLS: [(Register, &str); 9] = [
     (Register::R11, "r11"),
 ];
 
-/// The general registers by their DWARF numbers (ABI figure 3.36).
+/// The general registers, indexed by DWARF number (ABI figure 3.36).
 pub const GENERAL: [Register; 16] = [
     Register::RAX,
     Register::RDX,
@@ -72,12 +73,12 @@ pub const GENERAL: [Register; 16] = [
     Register::R15,
 ];
 
-/// The general register with a DWARF number; `None`: the number is of another kind of register, or of none.
+/// The general register with a DWARF number; `None` if the number is not that of a general register.
 pub fn general(number: u16) -> Option<Register> {
     GENERAL.get(usize::from(number)).copied()
 }
 
-/// Whether a callee leaves a general register as it was, the stack pointer among them (ABI §3.2.1).
+/// Whether a general register is callee-saved; the stack pointer counts (ABI §3.2.1).
 pub fn is_kept_by_callees(register: Register) -> bool {
     let number = GENERAL.iter().zip(0..).find(|(one, _)| **one == register);
     register == STACK_POINTER

@@ -1,32 +1,33 @@
-//! Follows a small function without running it: what `what()` returns, most of all.
+//! Interprets a small function without running it in the debuggee; mainly for what `std::exception::what()` returns.
 //!
-//! An interpreter of the few instructions that such functions are made of. It reads the debuggee's memory and writes
-//! nothing: what the function stores is kept aside. Anything it doesn't know ends it without a result, and so does a long way.
+//! It knows the few instructions that such functions consist of. It reads the debuggee's memory but writes nothing: the function's stores
+//! are kept in an overlay. An unknown instruction, or too many instructions, ends it without a result.
 
 use crate::{Address, Memory};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
 
-/// How many instructions are followed.
+/// The most instructions that are interpreted.
 const MOST_INSTRUCTIONS: usize = 500;
-/// Where the function returns to; nothing is ever mapped there.
+/// The return address of the function, at which nothing is ever mapped.
 const RETURN: u64 = u64::MAX - 0xfff;
 
-/// Whether what is at an address gives the text of a `std::string`, which is all that is known of it.
+/// Whether the function at an address returns the text of a `std::string`. Such calls aren't interpreted: the string's first word, the
+/// pointer to its characters, is the result.
 pub type GivesText<'a> = &'a dyn Fn(Address) -> bool;
 
 struct Machine<'a> {
     memory: &'a dyn Memory,
     gives_text: GivesText<'a>,
-    /// By iced's numbers: RAX to R15.
+    /// Indexed by iced's register numbers, RAX to R15.
     registers: [u64; 16],
     written: FxHashMap<u64, u8>,
     pc: u64,
-    /// Of the last comparison: equal, and below when compared with and without sign.
+    /// The result of the last comparison: equal, signed less, unsigned below.
     flags: Option<(bool, bool, bool)>,
 }
 
-/// What a function of one argument returns; `stack` is an address of the thread's stack, whose content doesn't matter.
+/// The result of a function of one argument. `stack` is an address on the thread's stack, whose contents don't matter.
 pub fn call(
     function: Address,
     argument: u64,
@@ -43,7 +44,7 @@ pub fn call(
         flags: None,
     };
     machine.set(Register::RDI, argument)?;
-    // Behind what the thread may have below its stack pointer; aligned as a call leaves it.
+    // Below any data that the thread may have below its stack pointer; aligned as after a call.
     machine.set(Register::RSP, (stack.checked_sub(4096)? & !15) - 8)?;
     machine.store(machine.get(Register::RSP)?, RETURN, 8);
     for _ in 0..MOST_INSTRUCTIONS {
@@ -165,7 +166,7 @@ impl Machine<'_> {
 
     fn step(&mut self) -> Option<()> {
         let mut code = [0; 16];
-        // The end of the memory may be near.
+        // The readable memory may end within 16 bytes.
         let length = (1..=16).rev().find(|length| {
             self.memory
                 .read(Address(self.pc), &mut code[..*length])

@@ -1,9 +1,8 @@
-//! Facts about the processor: its registers and their names, what functions do with them, what
-//! instructions do, what debug registers can watch, how it stores numbers.
+//! Facts about x86-64 under the System V ABI: registers and their names, the calling convention, the effects of instructions, what debug
+//! registers can watch, number formats.
 //!
-//! Everything here is about x86-64 under the System V ABI, and nothing knows of a process or of debug information. Sources are
-//! named as *ABI* (System V Application Binary Interface, AMD64 Architecture Processor Supplement) and *Intel SDM* (Intel 64 and
-//! IA-32 Architectures Software Developer's Manual).
+//! Nothing here knows of a process or of debug information. Sources are cited as *ABI* (System V Application Binary Interface, AMD64
+//! Architecture Processor Supplement) and *Intel SDM* (Intel 64 and IA-32 Architectures Software Developer's Manual).
 
 pub mod abi;
 mod address;

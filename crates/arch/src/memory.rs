@@ -2,7 +2,8 @@
 
 use crate::Address;
 
-/// Memory that can be read: a process's, a core file's, a literal in a test. Inserted breakpoint bytes never show.
+/// Readable memory: a process's, a core file's, or a literal in a test. Inserted breakpoint bytes are hidden: reads return the original
+/// bytes.
 pub trait Memory {
     /// Fills `buffer` from `address` on.
     ///
@@ -10,7 +11,7 @@ pub trait Memory {
     /// The first address that can't be read.
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address>;
 
-    /// Reads as much of `buffer` as there is memory from `address` on, and says how much that was.
+    /// Fills as much of `buffer` as can be read from `address` on, and returns the number of bytes.
     fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let Err(end) = self.read(address, buffer) else {
             return buffer.len();

@@ -1,4 +1,4 @@
-//! A thread's or a frame's registers, by their DWARF numbers (System V ABI for x86-64, figure 3.36).
+//! The registers of a thread or a frame, by their DWARF numbers (ABI figure 3.36).
 
 pub mod extended;
 pub mod named;
@@ -7,10 +7,10 @@ pub mod user;
 
 use crate::Address;
 
-/// How many registers have a DWARF number we keep: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.
+/// How many numbered registers a frame has: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8–r15, rip.
 pub const COUNT: usize = 17;
 
-/// Register values of a frame; what no frame above saved is `None`.
+/// Register values of a frame. `None`: the value is unknown, because no inner frame saved the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Registers {
     values: [Option<u64>; COUNT],
@@ -23,7 +23,7 @@ pub const SP: u16 = 7;
 pub const FP: u16 = 6;
 /// DWARF number of the return address column: the caller's instruction pointer.
 pub const PC: u16 = 16;
-/// DWARF number of the base of the `fs` segment: where a thread's own data is found.
+/// DWARF number of the base of the `fs` segment, which locates thread-local storage.
 pub const FS_BASE: u16 = 58;
 
 /// Names by DWARF number.
@@ -33,7 +33,7 @@ pub const NAMES: [&str; COUNT] = [
 ];
 
 impl Registers {
-    /// The register's value; `None` when unknown here or no such number.
+    /// The register's value; `None` if it is unknown or there is no such number.
     pub fn get(&self, number: u16) -> Option<u64> {
         if number == FS_BASE {
             return self.fs_base;
@@ -41,7 +41,7 @@ impl Registers {
         self.values.get(usize::from(number)).copied().flatten()
     }
 
-    /// Sets or forgets a register, [`FS_BASE`] among them; numbers out of range are ignored.
+    /// Sets a register, or marks it as unknown; [`FS_BASE`] is among them. Numbers out of range are ignored.
     pub fn set(&mut self, number: u16, value: Option<u64>) {
         if number == FS_BASE {
             self.fs_base = value;

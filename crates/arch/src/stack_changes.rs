@@ -1,9 +1,9 @@
-//! What instructions do to the stack pointer.
+//! The effect of instructions on the stack pointer.
 
 use crate::instructions::STACK_POINTER;
 use iced_x86::{Instruction, InstructionInfoFactory};
 
-/// Tells by how much instructions move the stack pointer.
+/// Computes by how much instructions move the stack pointer.
 pub struct StackChanges(InstructionInfoFactory);
 
 impl Default for StackChanges {
@@ -13,7 +13,7 @@ impl Default for StackChanges {
 }
 
 impl StackChanges {
-    /// By how much; `None` where that isn't in the instruction.
+    /// The number of bytes that an instruction adds to the stack pointer. `None` if that depends on more than the instruction itself.
     pub fn of(&mut self, instruction: &Instruction) -> Option<i64> {
         let change = i64::from(instruction.stack_pointer_increment());
         let writes = |used: &iced_x86::UsedRegister| {

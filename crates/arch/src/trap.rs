@@ -1,4 +1,4 @@
-//! The instruction that a software breakpoint consists of.
+//! The instruction of a software breakpoint.
 
 /// `int3`, in one byte (Intel SDM vol. 2, INT n/INTO/INT3).
 pub const TRAP: u8 = 0xcc;

@@ -1,26 +1,25 @@
-//! Which bytes the processor's debug registers watch: cutting ranges into what a register can hold, and sharing the few
-//! registers there are.
+//! Allocates the debug registers: cuts ranges of bytes into pieces that a register can watch, and shares the registers between watchpoints.
 //!
-//! A register watches 1, 2, 4 or 8 bytes at a multiple of that, for writes, or for reads and writes: there is none for
-//! reads alone. Where what counts is that the value changes, a register may watch more than the range, since
-//! the value tells; else it has to be cut exactly.
+//! A register watches 1, 2, 4 or 8 bytes, aligned to their number, for writes or for both reads and writes; the hardware can't watch reads
+//! alone. If a watchpoint is about changes of a value, its registers may cover more than the range, since comparing the value filters out
+//! other accesses. Otherwise the range must be covered exactly.
 
-/// How many registers for addresses the processor has.
+/// The number of address registers.
 pub const SLOTS: usize = 4;
 
-/// What one register watches.
+/// The bytes that one register watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The first byte.
     pub address: u64,
     /// 1, 2, 4 or 8; divides the address.
     pub length: u64,
-    /// Reads, too.
+    /// Watches reads as well as writes.
     pub reads: bool,
 }
 
-/// The fewest slots that watch the range; with `roomy`, they may watch bytes around it. Ranges of more than `SLOTS` words
-/// give more than can be had, but not many more.
+/// The fewest slots that cover the range; with `roomy`, they may also cover bytes around it. A range of more than `SLOTS` words yields more
+/// slots than exist, but not many more.
 pub fn pieces(address: u64, length: u64, reads: bool, roomy: bool) -> Vec<Slot> {
     let end = address.saturating_add(length);
     let mut at = address;
@@ -41,13 +40,13 @@ pub fn pieces(address: u64, length: u64, reads: bool, roomy: bool) -> Vec<Slot> 
     pieces
 }
 
-/// The largest that begins at `at` and doesn't go beyond `room`.
+/// The size of the largest slot that begins at `at` and is at most `room` bytes long.
 fn largest(at: u64, room: u64) -> u64 {
     let fits = |size: &u64| at.is_multiple_of(*size) && *size <= room;
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// The smallest that has all of the range which is in one word with its first byte.
+/// The start and size of the smallest slot that contains `at` and the rest of the range within the same 8-byte word.
 fn enclosing(at: u64, end: u64) -> (u64, u64) {
     let last = (end - 1).min(at | 7);
     let holds = |size: &u64| at / size == last / size;
@@ -55,7 +54,8 @@ fn enclosing(at: u64, end: u64) -> (u64, u64) {
     (at / size * size, size)
 }
 
-/// Who uses which register. What stays keeps its register: threads get to know changes one by one.
+/// The assignment of slots to registers. A slot keeps its register as long as it is used, because threads get their registers updated one
+/// by one.
 #[derive(Debug, Default)]
 pub struct Table {
     slots: [Option<Slot>; SLOTS],
@@ -63,18 +63,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// What each register watches.
+    /// The slot of each register.
     pub fn slots(&self) -> &[Option<Slot>; SLOTS] {
         &self.slots
     }
 
-    /// Grows with each change; 0: nothing was ever watched.
+    /// Increases with each change; 0 means that nothing was ever watched.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Watches what each of `wanted` needs, in this order; for each whether it has it, or how many registers were free for
-    /// it. Equal slots are one.
+    /// Assigns registers to the slots of each of `wanted`, in this order. The result says for each whether it has all of its slots; the
+    /// error is how many registers were free for it. Equal slots share a register.
     pub fn assign(&mut self, wanted: &[Vec<Slot>]) -> Vec<Result<(), usize>> {
         let before = self.slots;
         let mut given: Vec<Slot> = Vec::new();
@@ -110,7 +110,7 @@ impl Table {
         answers
     }
 
-    /// Which registers watch any of these, as bits.
+    /// The registers that watch any of these slots, as a bit mask.
     pub fn mask(&self, slots: &[Slot]) -> u64 {
         let bits = self.slots.iter().enumerate();
         bits.filter(|(_, slot)| slot.is_some_and(|slot| slots.contains(&slot)))

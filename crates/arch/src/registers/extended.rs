@@ -1,41 +1,41 @@
-//! The state of a thread's x87, SSE and AVX units, as the kernel gives it: the format of the instruction XSAVE (Intel SDM vol. 1, 13.4).
+//! The state of a thread's x87, SSE and AVX units in the kernel's format, which is that of the instruction XSAVE (Intel SDM vol. 1, 13.4).
 
 use super::named::{STACK as X87, UPPER, VECTORS};
 use crate::extended_floats::from_extended;
 
-/// Where the parts of that format begin, in bytes.
+/// Offsets in that format, in bytes.
 const MXCSR: usize = 24;
 const STACK: usize = 32;
 const XMM: usize = 160;
-/// Which parts the system keeps; Linux puts that where the processor has nothing (`NT_X86_XSTATE`).
+/// Offset of a bit mask of the components that the system saves. Linux stores it in bytes that the CPU leaves unused (`NT_X86_XSTATE`).
 const KEPT: usize = 464;
-/// Which parts are not as they are at the start.
+/// Offset of a bit mask of the components that aren't in their initial state (XSTATE_BV).
 const IN_USE: usize = 512;
 const YMM_UPPER: usize = 576;
-/// Of those two, the bits for x87, for SSE, and for the upper halves of the AVX registers.
+/// The bits of these masks for x87, SSE, and the upper halves of the AVX registers.
 const FPU: u64 = 1;
 const SSE: u64 = 1 << 1;
 const AVX: u64 = 1 << 2;
 
-/// The registers of those units.
+/// The registers of these units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extended {
     /// The low 16 bytes of the vector registers.
     pub xmm: [u128; 16],
-    /// The next 16 bytes; `None`: the processor has none.
+    /// The upper 16 bytes of the AVX registers; `None` if the CPU has none.
     pub upper: Option<[u128; 16]>,
-    /// The control and status of SSE's arithmetic.
+    /// SSE's control and status register.
     pub mxcsr: u32,
-    /// x87's stack from its top; `None`: nothing is in there.
+    /// The x87 register stack from its top; `None` for an empty register.
     pub stack: [Option<f64>; 8],
-    /// x87's control word.
+    /// The x87 control word.
     pub control: u16,
-    /// x87's status word.
+    /// The x87 status word.
     pub status: u16,
 }
 
 impl Extended {
-    /// Reads the format; `None` where it is cut short.
+    /// Parses the format; `None` if it is cut short.
     pub fn parse(bytes: &[u8]) -> Option<Extended> {
         let kept = word(bytes, KEPT)?;
         let upper = match word(bytes, IN_USE) {
@@ -46,7 +46,7 @@ impl Extended {
             _ => None,
         };
         let status = half(bytes, 2)?;
-        // One bit for each register, whichever of them is the stack's top.
+        // The tag word has one bit per physical register, not per position from the stack's top.
         let there = *bytes.get(4)?;
         let top = usize::from(status >> 11 & 7);
         let mut stack = [None; 8];
@@ -68,7 +68,7 @@ impl Extended {
     }
 }
 
-/// Where a register is in that format, how many bytes it has, and the bit for what it is a part of.
+/// A register's offset in the format, its length in bytes, and its component's bit.
 fn place(number: u16) -> Option<(usize, usize, u64)> {
     let of = |first: u16| usize::from(number - first);
     Some(match number {
@@ -82,15 +82,15 @@ fn place(number: u16) -> Option<(usize, usize, u64)> {
     })
 }
 
-/// Whether a register is in that format.
+/// Whether the format contains a register.
 pub fn has(number: u16) -> bool {
     place(number).is_some()
 }
 
-/// The bits of a register.
+/// The value of a register.
 ///
 /// # Errors
-/// Why there are none, as the end of a sentence about it.
+/// Why there is no value: the rest of a sentence that begins with the register.
 pub fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
     let missing = "is not among what the system gives of this thread";
     let (at, length, part) = place(number).ok_or(missing)?;
@@ -114,12 +114,12 @@ pub fn bits(state: &[u8], number: u16) -> Result<u128, &'static str> {
     Ok(u128::from_le_bytes(wide))
 }
 
-/// Gives a register other bits.
+/// Changes the value of a register.
 ///
 /// # Errors
-/// As [`bits`], or it doesn't take these.
+/// As [`bits`], or the register doesn't accept this value.
 pub fn set_bits(state: &mut [u8], number: u16, value: u128) -> Result<(), &'static str> {
-    /// The upper half of `mxcsr` has to be zero.
+    /// The upper half of `mxcsr` must be zero.
     const MXCSR_BITS: u128 = 0xffff;
     bits(state, number)?;
     let missing = "is not among what the system gives of this thread";
@@ -166,7 +166,7 @@ mod tests {
     fn registers_are_read_and_set_in_their_places() {
         let mut state = vec![0; 832];
         state[KEPT] = 7;
-        // x87's top is register 5, and only that is there.
+        // The top of the x87 stack is register 5, and only that one isn't empty.
         state[2..4].copy_from_slice(&(5u16 << 11).to_le_bytes());
         state[4] = 1 << 5;
         assert_eq!(bits(&state, 33), Ok(0));

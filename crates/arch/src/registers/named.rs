@@ -1,18 +1,18 @@
-//! Registers, and parts of them, by the names that people write: `$eax`, `$zf`, `$st0`, `$xmm3.f32[1]`.
+//! Finds registers and parts of registers by the names that users write: `$eax`, `$zf`, `$st0`, `$xmm3.f32[1]`.
 //!
-//! A register is told by DWARF's number (System V ABI for x86-64, figure 3.36). The upper halves of the AVX registers have none there,
-//! so they get some of ours.
+//! Registers are identified by their DWARF numbers (ABI figure 3.36). The upper halves of the AVX registers have none, so they get numbers
+//! of Dapple's own.
 
 use super::{FP, FS_BASE, NAMES, PC, SP};
 use std::ops::Range;
 
-/// The numbers of the low halves of the vector registers.
+/// The numbers of the low 16 bytes of the vector registers.
 pub const VECTORS: Range<u16> = 17..33;
-/// Those of x87's stack, from its top.
+/// The numbers of the x87 register stack, from its top.
 pub const STACK: Range<u16> = 33..41;
 /// The flags.
 pub const RFLAGS: u16 = 49;
-/// Segment registers by DWARF's number, and the bases of two.
+/// The segment registers, and the bases of two, with their DWARF numbers.
 pub const SEGMENTS: [(u16, &str); 8] = [
     (50, "es"),
     (51, "cs"),
@@ -23,12 +23,12 @@ pub const SEGMENTS: [(u16, &str); 8] = [
     (FS_BASE, "fs_base"),
     (59, "gs_base"),
 ];
-/// The state of SSE's arithmetic, and x87's words.
+/// SSE's control and status register, and x87's control and status words, each with its number and its length in bits.
 pub const WORDS: [(u16, &str, u64); 3] = [(64, "mxcsr", 32), (65, "fctrl", 16), (66, "fstat", 16)];
-/// Ours: the upper halves of the AVX registers.
+/// Numbers of Dapple's own for the upper halves of the AVX registers.
 pub const UPPER: Range<u16> = 0x1000..0x1010;
 
-/// The flags by bit, with what they say when they are set (Intel SDM vol. 1, 3.4.3).
+/// The flags: bit number and name (Intel SDM vol. 1, 3.4.3).
 pub const FLAGS: [(u32, &str); 13] = [
     (0, "CF"),
     (2, "PF"),
@@ -45,10 +45,11 @@ pub const FLAGS: [(u32, &str); 13] = [
     (21, "ID"),
 ];
 
-/// Those that may be set: CF, PF, AF, ZF, SF, DF, OF and AC. The others are the kernel's, or what a debugger steps with.
+/// A mask of the flags that users may set: CF, PF, AF, ZF, SF, DF, OF and AC. The others belong to the kernel, or the debugger steps with
+/// them.
 pub const SETTABLE: u64 = 0x4_0cd5;
 
-/// The ways that vectors may be divided, with other debuggers' names for them: what a lane holds, and its bytes.
+/// The ways to divide a vector into lanes: name, interpretation, bytes per lane, and other debuggers' names for `xmm` and `ymm`.
 const LANES: [(&str, Holds, u64, [&str; 2]); 10] = [
     ("f32", Holds::Float, 4, ["v4_float", "v8_float"]),
     ("f64", Holds::Float, 8, ["v2_double", "v4_double"]),
@@ -62,7 +63,7 @@ const LANES: [(&str, Holds, u64, [&str; 2]); 10] = [
     ("i64", Holds::Signed, 8, ["v2_int64", "v4_int64"]),
 ];
 
-/// What the bits of a register are to people.
+/// How a register's bits are displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// An integer with a sign.
@@ -73,22 +74,22 @@ pub enum Holds {
     Address,
     /// One bit.
     Flag,
-    /// IEEE 754's, of 32 or 64 bits.
+    /// An IEEE 754 float of 32 or 64 bits.
     Float,
-    /// x87's, of 80 bits.
+    /// An x87 float of 80 bits.
     Extended,
 }
 
 /// A register, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
-    /// DWARF's number, or one of [`UPPER`].
+    /// Its DWARF number, or one of [`UPPER`].
     pub number: u16,
-    /// The bits in front of the part.
+    /// The offset of the part in the register, in bits.
     pub skip: u64,
-    /// How many bits it has.
+    /// The length of the part, in bits.
     pub bits: u64,
-    /// What they are to people.
+    /// How the bits are displayed.
     pub holds: Holds,
 }
 
@@ -148,7 +149,7 @@ impl Named {
     /// A lane of a vector register: `xmm3`, `f32`, 1.
     ///
     /// # Errors
-    /// Why there's none; `None`: the register has no lanes.
+    /// A sentence that says why there is no such lane. The result is `None` if the register is no vector register.
     pub fn lane(register: &str, kind: &str, index: i128) -> Option<Result<Named, String>> {
         let (number, bytes) = vector(register)?;
         let lanes = match lanes(register, kind)? {
@@ -173,15 +174,15 @@ impl Named {
     }
 }
 
-/// What the lanes of a vector register are.
+/// A way to divide a vector register into lanes.
 pub struct Lanes {
     bytes: u64,
     hold: Holds,
-    /// A sentence on them.
+    /// A sentence for the user that lists the lanes.
     pub all: String,
 }
 
-/// The lanes of a vector register that a word stands for; `None`: the register has none.
+/// The lanes of a vector register that `kind` names; `None` if the register is no vector register.
 pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
     let (_, bytes) = vector(register)?;
     let mut known = LANES.iter();
@@ -201,13 +202,13 @@ pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
     }))
 }
 
-/// A vector register's number among its like, and its bytes.
+/// A vector register's index, and its length in bytes.
 pub fn vector(register: &str) -> Option<(u16, u64)> {
     let of = |kind, bytes| Some((numbered(register, kind, 16)?, bytes));
     of("xmm", 16).or_else(|| of("ymm", 32))
 }
 
-/// The names of all that can be spoken of, but for parts of general registers and the names of other debuggers.
+/// All names for completion, without parts of general registers and without other debuggers' names.
 pub fn names() -> impl Iterator<Item = String> {
     let numbered = |kind: &'static str, count: u16| (0..count).map(move |n| format!("{kind}{n}"));
     let named = ["pc", "sp", "fp"].into_iter().chain(NAMES);
@@ -253,14 +254,14 @@ fn numbered(name: &str, kind: &str, count: u16) -> Option<u16> {
     digits.parse().ok().filter(|n| is_plain && *n < count)
 }
 
-/// A flag by its name, in small letters or capitals.
+/// A flag by its name, in lower or upper case.
 fn flag(name: &str) -> Option<(&'static str, u32)> {
     let mut flags = FLAGS.iter();
     let (bit, known) = flags.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
     Some((known, *bit))
 }
 
-/// A general register's number, where the part begins and how many bits it has.
+/// A general register's number, and the offset and length of the named part in bits.
 fn general_named(name: &str) -> Option<(u16, u64, u64)> {
     let by_name = |name: &str| {
         let mut known = (0u16..).zip(NAMES);
@@ -279,7 +280,7 @@ fn general_named(name: &str) -> Option<(u16, u64, u64)> {
     Some((by_name(&whole)?, skip, bits))
 }
 
-/// The register that a part with a name of its own is of, and where it is (Intel SDM vol. 1, 3.4.1).
+/// The register that a named part belongs to, and the part's offset and length in bits (Intel SDM vol. 1, 3.4.1).
 fn part(name: &str) -> Option<(String, u64, u64)> {
     let numbered = |suffix: char| {
         let head = name.strip_suffix(suffix)?;

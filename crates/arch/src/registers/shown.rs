@@ -1,4 +1,4 @@
-//! Registers as people look at them: in groups, with what is in their parts.
+//! Registers for display: in groups, with their parts.
 
 use super::extended::Extended;
 use super::named::FLAGS;
@@ -11,33 +11,33 @@ use std::fmt::Display;
 pub struct ShownRegister {
     /// Its name.
     pub name: String,
-    /// Its value, or in angle brackets why there is none; a group has none.
+    /// Its value, or in angle brackets the reason why there is none; empty for a group.
     pub text: String,
-    /// An expression that gives it, where there is one.
+    /// An expression that evaluates to it, if there is one.
     pub expression: Option<String>,
-    /// The address that it may be.
+    /// Its value as an address, if it may be one.
     pub memory: Option<Address>,
-    /// What it has in it.
+    /// The registers of a group, or the parts of a register.
     pub parts: Vec<ShownRegister>,
 }
 
-/// What a thread has besides the registers that frames can be asked for: as it is now, so of its innermost frame.
+/// The registers of a thread that the unwinder doesn't recover, so they are known in the innermost frame only.
 pub struct Rest<'a> {
     /// The flags.
     pub flags: u64,
-    /// By name.
+    /// The segment registers and bases, by name.
     pub segments: [(&'static str, u64); 8],
-    /// Where the target gives them.
+    /// The x87, SSE and AVX registers, if the target has them.
     pub extended: Option<&'a Extended>,
 }
 
-/// The numbers of the general ones in the order that people know: DWARF's is another.
+/// The numbers of the general registers in the customary order, which isn't DWARF's.
 const ORDER: [u16; 17] = [0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
-/// Below are no addresses.
+/// Values below this are not shown as addresses.
 const LOWEST: u64 = 0x1_0000;
 
-/// The state of SSE's arithmetic (Intel SDM vol. 1, 10.2.3): flags of what has happened, then masks.
+/// The bits of `mxcsr` (Intel SDM vol. 1, 10.2.3): exception flags and modes, then exception masks.
 const MXCSR: [(u32, &str); 14] = [
     (0, "IE"),
     (1, "DE"),
@@ -55,7 +55,7 @@ const MXCSR: [(u32, &str); 14] = [
     (15, "FZ"),
 ];
 
-/// The registers of a frame in groups. What only the innermost frame has is `None` for others.
+/// The registers of a frame in groups. `rest` is `None` for all but the innermost frame.
 pub fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
     let mut groups = vec![
         group(
@@ -100,7 +100,7 @@ fn plain(name: &str, text: String) -> ShownRegister {
     }
 }
 
-/// One that expressions know by the same name.
+/// A register that expressions know by the same name.
 fn spoken(name: &str, text: String) -> ShownRegister {
     ShownRegister {
         expression: Some(format!("${name}")),
@@ -133,7 +133,7 @@ fn flags(flags: Option<u64>) -> Vec<ShownRegister> {
     vec![eflags]
 }
 
-/// A register whose bits have names: those that are set, and as parts all.
+/// A register whose bits have names: the text lists those that are set, the parts are all.
 fn decoded(name: &str, value: u64, bits: &[(u32, &str)]) -> ShownRegister {
     let is_set = |bit: u32| value >> bit & 1;
     let set = bits.iter().filter(|(bit, _)| is_set(*bit) == 1);
@@ -164,7 +164,7 @@ fn extended_groups(extended: &Extended) -> Vec<ShownRegister> {
     groups
 }
 
-/// A register of lanes, in all the ways that it may be divided.
+/// A vector register, divided into lanes in all ways.
 fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
     let digits: String = bytes
         .iter()
@@ -188,7 +188,7 @@ fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
             lane.expression = Some(format!("${name}.{}{}", kind.name, lane.name));
         }
     }
-    // What is wider than 16 bytes is no number.
+    // Expressions have no integers wider than 16 bytes.
     let expression = (bytes.len() == 16).then(|| format!("${name}"));
     ShownRegister {
         parts,

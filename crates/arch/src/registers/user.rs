@@ -5,7 +5,7 @@ use super::{FS_BASE, Registers};
 use crate::Address;
 use iced_x86::Register;
 
-/// Where each register is in the kernel's layout, in words.
+/// The index of each register in the kernel's layout, in words.
 mod word {
     pub(super) const R15: usize = 0;
     pub(super) const R14: usize = 1;
@@ -39,7 +39,7 @@ mod word {
 /// How many words the kernel's `user_regs_struct` has.
 pub const REGISTER_WORDS: usize = 27;
 
-/// A thread's general registers, segment registers and the number of its system call, as the kernel reads and writes them.
+/// A thread's general registers, segment registers and system call number (`orig_rax`), in the kernel's layout.
 #[derive(Clone, Copy)]
 pub struct UserRegisters([u64; REGISTER_WORDS]);
 
@@ -65,7 +65,7 @@ impl UserRegisters {
         self.0[word::RSP]
     }
 
-    /// Moves the thread.
+    /// Sets the instruction pointer.
     pub fn set_pc(&mut self, pc: Address) {
         self.0[word::RIP] = pc.0;
     }
@@ -90,7 +90,7 @@ impl UserRegisters {
         self.0[word::EFLAGS] = flags;
     }
 
-    /// The segment registers and bases by name.
+    /// The segment registers and bases, by name.
     pub fn segments(&self) -> [(&'static str, u64); 8] {
         let r = &self.0;
         [
@@ -105,20 +105,22 @@ impl UserRegisters {
         ]
     }
 
-    /// Has the kernel forget a system call that the thread is in, so that it neither runs it again nor moves the thread.
+    /// Makes the kernel forget a system call that the thread is in, so that it neither restarts the call nor changes the instruction
+    /// pointer.
     pub fn forget_system_call(&mut self) {
         self.0[word::ORIG_RAX] = u64::MAX;
     }
 
-    /// A system call's number and first argument.
+    /// Sets a system call's number and first argument.
     pub fn set_call(&mut self, number: u64, argument: u64) {
         self.0[word::RAX] = number;
         self.0[word::RDI] = argument;
     }
 
-    /// Has the thread begin a function, with so many vector registers in use for arguments, in no system call.
+    /// Sets the registers for a call of the function at `code`: integer arguments, and the number of vector registers used for arguments.
+    /// The thread leaves any system call.
     pub fn begin_function(&mut self, code: Address, sp: u64, integers: &[u64], vectors: u64) {
-        /// The direction flag, which functions are begun without, and the trap flag.
+        /// The direction flag, which must be clear at a function's entry, and the trap flag.
         const FLAGS: u64 = 1 << 10 | 1 << 8;
         self.forget_system_call();
         let r = &mut self.0;
@@ -139,14 +141,15 @@ impl UserRegisters {
         }
     }
 
-    /// Whether the kernel will go on with a system call in a way of its own, which another system call ends.
+    /// Whether the kernel will continue an interrupted system call through restart_syscall(2) (`-ERESTART_RESTARTBLOCK`), which another
+    /// system call of the thread would cancel.
     pub fn goes_on_with_system_call(&self) -> bool {
         const RESTART_BLOCK: i64 = -516;
         self.0[word::ORIG_RAX].cast_signed() >= 0
             && self.0[word::RAX].cast_signed() == RESTART_BLOCK
     }
 
-    /// Has the kernel make the system call anew, where it would go on with it in a way of its own.
+    /// Makes the kernel repeat the system call from its start instead of through restart_syscall(2).
     pub fn restart_anew(&mut self) {
         const RESTART: i64 = -514;
         if self.goes_on_with_system_call() {
@@ -154,7 +157,7 @@ impl UserRegisters {
         }
     }
 
-    /// Sets a register that arguments come in, by iced's name.
+    /// Sets a register that passes arguments, by iced's name; ignores others.
     pub fn set_argument(&mut self, register: Register, value: u64) {
         let r = &mut self.0;
         let place = match register {
@@ -171,7 +174,7 @@ impl UserRegisters {
         r[place] = value;
     }
 
-    /// Moves the thread to a `syscall` instruction that makes this call.
+    /// Moves the thread to a `syscall` instruction at `site` that makes this call.
     pub fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
         self.forget_system_call();
         self.0[word::RIP] = site.0;
@@ -180,27 +183,27 @@ impl UserRegisters {
         [self.0[word::R10], self.0[word::R8], self.0[word::R9]] = [0; 3];
     }
 
-    /// Whether the thread is in this system call, or was until it was interrupted.
+    /// Whether the thread is in this system call, or was when it was interrupted.
     pub fn is_in_call(&self, number: i64) -> bool {
         self.0[word::ORIG_RAX].cast_signed() == number
     }
 
-    /// What a system call has answered.
+    /// The result of a system call.
     pub fn answer(&self) -> i64 {
         self.0[word::RAX].cast_signed()
     }
 
-    /// All registers as the kernel's words.
+    /// All registers in the kernel's layout.
     pub fn to_words(self) -> [u64; REGISTER_WORDS] {
         self.0
     }
 
-    /// The registers that the kernel has given as these words.
+    /// Takes registers in the kernel's layout.
     pub fn from_words(words: [u64; REGISTER_WORDS]) -> UserRegisters {
         UserRegisters(words)
     }
 
-    /// Takes the instruction and stack pointers and the registers that callees leave alone from a frame.
+    /// Takes the instruction and stack pointers and the callee-saved registers from a frame.
     pub fn set_kept(&mut self, frame: &Registers) {
         let r = &mut self.0;
         let places = [
@@ -220,7 +223,7 @@ impl UserRegisters {
         }
     }
 
-    /// Sets a general register by DWARF's number; false: there is none with that number.
+    /// Sets a general register or the instruction pointer by its DWARF number. Returns `false` if there is none with that number.
     pub fn set(&mut self, number: u16, value: u64) -> bool {
         let r = &mut self.0;
         let places = [
@@ -246,14 +249,14 @@ impl UserRegisters {
         place.map(|place| r[place] = value).is_some()
     }
 
-    /// Whether the kernel will run a system call again when the thread goes on (its result is one of `-ERESTART…`).
+    /// Whether the kernel will restart an interrupted system call when the thread continues (its result is one of `-ERESTART…`).
     pub fn restarts_system_call(&self) -> bool {
         const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
         self.0[word::ORIG_RAX].cast_signed() >= 0
             && RESTARTS.contains(&self.0[word::RAX].cast_signed())
     }
 
-    /// A 64-bit general register or segment base by iced's name; `None` for others.
+    /// A 64-bit general register, the instruction pointer, or a segment's base, by iced's name; `None` for others.
     pub fn get(&self, register: Register) -> Option<u64> {
         let r = &self.0;
         Some(match register {
@@ -281,7 +284,7 @@ impl UserRegisters {
         })
     }
 
-    /// The same by DWARF numbers.
+    /// The same registers by their DWARF numbers.
     pub fn to_dwarf(self) -> Registers {
         let r = &self.0;
         let values = [
