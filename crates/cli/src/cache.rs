@@ -1,4 +1,4 @@
-//! `dapple cache`: the indexes of large programs that are kept between sessions.
+//! `dapple cache`: manages the indexes of large programs that are kept between sessions.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use dapple_symbols::Module;
 use dapple_symbols::indexing::{IndexCache, IndexState};
 
-/// What `dapple cache` can be told.
+/// The options of `dapple cache`.
 #[derive(Args)]
 pub struct Options {
     #[command(subcommand)]
@@ -45,7 +45,7 @@ pub fn open() -> anyhow::Result<IndexCache> {
         .with_context(|| format!("indexes can't be kept in {}", folder.display()))
 }
 
-/// As [`open`], for sessions, which do without.
+/// As [`open`], for sessions, which also work without a cache.
 pub fn open_if_possible() -> Option<Arc<IndexCache>> {
     open()
         .inspect_err(|error| tracing::warn!("{error:#}"))
@@ -53,7 +53,7 @@ pub fn open_if_possible() -> Option<Arc<IndexCache>> {
         .map(Arc::new)
 }
 
-/// Does what was asked.
+/// Runs `dapple cache`.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = Arc::new(open()?);
     match options.action {

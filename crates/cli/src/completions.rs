@@ -1,4 +1,4 @@
-//! `dapple completions SHELL`: a script that has a shell complete dapple's own commands and options.
+//! `dapple completions SHELL`: prints a script with which a shell completes dapple's commands and options.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-/// What `dapple completions` can be told.
+/// The options of `dapple completions`.
 #[derive(Args)]
 pub struct Options {
     /// The shell; the script goes to standard output
@@ -17,7 +17,7 @@ pub struct Options {
 /// Writes the script.
 ///
 /// # Errors
-/// Nobody takes it.
+/// Standard output can't be written to.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     let mut command = crate::Arguments::command();

@@ -23,7 +23,7 @@ use crate::cache;
 use crate::listening::{self, Address, Server};
 use crate::wire_log::WireLog;
 
-/// What `dapple dap` can be told.
+/// The options of `dapple dap`.
 #[derive(Args)]
 pub struct Options {
     /// Serve each connection on this address its own session, instead of one session on stdio: HOST:PORT, or unix:PATH for a
@@ -48,26 +48,27 @@ pub struct Options {
     pub launch_schema: bool,
 }
 
-/// How long sessions may take to end when the process that was started has been killed, and nobody waits for them any more.
+/// How long sessions may take to end after the process that the client started was killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until the client is gone; with `--listen`, until the process is ended.
+/// Serves until the client disconnects; with `--listen`, until a signal ends the process.
 pub fn run(options: Options) -> anyhow::Result<()> {
     if options.launch_schema {
         return print_launch_schema();
     }
-    // A client may kill what it has started. Who types messages on a terminal needs a process in its foreground.
+    // A client may kill the process that it has started, so the adapter moves into another one. A user who types messages on a terminal
+    // needs the adapter in the terminal's foreground process group, so it stays there.
     let apart = match options.listen.is_none() && !std::io::stdin().is_terminal() {
         true => apart::go_apart().ok(),
         false => None,
     };
     let front = apart.as_ref().and_then(|apart| apart.front().ok());
-    // Where there is no memory for it, the next start does it.
+    // If the thread can't be started, the next start cleans up.
     let cleaning = thread::Builder::new()
         .name("cleaning".to_owned())
         .spawn(dapple_adapter::private_folder::remove_abandoned);
     let outcome = serve_until_the_end(options, front);
-    // It can't fail but by a panic, which says so itself.
+    // It fails only by a panic, which has printed its own message.
     let _ = cleaning.map(thread::JoinHandle::join);
     if let Some(apart) = apart {
         apart.end_with(u8::from(outcome.is_err()));
@@ -75,14 +76,14 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     outcome
 }
 
-/// As it is in the repository: `crates/adapter/launch-schema.json`.
+/// Prints the schema, as in the repository's `crates/adapter/launch-schema.json`.
 fn print_launch_schema() -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(&schema::launch_schema())?;
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
 fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow::Result<()> {
-    // Standard output carries the protocol; what the adapter has to say beside it goes to standard error.
+    // Standard output carries the protocol; the adapter's own messages go to standard error.
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
@@ -119,8 +120,8 @@ fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
     }
 }
 
-/// Serves every connection on a thread of its own until a signal comes or nobody has come for as long as `idle`, then waits for
-/// the sessions to end.
+/// Serves every connection on a thread of its own, until a signal arrives or there has been no session for as long as `idle`; then waits
+/// for the sessions to end.
 fn listen(
     address: Address,
     reach: Reach,
@@ -150,10 +151,10 @@ fn listen(
     )
 }
 
-/// Why there is no serving, with the system's reason behind it.
+/// The error message if a thread can't be started; the system's reason follows it.
 const NO_THREAD: &str = "this process can't start a thread, for want of memory (`ulimit -v`) or since there are too many (`ulimit -u`)";
 
-/// A channel that closes when a signal asks the process to end, or the one that was started is gone.
+/// A channel that closes when a signal asks the process to end, or the front process has ended.
 fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infallible>> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot take care of signals")?;
@@ -171,11 +172,11 @@ fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infal
         let wait = move || {
             front.wait();
             if apart::guards_any() {
-                // Somebody else's process, of which leave has to be taken.
+                // An attached process has to be detached first.
                 handle.close();
                 thread::park_timeout(GRACE);
             }
-            // What was launched ends with this, with all its children.
+            // Launched programs are killed with this process, with all their children.
             std::process::exit(1);
         };
         thread::Builder::new()

@@ -1,4 +1,4 @@
-//! Where the user's files of this program are.
+//! The user's directories for this program's files.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub fn user_directory(variable: &str, fallback: &str) -> Option<PathBuf> {
     )
 }
 
-/// `$XDG_CACHE_HOME/dapple/build` or `~/.cache/dapple/build`: programs that were made of one source file.
+/// `$XDG_CACHE_HOME/dapple/build` or `~/.cache/dapple/build`: programs compiled from one source file.
 pub fn programs() -> Option<PathBuf> {
     Some(user_directory("XDG_CACHE_HOME", ".cache")?.join("build"))
 }

@@ -1,4 +1,5 @@
-//! `dapple in-terminal SOCKET`: what the adapter has a client run in a terminal (`runInTerminal`). It becomes the debuggee, or runs it without debugging.
+//! `dapple in-terminal SOCKET`: the launcher that a client runs in a terminal for the adapter (`runInTerminal`). It becomes the debuggee,
+//! or runs the program without debugging.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-/// What the adapter tells it.
+/// The options of `dapple in-terminal`.
 #[derive(Args)]
 pub struct Options {
     /// Where the adapter waits
     pub socket: PathBuf,
 }
 
-/// Becomes the program, and then never returns, or runs it and ends as it does.
+/// Becomes the program and never returns, or runs it as a child and returns its exit code.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     match dapple_adapter::launcher::run(&options.socket) {
         Ok(code) => Ok(ExitCode::from(code)),
@@ -21,7 +22,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The command line that a client is asked to run, but for the socket.
+/// The command line that a client is asked to run, without the socket.
 pub fn command() -> Option<Vec<String>> {
     let own = std::env::current_exe().ok()?;
     Some(vec![

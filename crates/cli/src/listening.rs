@@ -1,6 +1,6 @@
-//! `dapple dap --listen`: where it listens, and until when.
+//! `dapple dap --listen`: the address, and the loop that serves connections until the server ends.
 //!
-//! Who may connect is decided in [`dapple_dap::transport::listen`].
+//! [`dapple_dap::transport::listen`] decides who may connect.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use dapple_dap::transport::listen::{
 };
 use dapple_dap::transport::{Connection, Options};
 
-/// Where to listen.
+/// An address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// `127.0.0.1:PORT`
@@ -28,7 +28,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// Reads an address as it is typed. A path may be of any bytes.
+    /// Parses an address as the user types it. A path may contain any bytes.
     pub fn parse(text: OsString) -> Result<Self, String> {
         if let Some(path) = text.as_bytes().strip_prefix(b"unix:") {
             return match path {
@@ -43,7 +43,7 @@ impl Address {
     }
 }
 
-/// What takes the connections.
+/// A listening socket.
 #[derive(Debug)]
 pub enum Server {
     Tcp(TcpServer),
@@ -51,7 +51,7 @@ pub enum Server {
 }
 
 impl Server {
-    /// Listens. `reach` is about TCP.
+    /// Starts listening. `reach` applies to TCP only.
     pub fn bind(address: Address, reach: Reach) -> Result<Self, ListenError> {
         match address {
             Address::Tcp(address) => TcpServer::bind(address, reach).map(Self::Tcp),
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// Where it listens, as `--listen` takes it.
+/// The address in the form that `--listen` takes.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,13 +89,13 @@ impl Listener for Server {
     }
 }
 
-/// What a session tells the thread that ends the server.
+/// What a session reports to the thread that ends the server.
 enum Session {
     Begins,
     Ends,
 }
 
-/// Tells of a session's end, also where it panics.
+/// Reports a session's begin and, when dropped, its end, even after a panic.
 struct Open<'a>(&'a Sender<Session>);
 
 impl<'a> Open<'a> {
@@ -135,12 +135,13 @@ pub fn serve(
         session(number, connection);
     };
     let outcome = serve_each(&*server, options, session);
-    // It ends with the last session, if not before. The file of a Unix socket is removed by the last who has the server.
+    // The thread ends with the last session at the latest. The file of a Unix socket is removed when the last reference to the server is
+    // dropped.
     let _ = stopping.join();
     Ok(outcome?)
 }
 
-/// Returns when the server is to take no more connections.
+/// Returns when the server shall accept no more connections.
 fn wait_for_the_end(
     sessions: &Receiver<Session>,
     idle: Option<Duration>,
@@ -159,7 +160,7 @@ fn wait_for_the_end(
                 Err(_) => return,
             },
             recv(idle_for_too_long) -> _ => return,
-            // Nothing is ever sent: the channel closes.
+            // Nothing is ever sent here: the channel closes.
             recv(shutdown) -> _ => return,
         }
     }

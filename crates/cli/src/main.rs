@@ -1,9 +1,9 @@
-//! The `dapple` binary: reads the command line, hands over to the subcommand, and says what went wrong.
+//! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
-//! Nothing is debugged here: `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has the tools for definitions,
-//! `dapple symbols` shows what debug information says, `dapple cache` manages its indexes, `dapple doctor` tries what a session needs,
-//! `dapple completions` and `dapple man` are for installing it. Each subcommand is a
-//! module with its `Options` and a `run`; every error ends up here, as one sentence on stderr and exit code 1.
+//! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has tools
+//! for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
+//! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
+//! Every error ends up here, as one sentence on stderr and exit code 1.
 
 mod cache;
 mod completions;
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// musl's own allocator makes reading debug information a quarter slower.
+/// With musl's own allocator, reading debug information is a quarter slower.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Shows clap's answer: help and version go to stdout and are a success, anything else is an error like all others.
+/// Prints clap's output. Help and version go to stdout and count as success; anything else is an error like all others.
 fn report_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return match error.print() {

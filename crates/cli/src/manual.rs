@@ -1,4 +1,4 @@
-//! `dapple man`: the manual pages, made from the same table as `--help`.
+//! `dapple man`: the manual pages, generated from the same table as `--help`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 
-/// What `dapple man` can be told.
+/// The options of `dapple man`.
 #[derive(Args)]
 pub struct Options {
     /// Write the pages of all commands into this folder, as dapple.1, dapple-debug.1 and so on; else the first one goes to standard output
@@ -17,7 +17,7 @@ pub struct Options {
 /// Writes the pages.
 ///
 /// # Errors
-/// The folder can't be made or written to.
+/// The directory can't be created or written to.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let command = crate::Arguments::command().disable_help_subcommand(true);
     match &options.folder {

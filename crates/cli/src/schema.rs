@@ -1,7 +1,7 @@
-//! `dapple schema`: tools for definitions of the protocol, the official one or one's own.
+//! `dapple schema`: tools for protocol definitions, the official one or others.
 //!
-//! Arguments, files and what is printed; all else is `dapple-schema`. What was asked goes to stdout; exit code 1 stands for an error, for
-//! a difference found and for a message that is not as defined, so that scripts can ask.
+//! This module has the arguments, files and output; the rest is in `dapple-schema`. Results go to stdout. Exit code 1 stands for an error,
+//! for a difference found, or for an invalid message, so that scripts can test for it.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ use dapple_schema::diff::{self, Difference};
 use dapple_schema::validate::Validator;
 use dapple_schema::{Model, markdown, rust, typescript};
 
-/// No line of messages is read further.
+/// The longest line of messages that is read, in bytes.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// The options of `dapple schema`.
@@ -95,7 +95,7 @@ pub fn run(options: Options) -> Result<ExitCode> {
         Action::Validate(options) => validate(&options),
     };
     match outcome {
-        // Whoever reads has seen enough.
+        // The reader closed the pipe, which is no error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         outcome => outcome,
     }
@@ -149,7 +149,7 @@ fn generate(options: &Generate) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Generated Rust as rustfmt lays it out; as it is where there is no rustfmt.
+/// Generated Rust formatted by rustfmt, or unchanged if there is no rustfmt.
 fn laid_out(source: String) -> Result<String> {
     let child = Command::new("rustfmt")
         .args(["--edition", "2024"])
@@ -160,7 +160,7 @@ fn laid_out(source: String) -> Result<String> {
     if let Ok(mut child) = child {
         let input = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // From a thread: rustfmt may write before it has read everything. It may also be a stand-in that reads nothing.
+            // Written by a thread, because rustfmt may write before it has read everything. A stand-in for rustfmt may read nothing at all.
             scope.spawn(|| input.map(|mut input| input.write_all(source.as_bytes())));
             child.wait_with_output()
         })?;
@@ -219,7 +219,7 @@ fn compare(options: &Diff) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A difference of prose, one below the other.
+/// Prints a difference in text, the first version above the second.
 fn write_text(out: &mut impl Write, difference: &Difference) -> io::Result<()> {
     writeln!(out, "{}", difference.path)?;
     for (mark, text) in [('-', &difference.first), ('+', &difference.second)] {
@@ -286,7 +286,7 @@ fn model_of(path: &Path) -> Result<Model> {
     extended(None, path)
 }
 
-/// The definition in a file, with those of the one that it adds to.
+/// The definition in a file, combined with the base definition that it extends.
 fn extended(base: Option<&Path>, path: &Path) -> Result<Model> {
     let base = base.map(model_of).transpose()?;
     let text = text_of(path)?;
@@ -294,7 +294,7 @@ fn extended(base: Option<&Path>, path: &Path) -> Result<Model> {
         Some(base) => base.extended_by(&text),
         None => Model::parse(&text),
     };
-    // The error's words have its cause's in them.
+    // The error's message already includes its cause.
     model.map_err(|error| anyhow!("{} can't be used: {error}", name_of(path)))
 }
 

@@ -1,4 +1,4 @@
-//! The file of `--log`: every message of every session, as the protocol crate records conversations.
+//! The file of `--log`: every message of every session, in the format in which the protocol crate records conversations.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,19 +9,19 @@ use dapple_dap::lifecycle::Side;
 use dapple_dap::testing::Log;
 use dapple_dap::transport::Options;
 
-/// Where messages are logged, if they are.
+/// The log of messages, if there is one.
 pub struct WireLog {
     log: Option<Log>,
     own: Side,
 }
 
 impl WireLog {
-    /// Opens the file to append to it, if there is to be one; `own` is the side that we are.
+    /// Opens the file for appending, if there is a path. `own` is this process's side of the connections.
     pub fn open_if(path: Option<&Path>, own: Side) -> anyhow::Result<Self> {
         let Some(path) = path else {
             return Ok(Self { log: None, own });
         };
-        // Messages hold whatever the debugged program does.
+        // Messages may contain any of the debuggee's data.
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -32,7 +32,8 @@ impl WireLog {
         Ok(Self { log, own })
     }
 
-    /// How the connection of a session is made. Its number is unique within this process, and with the process's in the file.
+    /// The transport options of a session's connection. The session's number is unique within this process; with the process id it is
+    /// unique in the file.
     pub fn options(&self, session: u64) -> Options {
         match &self.log {
             None => Options::new(),

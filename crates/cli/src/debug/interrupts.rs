@@ -1,14 +1,14 @@
-//! Ctrl-C while the program runs.
+//! Handles Ctrl-C while the program runs.
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
 
 use super::session::Event;
 
-/// From now on Ctrl-C is an event. At the prompt it is a key like any other.
+/// Turns SIGINT into an event. (At the prompt, Ctrl-C is a key, not a signal.)
 ///
 /// # Errors
-/// The system refuses.
+/// The signal handler can't be installed.
 pub fn forward(events: Sender<Event>) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])
         .context("can't listen for Ctrl-C")?;
@@ -22,15 +22,15 @@ pub fn forward(events: Sender<Event>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has Ctrl-C be taken as before, whatever `make` does about SIGINT. The line editor takes it for itself for good, and needs it
-/// nowhere: it sees Ctrl-C as a key.
+/// Restores the SIGINT handler after `make` has run. The line editor installs one for good when it is created, but doesn't need it: it
+/// reads Ctrl-C as a key.
 pub fn kept<T>(make: impl FnOnce() -> T) -> T {
     let mut ours = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: there is room for what the C library writes.
+    // SAFETY: the C library writes one sigaction, for which there is room.
     let known = unsafe { libc::sigaction(libc::SIGINT, std::ptr::null(), ours.as_mut_ptr()) } == 0;
     let made = make();
     if known {
-        // SAFETY: the C library wrote this action above. What it names was in place then and is code of ours that stays.
+        // SAFETY: the C library wrote this action above. Its handler was installed then and is code of this program.
         unsafe { libc::sigaction(libc::SIGINT, ours.as_ptr(), std::ptr::null_mut()) };
     }
     made

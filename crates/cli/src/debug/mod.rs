@@ -1,8 +1,8 @@
 //! `dapple debug`: a debug-adapter client for the terminal.
 //!
-//! It drives any adapter through the protocol, ours by default; it sees nothing an editor could not, and it knows no
-//! engine. This module turns the options into a [`session::Session`]; `session` is the loop, `commands` what the user
-//! can say, `link` the way to the adapter, and `screen` and `input` the terminal.
+//! It drives any adapter through the protocol, Dapple's own by default. It uses nothing that an editor could not use, and doesn't depend on
+//! the engine. This module turns the options into a [`session::Session`]. `session` is the event loop, `commands` has the user's commands,
+//! `link` the connection to the adapter, and `screen` and `input` the terminal.
 
 mod breakpoints;
 mod commands;
@@ -37,7 +37,7 @@ use style::{Color, Role, Style};
 
 use crate::wire_log::WireLog;
 
-/// What `dapple debug` can be told.
+/// The options of `dapple debug`.
 #[derive(Args)]
 pub struct Options {
     /// Run this command at the start; may be given again, in order
@@ -93,7 +93,7 @@ pub struct Options {
     pub cargo: bool,
 
     /// The program to debug, a .rs, .c or .cpp file to compile and debug, or a folder with a Cargo.toml; and its arguments, passed on as they are
-    // One list: only so do options behind the program belong to the program.
+    // One list, because only then are options after the program taken as the program's.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
         required_unless_present_any = ["attach", "core", "cargo"],
@@ -104,16 +104,15 @@ pub struct Options {
     pub program: Vec<OsString>,
 }
 
-/// Runs the session until the user leaves it, and returns the exit code to leave with: the program's own with
-/// `--batch`, if it has ended; else 0.
+/// Runs the session until the user leaves it, and returns the exit code: with `--batch` the program's own, if it has ended; otherwise 0.
 ///
 /// # Errors
-/// There is nothing to debug, the adapter failed, or a command did with `--batch`.
+/// There is nothing to debug, the adapter failed, or, with `--batch`, a command failed.
 pub fn run(options: Options) -> anyhow::Result<u8> {
     let mut screen = Screen::new(Style::new(options.color));
     let mut words = options.program.into_iter();
     let wait = options.wait;
-    // What the option requires gives way to what that one conflicts with.
+    // clap doesn't enforce `requires` if the required option conflicts with another one that is present.
     if wait && options.attach.is_none() {
         bail!("--wait is for --attach: which program's start is to be waited for?");
     }
@@ -191,7 +190,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         .map_or(0, exit_code))
 }
 
-/// The adapter may be somewhere else.
+/// Makes paths absolute, because the adapter's working directory may differ.
 fn absolute(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let absolute = |file: &PathBuf| {
         std::path::absolute(file).with_context(|| format!("--natvis {}", file.display()))
@@ -199,7 +198,7 @@ fn absolute(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     files.iter().map(absolute).collect()
 }
 
-/// Reads `FROM=TO`. TO may be relative to where we are; FROM is what the compiler was told, whatever that is.
+/// Parses `FROM=TO`. TO may be relative to the working directory; FROM is the compiler's path, which may be anything.
 fn source_folders(text: &str) -> Result<SourceFolders, String> {
     let (from, to) = text
         .split_once('=')
@@ -219,7 +218,7 @@ fn source_folders(text: &str) -> Result<SourceFolders, String> {
     Ok(SourceFolders { from, to })
 }
 
-/// What JSON can carry of words.
+/// Converts words to Unicode, which JSON requires.
 fn texts(words: impl Iterator<Item = OsString>) -> anyhow::Result<Vec<String>> {
     let text = |word: OsString| {
         word.into_string().map_err(|word| {
@@ -229,7 +228,7 @@ fn texts(words: impl Iterator<Item = OsString>) -> anyhow::Result<Vec<String>> {
     words.map(text).collect()
 }
 
-/// What is to be debugged. Our own adapter compiles sources; for others that is done here.
+/// Determines what to debug. Dapple's adapter compiles source files itself; for other adapters they are compiled here.
 fn find_program(
     given: &Path,
     args: Vec<String>,
@@ -273,13 +272,13 @@ fn find_program(
     }
 }
 
-/// The program's exit code as one of ours. Linux keeps eight bits; another adapter may say anything, and what is not 0
-/// stays so.
+/// The program's exit code as a process exit code. Linux keeps eight bits, but another adapter may report any number; whatever isn't 0 must
+/// not become 0.
 fn exit_code(code: i64) -> u8 {
     u8::try_from(code).unwrap_or(1)
 }
 
-/// An operating system's error in words, without its number.
+/// An I/O error in words, without its number.
 fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),

@@ -1,4 +1,4 @@
-//! Colours: which part of a line gets which, and whether there are any.
+//! Colours: which part of a line gets which, and whether colours are used.
 //!
 //! The rest of the client names roles (`Role::Function`), never escape codes.
 
@@ -19,10 +19,10 @@ pub enum Color {
     Never,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Where the program is: the arrow and the current line.
+    /// The program's position: the arrow and the current line.
     Current,
     /// A function's name.
     Function,
@@ -30,22 +30,22 @@ pub enum Role {
     Location,
     /// A variable's name.
     Name,
-    /// Line numbers, hints and what else stands aside.
+    /// Line numbers, hints and other secondary text.
     Aside,
     /// Why the program stopped or ended.
     Reason,
-    /// What went wrong.
+    /// An error.
     Error,
 }
 
-/// Paints text, or leaves it as it is.
+/// Colours text if colours are enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     enabled: bool,
 }
 
 impl Style {
-    /// What the user wants, what NO_COLOR says and what stdout is, together (<https://no-color.org>).
+    /// Decides from the user's option, NO_COLOR (<https://no-color.org>) and whether stdout is a terminal.
     pub fn new(color: Color) -> Self {
         let unwanted = std::env::var_os("NO_COLOR");
         Self {
@@ -53,18 +53,18 @@ impl Style {
         }
     }
 
-    /// Whether there are colours.
+    /// Whether colours are enabled.
     pub fn is_enabled(self) -> bool {
         self.enabled
     }
 
-    /// Colours.
+    /// A style with colours.
     #[cfg(test)]
     pub fn always() -> Self {
         Self { enabled: true }
     }
 
-    /// No colours.
+    /// A style without colours.
     #[cfg(test)]
     pub fn plain() -> Self {
         Self { enabled: false }

@@ -1,12 +1,12 @@
-//! Text in the colours that its adapter has given it, which is asked for that where we show colours.
+//! Text with the colours that the adapter has given it. The adapter is asked for colours only if this client uses them.
 //!
-//! Of escape sequences only those that say how text looks (ECMA-48 SGR) are taken over, and each ends with its text. All
-//! else but tabs is shown as [`printable`] shows it.
+//! Only escape sequences that style text (ECMA-48 SGR) are kept, and each piece resets its style at its end. All other control characters
+//! except tabs are replaced as [`printable`] does.
 
 use super::screen::printable;
 use super::style::{Role, Style};
 
-/// Text in pieces, each with how it looks.
+/// Text in pieces, each with its style.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Styled {
     pieces: Vec<Piece>,
@@ -14,9 +14,9 @@ pub struct Styled {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Piece {
-    /// SGR's parameters; none for plain text.
+    /// The parameters of SGR; empty for plain text.
     codes: String,
-    /// Nothing in it drives a terminal.
+    /// Contains no control characters except tabs.
     text: String,
 }
 
@@ -28,7 +28,7 @@ impl Styled {
         styled
     }
 
-    /// Text that has sequences for its colours.
+    /// Parses text with escape sequences.
     pub fn of(text: &str) -> Styled {
         let mut styled = Styled::default();
         let mut codes = String::new();
@@ -39,7 +39,7 @@ impl Styled {
                     match &part[..end] {
                         "" | "0" => codes.clear(),
                         more if codes.is_empty() => codes.push_str(more),
-                        // Nobody nests so deep.
+                        // A limit against endless sequences.
                         more if codes.len() < 64 => codes.extend([";", more]),
                         _ => {}
                     }
@@ -60,12 +60,12 @@ impl Styled {
         }
     }
 
-    /// What it says.
+    /// The text without styles.
     pub fn text(&self) -> String {
         self.pieces.iter().map(|piece| &*piece.text).collect()
     }
 
-    /// So many characters of it.
+    /// The first `count` characters.
     pub fn first(&self, mut count: usize) -> Styled {
         let mut pieces = Vec::new();
         for piece in &self.pieces {
@@ -80,7 +80,7 @@ impl Styled {
         Styled { pieces }
     }
 
-    /// It for the terminal; what has no colour of its own looks as its `role` does.
+    /// The text for the terminal. Pieces without a style of their own get that of `role`.
     pub fn painted(&self, style: Style, role: Option<Role>) -> String {
         let paint = |piece: &Piece| match role {
             _ if style.is_enabled() && !piece.codes.is_empty() => {

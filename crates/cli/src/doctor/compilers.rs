@@ -1,4 +1,4 @@
-//! The compilers, and whether their debug information is what is read: each compiles a program.
+//! Checks the compilers: each compiles a small program, whose debug information is then read.
 
 use dapple_adapter::private_folder::PrivateFolder;
 use std::fs;
@@ -12,10 +12,10 @@ use super::{Finding, on_path};
 use crate::symbols::lookup;
 use crate::symbols::report::{self, Answer};
 
-/// The line of each program that a session stops at.
+/// The line of each program at which the session check stops.
 pub const LINE: i64 = 3;
 
-/// A program with debug information that a compiler has just made, in a folder that goes with it.
+/// A program with debug information that a compiler has just produced, in a directory that is removed with this.
 pub struct Compiled {
     pub program: PathBuf,
     pub source: PathBuf,
@@ -24,7 +24,7 @@ pub struct Compiled {
 
 struct Compiler {
     check: &'static str,
-    /// The variable that names another command.
+    /// The environment variable that overrides the command.
     variable: &'static str,
     command: &'static str,
     source: (&'static str, &'static str),
@@ -64,7 +64,7 @@ const COMPILERS: [Compiler; 3] = [
     },
 ];
 
-/// Has each compiler compile; gives the first program that came of it.
+/// Makes each compiler compile; returns the first program that was produced.
 pub fn check(tell: &mut dyn FnMut(Finding)) -> Option<Compiled> {
     let mut first = None;
     for compiler in &COMPILERS {
@@ -96,7 +96,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) -> Option<Compiled> {
     first
 }
 
-/// The first line that a command says of its version.
+/// The first line of a command's `--version` output.
 fn version(command: &str) -> Option<String> {
     let output = Command::new(command)
         .arg("--version")
@@ -108,7 +108,7 @@ fn version(command: &str) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-/// Compiles the compiler's program and reads its debug information, which is then told in a few words.
+/// Compiles the compiler's program and reads its debug information; returns the program and a short description of the debug information.
 fn compiled(compiler: &Compiler, command: &str) -> anyhow::Result<(Compiled, String)> {
     let folder = PrivateFolder::new().context("no temporary folder")?;
     let (name, text) = compiler.source;
@@ -166,7 +166,7 @@ fn compiled(compiler: &Compiler, command: &str) -> anyhow::Result<(Compiled, Str
     ))
 }
 
-/// Cargo, and whether the project here is built with debug information.
+/// Checks Cargo, and whether the project in the current directory is built with debug information.
 fn cargo(tell: &mut dyn FnMut(Finding)) {
     if on_path("cargo").is_none() {
         tell(
@@ -190,11 +190,11 @@ fn cargo(tell: &mut dyn FnMut(Finding)) {
     );
 }
 
-/// What keeps debug information out of the development profile of the project here: the key, its value, and where that stands.
+/// The setting that keeps debug information out of the project's development profile: its key, its value, and where it is set.
 fn without_debug_info() -> Option<(&'static str, String, String)> {
     let (manifest, text) = project()?;
     let lacks = |value: &str| !matches!(value, "2" | "true" | "full");
-    // Which wins over the file.
+    // The environment variable overrides the file.
     if let Ok(value) = std::env::var("CARGO_PROFILE_DEV_DEBUG") {
         let place = "the environment".to_owned();
         return lacks(&value).then_some(("CARGO_PROFILE_DEV_DEBUG", value, place));
@@ -203,7 +203,7 @@ fn without_debug_info() -> Option<(&'static str, String, String)> {
     lacks(&value).then(|| ("debug", value, manifest.display().to_string()))
 }
 
-/// The manifest whose profiles count for the folder that one is in, with its text: the workspace's, or the package's.
+/// The manifest whose profiles apply to the current directory, with its text: the workspace's, or else the package's.
 fn project() -> Option<(PathBuf, String)> {
     let here = std::env::current_dir().ok()?;
     let manifests = here.ancestors().filter_map(|folder| {

@@ -1,4 +1,5 @@
-//! Editors' configuration: only looked for, and told where it was found, but for a path to a `dapple` that isn't there.
+//! Looks for this debugger in editors' configurations and reports where it was found. The only thing it warns of is a path to a `dapple`
+//! that doesn't exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use super::{Finding, home, is_executable};
 
 const CHECK: &str = "editors";
 
-/// Where VS Code and its kin keep extensions, below the user's folder.
+/// Where VS Code and its derivatives keep extensions, below the home directory.
 const EXTENSIONS: [&str; 5] = [
     ".vscode/extensions",
     ".vscode-server/extensions",
@@ -19,7 +20,7 @@ const EXTENSIONS: [&str; 5] = [
     ".local/share/code-server/extensions",
 ];
 
-/// Where they keep the user's settings, and where a folder has its own.
+/// Where they keep the user's settings, below the home directory.
 const SETTINGS: [&str; 5] = [
     ".config/Code/User/settings.json",
     ".vscode-server/data/Machine/settings.json",
@@ -28,7 +29,7 @@ const SETTINGS: [&str; 5] = [
     ".local/share/code-server/User/settings.json",
 ];
 
-/// An editor, and the files and folders below the user's folder in which it would name the adapter.
+/// Other editors, each with the files and directories below the home directory in which its configuration would name the adapter.
 const OTHERS: [(&str, &[&str]); 5] = [
     ("Neovim", &[".config/nvim"]),
     (
@@ -46,19 +47,19 @@ const OTHERS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The same, in the folder that one is in.
+/// The same for the current directory.
 const HERE: [(&str, &str); 3] = [
     ("Vim", ".vimspector.json"),
     ("Helix", ".helix/languages.toml"),
     ("Zed", ".zed/debug.json"),
 ];
 
-/// How many files of one editor's configuration are looked into, how deep, and how long they may be.
+/// The limits of a search through one editor's configuration: number of files, depth, and bytes per file.
 const MOST_FILES: usize = 2000;
 const DEEPEST: usize = 6;
 const LONGEST: u64 = 1 << 20;
 
-/// Tells what was found.
+/// Reports what was found.
 pub fn check(tell: &mut dyn FnMut(Finding)) {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
@@ -94,7 +95,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
     findings.into_iter().for_each(tell);
 }
 
-/// The extension for VS Code, wherever it is installed.
+/// Finds the extension for VS Code.
 fn extensions(home: &Path, tell: &mut dyn FnMut(Finding)) {
     for place in EXTENSIONS {
         let entries = fs::read_dir(home.join(place)).into_iter().flatten();
@@ -115,7 +116,7 @@ fn extensions(home: &Path, tell: &mut dyn FnMut(Finding)) {
     }
 }
 
-/// The setting that says where the adapter is.
+/// Checks the setting that locates the adapter.
 fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
     let Some(text) = text_of(file) else {
         return;
@@ -142,7 +143,7 @@ fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     };
-    // What the editor puts in place of a variable isn't known here.
+    // The values of the editor's variables are unknown here.
     tell(match path.contains("${") || is_executable(&resolved) {
         true => Finding::ok(
             CHECK,
@@ -156,7 +157,7 @@ fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
     });
 }
 
-/// The files at or below a place that are not hidden, not too deep, and not behind links.
+/// The files at or below a path. Skips hidden files, symbolic links and deep directories.
 fn files(place: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut rest = vec![(place.to_owned(), 0)];

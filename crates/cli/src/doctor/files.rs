@@ -1,4 +1,4 @@
-//! The user's own surroundings: the cache of indexes, debuginfod, and which `dapple` an editor would start.
+//! Checks the user's environment: the cache of indexes, debuginfod, and which `dapple` an editor would start.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{Finding, on_path};
 use crate::cache;
 
-/// Looks at all three.
+/// Runs these checks.
 pub fn check(tell: &mut dyn FnMut(Finding)) {
     tell(cache());
     tell(debuginfod());
@@ -70,7 +70,7 @@ fn debuginfod() -> Finding {
     }
 }
 
-/// Editors start `dapple` by its name.
+/// Checks the PATH, because editors start `dapple` by its name.
 fn on_the_path() -> Finding {
     const CHECK: &str = "PATH";
     let Ok(own) = std::env::current_exe() else {

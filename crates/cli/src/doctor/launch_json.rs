@@ -1,4 +1,5 @@
-//! The folder's `.vscode/launch.json`, which several editors read: each of our configurations is held against what the adapter takes.
+//! Checks the `.vscode/launch.json` of the current directory, which several editors read: each configuration for this debugger is checked
+//! with the adapter's own code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +13,10 @@ use super::Finding;
 
 const CHECK: &str = "launch.json";
 const FILE: &str = ".vscode/launch.json";
-/// A longer file is somebody else's.
+/// Longer files, in bytes, are not read.
 const LONGEST: u64 = 1 << 20;
 
-/// Tells what is wrong in it.
+/// Reports what is wrong in the file.
 pub fn check(tell: &mut dyn FnMut(Finding)) {
     let file = Path::new(FILE);
     let Ok(metadata) = fs::metadata(file) else {
@@ -77,7 +78,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
     }
 }
 
-/// What the adapter would say of a configuration.
+/// The adapter's warnings or error about a configuration.
 fn faults_of(configuration: &Value) -> Vec<String> {
     let name = configuration["name"].as_str().unwrap_or("without a name");
     let start = match configuration["request"].as_str() {
@@ -109,7 +110,7 @@ fn faults_of(configuration: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The value with something in place of the editor's variables that can be what they stand for: a path, a number.
+/// The value with `1` in place of each of the editor's variables, which is valid both as a path and as a number.
 fn substituted(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(without_variables(text)),
@@ -140,12 +141,12 @@ fn without_variables(text: &str) -> String {
     out + rest
 }
 
-/// JSON as editors' settings have it, as JSON: without comments, and without commas behind the last item. All else stays at its place,
-/// so that errors name the right line.
+/// Turns the JSON of editors' settings into plain JSON: removes comments and trailing commas. Lines keep their numbers, so that errors name
+/// the right line.
 pub fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
-    // A comma that may be behind the last item: where it is in `out`.
+    // The position in `out` of a comma that may be a trailing one.
     let mut comma = None;
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {

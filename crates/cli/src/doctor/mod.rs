@@ -1,7 +1,7 @@
-//! `dapple doctor`: tries what a session needs, and says what to do about what is missing.
+//! `dapple doctor`: checks what a session needs, and says how to fix what is missing.
 //!
-//! Each check is a module's; it gives [`Finding`]s, which are told as they come. What can be tried is tried (`system` traces, `compilers` compile,
-//! `session` debugs), not concluded from settings. Only a `problem` keeps sessions from working.
+//! Each module is one group of checks, which report [`Finding`]s as they go. Checks try the real thing where possible (`system` traces,
+//! `compilers` compile, `session` debugs) instead of inspecting settings. Only a `problem` prevents sessions from working.
 
 mod compilers;
 mod editors;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-/// What `dapple doctor` can be told.
+/// The options of `dapple doctor`.
 #[derive(Args)]
 pub struct Options {
     /// Print JSON, for programs
@@ -25,13 +25,13 @@ pub struct Options {
     json: bool,
 }
 
-/// How much something matters.
+/// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Level {
-    /// As it should be.
+    /// All is well.
     Ok,
-    /// Something will not work, but sessions do.
+    /// One feature won't work, but sessions will.
     Warning,
     /// No session works.
     Problem,
@@ -47,7 +47,7 @@ impl Level {
     }
 }
 
-/// What a check has found.
+/// The result of a check.
 #[derive(Debug, Serialize)]
 struct Finding {
     check: &'static str,
@@ -89,7 +89,7 @@ impl Finding {
     }
 }
 
-/// All that was found, as `--json` has it. Fields may be added, none is renamed or removed.
+/// All findings, as printed by `--json`. Fields may be added, but none is renamed or removed.
 #[derive(Serialize)]
 struct Report {
     /// Whether a session can work.
@@ -97,10 +97,10 @@ struct Report {
     findings: Vec<Finding>,
 }
 
-/// Checks everything. The code is 0 if a session can work.
+/// Runs all checks. The exit code is 0 if a session can work.
 ///
 /// # Errors
-/// Nobody takes what is to be told.
+/// Standard output can't be written to.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mut report = Report {
         works: true,
@@ -140,13 +140,13 @@ fn write(finding: &Finding) -> std::io::Result<()> {
     out.flush()
 }
 
-/// The user's own folder.
+/// The user's home directory.
 fn home() -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("HOME")?);
     home.is_absolute().then_some(home)
 }
 
-/// Where a command is found, as the shell would find it.
+/// The file that the shell would run for a command.
 fn on_path(command: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

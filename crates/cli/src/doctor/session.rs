@@ -1,4 +1,4 @@
-//! A session as an editor has it: the adapter is started, debugs a small program up to a breakpoint and to its end.
+//! Checks a whole session as an editor would run it: starts the adapter, and debugs a small program to a breakpoint and to its end.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use super::Finding;
 use super::compilers::{Compiled, LINE};
 
 const CHECK: &str = "session";
-/// How long each part may take.
+/// How long each request may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Debugs what a compiler has made, or, without compilers, this program.
+/// Debugs the program that a compiler has produced, or, without compilers, this program.
 pub fn check(compiled: Option<&Compiled>, tell: &mut dyn FnMut(Finding)) {
     let outcome = match compiled {
         Some(compiled) => debug(compiled),
@@ -36,7 +36,7 @@ pub fn check(compiled: Option<&Compiled>, tell: &mut dyn FnMut(Finding)) {
     });
 }
 
-/// An adapter as an editor starts it.
+/// Starts an adapter as an editor does.
 fn start() -> anyhow::Result<Client> {
     let own = std::env::current_exe().context("this program's own file can't be found")?;
     let client =
@@ -46,7 +46,7 @@ fn start() -> anyhow::Result<Client> {
     Ok(client)
 }
 
-/// Ends the configuration, and waits for the thread that stops first.
+/// Ends the configuration, and waits for the first stop; returns its thread.
 fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Result<i64> {
     client.request::<ConfigurationDoneRequest>(Default::default())?;
     launched.wait()?;
@@ -54,7 +54,7 @@ fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Resu
     stopped.thread_id.context("the stop has no thread")
 }
 
-/// Lets the program run on, which ends well if it was left alone.
+/// Continues the program, which exits with 0 if the debugger hasn't changed it.
 fn run_to_the_end(client: &Client, thread: i64) -> anyhow::Result<()> {
     client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     let code = client
@@ -106,7 +106,7 @@ fn debug(compiled: &Compiled) -> anyhow::Result<String> {
     ))
 }
 
-/// Stops before the first instruction of this program, asked for its version.
+/// Runs this program with `--version`, stopped at its entry.
 fn debug_own() -> anyhow::Result<String> {
     let begun = Instant::now();
     let client = start()?;

@@ -1,4 +1,4 @@
-//! What the system allows, tried on processes made for it.
+//! Checks what the system permits, by trying it on processes created for the check.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use dapple_adapter::probe;
 
 use super::Finding;
 
-/// Tries tracing, attaching, watching and fixed addresses, and tells where core files go.
+/// Tries tracing, attaching, watchpoints and fixed addresses, and reports where core files go.
 pub fn check(tell: &mut dyn FnMut(Finding)) {
     tell(match probe::sight() {
         Ok(()) => Finding::ok("/proc", "is mounted, and shows this process"),
@@ -40,7 +40,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
     core_files(tell);
 }
 
-/// Where the kernel puts core files (core(5)).
+/// Reports where the kernel puts core files (core(5)).
 fn core_files(tell: &mut dyn FnMut(Finding)) {
     let Ok(pattern) = fs::read_to_string("/proc/sys/kernel/core_pattern") else {
         return;

@@ -1,4 +1,4 @@
-//! One question: an address, a line of a file, or a name.
+//! Answers one lookup: an address, a line of a file, or a name.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use super::report::{
     text,
 };
 
-/// The answer to what was asked.
+/// Answers a query.
 ///
 /// # Errors
-/// What is no question.
+/// The query is malformed.
 pub fn answer(module: &Module, query: &str) -> Result<Answer> {
     if let Some(digits) = query.strip_prefix("0x") {
         let Ok(address) = u64::from_str_radix(digits, 16) else {
@@ -74,7 +74,7 @@ fn at_address(module: &Module, address: FileAddress) -> Answer {
     }
 }
 
-/// What the address is in, innermost first.
+/// The function at an address and the calls inlined there, innermost first.
 fn frames(module: &Module, address: FileAddress) -> Vec<Frame> {
     let mut place_inside = row_place(module, address);
     let mut frames = Vec::new();
@@ -142,7 +142,7 @@ fn location(module: &Module, found: LineLocation) -> Location {
         line: found.line,
         column: found.column,
     };
-    // Calls that are inlined further may begin at the same address; the line is in the frame that is at it.
+    // Calls that are inlined deeper may begin at the same address; the frame at `stop_line` is the right one.
     let frames = frames(module, found.address);
     let on_line = |frame: &&Frame| {
         let at = frame.place.as_ref();

@@ -1,7 +1,7 @@
-//! `dapple symbols`: what a program's symbols and debug information say, without running it.
+//! `dapple symbols`: shows a program's symbols and debug information without running it.
 //!
-//! A [`report`] is gathered first, the same for people ([`print`]) and for programs (`--json`). What was asked goes to
-//! stdout; each thing that isn't there is a sentence on stderr, and exit code 1.
+//! First a [`report`] is gathered, the same for text output ([`print`]) and for `--json`. Results go to stdout. Each failed lookup is a
+//! sentence on stderr, and makes the exit code 1.
 
 pub(crate) mod lookup;
 mod print;
@@ -74,7 +74,7 @@ pub fn run(options: Options) -> Result<ExitCode> {
         false => print::report(&mut out, &report),
     };
     match written.and_then(|()| out.flush()) {
-        // Whoever reads has seen enough.
+        // The reader closed the pipe, which is no error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
         written => written?,
     }
@@ -88,7 +88,7 @@ pub fn run(options: Options) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The user's pairs, and Rust's source where rustup has it for the compiler of this program.
+/// The user's pairs, and Rust's library sources if rustup has installed those of the program's compiler.
 fn path_map(pairs: &[String], sources: &[Source]) -> Result<PathMap> {
     let mut map = PathMap::new();
     for pair in pairs {

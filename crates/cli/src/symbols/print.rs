@@ -1,11 +1,11 @@
-//! A report as people read it.
+//! Prints a report as text.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use super::report::{Answer, Function, Lookup, Place, Report, SourceFile, Summary};
 
-/// Writes it.
+/// Prints a report.
 pub fn report(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(found) = &report.summary {
         summary(out, &report.file, found)?;
@@ -32,7 +32,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A number of bytes, to three digits or so.
+/// A number of bytes with a unit, to one decimal.
 fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KiB", "MiB"] {
@@ -133,7 +133,7 @@ fn companions(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
 fn sources(out: &mut impl Write, sources: &[SourceFile]) -> io::Result<()> {
     for source in sources {
         let status = match source.status {
-            // It is here, and there is nothing to compare.
+            // The file exists, and there is no checksum to compare.
             "unknown" => "here",
             status => status,
         };

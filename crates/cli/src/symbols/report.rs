@@ -1,5 +1,5 @@
-//! What is told about a file, in the form in which `--json` has it. Fields may be added, none is renamed or removed.
-//! Addresses are text (`"0x1139"`): JSON's numbers don't hold 64 bits everywhere.
+//! The report about a file, in the format of `--json`. Fields may be added, but none is renamed or removed. Addresses are strings
+//! (`"0x1139"`), because not every JSON reader keeps 64-bit numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,11 +11,11 @@ use dapple_symbols::sources::{PathMap, Source, SourceStatus};
 use dapple_symbols::{FileAddress, Module};
 use serde::Serialize;
 
-/// All that is told.
+/// The whole report.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The file, as it was given.
+    /// The file, as the user named it.
     pub file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
@@ -31,30 +31,30 @@ pub struct Report {
 pub struct Summary {
     /// `executable` (at fixed addresses), `pie` or `library`.
     pub kind: &'static str,
-    /// In hexadecimal digits.
+    /// The build id in hexadecimal digits.
     pub build_id: Option<String>,
     /// `dwarf`, `symbols` (a symbol table only) or `none`.
     pub debug_info: &'static str,
-    /// The separate file that has the debug information.
+    /// The separate file with the debug information.
     pub debug_file: Option<String>,
     pub units: Vec<Units>,
     pub sections: Vec<SectionSize>,
-    /// The separate files that were looked for.
+    /// The separate files that were searched for.
     pub companions: Vec<CompanionFile>,
     pub source_files: usize,
     pub warnings: Vec<String>,
 }
 
-/// Units that were compiled alike.
+/// Compilation units with the same language, DWARF version and producer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Units {
     pub language: &'static str,
-    /// Of DWARF.
+    /// The DWARF version.
     pub version: u16,
     pub producer: String,
     pub count: usize,
-    /// How many of them hold a type only.
+    /// How many of them are type units.
     pub type_units: usize,
 }
 
@@ -63,9 +63,9 @@ pub struct Units {
 pub struct SectionSize {
     pub file: String,
     pub name: String,
-    /// In the file, in bytes.
+    /// The size in the file, in bytes.
     pub size: u64,
-    /// Inflated, for compressed ones.
+    /// The uncompressed size of a compressed section, in bytes.
     pub inflated_size: Option<u64>,
 }
 
@@ -83,17 +83,17 @@ pub struct CompanionFile {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceFile {
-    /// As the compiler saw it.
+    /// The path that the compiler recorded.
     pub path: String,
-    /// MD5, in hexadecimal digits.
+    /// The MD5 checksum in hexadecimal digits.
     pub checksum: Option<String>,
-    /// Where it is here, if elsewhere or not.
+    /// The path at which the file was found on this machine, mapped or not.
     pub found: Option<String>,
     /// `same`, `changed`, `missing` or `unknown`.
     pub status: &'static str,
 }
 
-/// A question and its answer.
+/// A query and its answer.
 #[derive(Serialize)]
 pub struct Lookup {
     pub query: String,
@@ -112,10 +112,10 @@ pub enum Answer {
         address: String,
         section: Option<String>,
         symbol: Option<SymbolOffset>,
-        /// The source that was compiled.
+        /// The compilation unit's source file.
         unit: Option<String>,
         language: Option<&'static str>,
-        /// Innermost first: inlined calls, then the function.
+        /// Inlined calls, innermost first, and then the function.
         frames: Vec<Frame>,
     },
     Line {
@@ -128,7 +128,7 @@ pub enum Answer {
     },
     NotFound {
         message: String,
-        /// What may have been meant.
+        /// Similar names.
         similar: Vec<String>,
     },
 }
@@ -157,9 +157,9 @@ pub struct Frame {
 #[serde(rename_all = "camelCase")]
 pub struct Location {
     pub address: String,
-    /// The line that has code: the one asked for, or the next in its function.
+    /// The line with code: the requested one, or the next in its function.
     pub place: Place,
-    /// Where a breakpoint stops: a later line for a function's opening.
+    /// The line at which a breakpoint stops: a later one if the requested line opens a function.
     pub stop_line: u32,
     pub function: Option<String>,
 }
@@ -169,18 +169,18 @@ pub struct Location {
 pub struct Function {
     pub name: String,
     pub full_name: String,
-    /// C and C++.
+    /// The parameter list, for C and C++ only.
     pub parameters: Option<String>,
     pub linkage_name: Option<String>,
     pub language: &'static str,
     /// `function`, `inlined` or `symbol`.
     pub instance: &'static str,
-    /// The function that an inlined copy is in.
+    /// The function into which an inlined copy is inlined.
     pub inlined_into: Option<String>,
     pub entry: String,
-    /// Where a breakpoint goes: past the prologue.
+    /// The address for a breakpoint: after the prologue.
     pub breakpoint: String,
-    /// Of the breakpoint.
+    /// The source position of the breakpoint.
     pub place: Option<Place>,
     pub declaration: Option<Place>,
 }
@@ -310,7 +310,7 @@ pub fn summary(module: &Module) -> Summary {
     }
 }
 
-/// Looks at every source file.
+/// Checks every source file on this machine.
 pub fn sources(sources: &[Source], map: &PathMap) -> Vec<SourceFile> {
     let check = |source: &Source| {
         let checked = source.check(map);

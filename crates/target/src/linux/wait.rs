@@ -103,6 +103,8 @@ extern "C" fn leave_gap(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_v
     if WAITING.get() && !(wait..end).contains(pc) {
         // The thread is in another handler, after which the wait may be restarted. So this signal is sent again, to be delivered as soon as
         // that handler has returned.
+        // SAFETY: sigaddset(3), getpid(2), gettid(2) and tgkill(2) are async-signal-safe. The mask is that of the interrupted handler, whose
+        // return restores the thread's former one.
         unsafe {
             libc::sigaddset(&mut context.uc_sigmask, libc::SIGURG);
             let (process, thread) = (libc::getpid(), libc::gettid());
