@@ -1,27 +1,27 @@
-//! The breakpoints the user asked for, under the numbers the user sees.
+//! The user's breakpoints, by the numbers that the user sees.
 //!
-//! An adapter is told all breakpoints of a source at once and numbers them itself; this list keeps what was asked, so
-//! that it can be told again to a new run, and finds ours by the adapter's ids.
+//! An adapter receives all breakpoints of a source at once and assigns its own ids. This list keeps the requests, so that they can be sent
+//! again to the adapter of the next run, and maps the adapter's ids to the user's numbers.
 
 use std::path::{Path, PathBuf};
 
 use dapple_dap::types::{self, BreakpointReason, FunctionBreakpoint, SourceBreakpoint};
 
-/// Where a breakpoint was asked for.
+/// Where the user requested a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A line of a file.
     Line(PathBuf, i64),
     /// A line and a column of a file, both from 1.
     Column(PathBuf, i64, i64),
-    /// The line where a function's text begins, found by its name. Only where the adapter takes no names.
+    /// The line at which a function's text begins, found by its name; for adapters without function breakpoints.
     Definition(PathBuf, i64),
-    /// A function, by name. Only where the adapter takes those.
+    /// A function, by name; for adapters with function breakpoints.
     Function(String),
 }
 
 impl Place {
-    /// The file it is in, where that was asked for.
+    /// The file that was requested, if it was a place in a file.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Place::Line(file, _) | Place::Column(file, ..) | Place::Definition(file, _) => {
@@ -32,30 +32,30 @@ impl Place {
     }
 }
 
-/// The adapter's mode for a breakpoint in all copies of its file.
+/// The breakpoint mode of Dapple's adapter for a breakpoint in all copies of a file.
 pub const COPIES: &str = "file";
 
-/// How long a breakpoint stays.
+/// How long a breakpoint exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
     /// Until it is deleted.
     Always,
     /// Until it is hit.
     Once,
-    /// Until the program stops, there or elsewhere, or ends.
+    /// Until the program stops for any reason, or ends.
     NextStop,
 }
 
-/// What a breakpoint does besides stopping.
+/// The options of a breakpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Stops only where this holds.
+    /// Stops only if this condition holds.
     pub condition: Option<String>,
     /// Stops in all copies of the file.
     pub copies: bool,
     /// Stops only this thread.
     pub thread: Option<i64>,
-    /// Stops only where no function of this name is a caller.
+    /// Stops only if no caller is a function of this name.
     pub not_from: Option<String>,
     /// Stops only on these hits: `5`, `>= 5`, `% 3`.
     pub hits: Option<String>,
@@ -64,14 +64,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// The condition that the adapter is told.
+    /// The complete condition for the adapter.
     fn condition(&self) -> Option<String> {
         let thread = self.thread.map(|thread| format!("$thread == {thread}"));
         let not_from = self.not_from.as_ref().map(|function| {
             let function = function.replace('\\', "\\\\").replace('"', "\\\"");
             format!("!$called_from(\"{function}\")")
         });
-        // What is cheap comes first.
+        // The cheap tests come first.
         let alone = thread.is_none() && not_from.is_none();
         let condition = self.condition.as_ref().map(|condition| match alone {
             true => condition.clone(),
@@ -85,37 +85,37 @@ impl Options {
     }
 }
 
-/// A breakpoint of the user's.
+/// One of the user's breakpoints.
 #[derive(Debug, Clone)]
 pub struct Breakpoint {
-    /// Its number, from 1, never used twice.
+    /// Its number, from 1, never reused.
     pub number: u32,
-    /// Where it was asked for.
+    /// The requested place.
     pub place: Place,
-    /// How long it stays.
+    /// How long it exists.
     pub stay: Stay,
-    /// What it does besides stopping.
+    /// Its options.
     pub options: Options,
     /// How often it has stopped the program.
     pub hits: u32,
-    /// What the adapter made of it; `None` before it was told.
+    /// The adapter's answer; `None` before the breakpoint was sent.
     pub answer: Option<Answer>,
 }
 
-/// What the adapter made of a breakpoint.
+/// The adapter's answer for a breakpoint.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// The adapter's number for it.
+    /// The adapter's id of the breakpoint.
     pub id: Option<i64>,
-    /// Whether it is in place.
+    /// Whether the breakpoint is set.
     pub verified: bool,
-    /// Whether it never will be.
+    /// Whether the breakpoint can never be set.
     pub failed: bool,
-    /// Why not, or what else there is to say.
+    /// Why it isn't set, or another remark.
     pub message: Option<String>,
-    /// The file it is in.
+    /// The file in which it was set.
     pub path: Option<PathBuf>,
-    /// The line it is on.
+    /// The line on which it was set.
     pub line: Option<i64>,
 }
 
@@ -136,7 +136,7 @@ impl From<types::Breakpoint> for Answer {
 }
 
 impl Breakpoint {
-    /// Where it is as far as known: the answer's place, else the one asked for.
+    /// Its file and line: the adapter's, or else the requested ones.
     pub fn location(&self) -> (Option<&Path>, Option<i64>) {
         let answer = self.answer.as_ref();
         let (path, line) = match &self.place {
@@ -161,20 +161,20 @@ pub struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// A number that none has had.
+    /// Takes the next unused number.
     pub fn take_number(&mut self) -> u32 {
         self.last += 1;
         self.last
     }
 
-    /// Has a number free again if it was the last.
+    /// Makes a number available again if it was the last one taken.
     pub fn give_number_back(&mut self, number: u32) {
         if self.last == number {
             self.last -= 1;
         }
     }
 
-    /// Adds one and returns its number.
+    /// Adds a breakpoint and returns its number.
     pub fn add(&mut self, place: Place, stay: Stay, options: Options) -> u32 {
         let number = self.take_number();
         self.list.push(Breakpoint {
@@ -188,13 +188,13 @@ impl Breakpoints {
         number
     }
 
-    /// Takes one back that could not be placed.
+    /// Removes a breakpoint that could not be set, and makes its number available again.
     pub fn take_back(&mut self, number: u32) {
         self.remove(number);
         self.give_number_back(number);
     }
 
-    /// Removes one and returns it.
+    /// Removes a breakpoint and returns it.
     pub fn remove(&mut self, number: u32) -> Option<Breakpoint> {
         let index = self
             .list
@@ -203,26 +203,26 @@ impl Breakpoints {
         Some(self.list.remove(index))
     }
 
-    /// All, in the order of their numbers.
+    /// All breakpoints, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &Breakpoint> {
         self.list.iter()
     }
 
-    /// The one with this number.
+    /// The breakpoint with this number.
     pub fn get(&self, number: u32) -> Option<&Breakpoint> {
         self.list
             .iter()
             .find(|breakpoint| breakpoint.number == number)
     }
 
-    /// The same, to change it.
+    /// The breakpoint with this number, for changes.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Breakpoint> {
         self.list
             .iter_mut()
             .find(|breakpoint| breakpoint.number == number)
     }
 
-    /// The one that the adapter calls `id`.
+    /// The breakpoint with this id of the adapter's.
     pub fn by_id(&mut self, id: i64) -> Option<&mut Breakpoint> {
         self.list.iter_mut().find(|breakpoint| {
             breakpoint
@@ -232,26 +232,26 @@ impl Breakpoints {
         })
     }
 
-    /// Those that stay until the program stops.
+    /// The numbers of the breakpoints that exist until the program stops.
     pub fn until_next_stop(&self) -> impl Iterator<Item = u32> {
         let until = |breakpoint: &&Breakpoint| breakpoint.stay == Stay::NextStop;
         self.list.iter().filter(until).map(|found| found.number)
     }
 
-    /// The program has ended: so have those that stay until it stops.
+    /// Removes the breakpoints that exist until the program stops, because it has ended.
     pub fn program_ended(&mut self) {
         self.list
             .retain(|breakpoint| breakpoint.stay != Stay::NextStop);
     }
 
-    /// Forgets the adapter's answers: it is a new one, or none.
+    /// Drops all answers, because the adapter has ended or is a new one.
     pub fn forget_answers(&mut self) {
         self.list
             .iter_mut()
             .for_each(|breakpoint| breakpoint.answer = None);
     }
 
-    /// Has the answers of another adapter, each with the number of its breakpoint, and gives those that are here for them.
+    /// Exchanges the answers here with those in `others`, which belong to another adapter; each has its breakpoint's number.
     pub fn exchange_answers(&mut self, others: &mut Vec<(u32, Answer)>) {
         let mut taken = std::mem::take(others);
         for breakpoint in &mut self.list {
@@ -277,7 +277,7 @@ impl Breakpoints {
         files
     }
 
-    /// What to tell the adapter about a file.
+    /// The breakpoints of a file, for the adapter.
     pub fn in_file(&self, file: &Path) -> Vec<SourceBreakpoint> {
         self.at(file)
             .filter_map(|breakpoint| match &breakpoint.place {
@@ -297,7 +297,7 @@ impl Breakpoints {
             .collect()
     }
 
-    /// What to tell the adapter about functions.
+    /// The function breakpoints, for the adapter.
     pub fn functions(&self) -> Vec<FunctionBreakpoint> {
         self.list
             .iter()
@@ -313,7 +313,7 @@ impl Breakpoints {
             .collect()
     }
 
-    /// Keeps the adapter's answers, which come in the order of what it was told: a file's, or those of functions.
+    /// Stores the adapter's answers for a file, or for functions if `file` is `None`. They are in the order of the request.
     pub fn answered(&mut self, file: Option<&Path>, answers: Vec<types::Breakpoint>) {
         let asked = self
             .list

@@ -1,7 +1,6 @@
-//! Completion at the prompt: command names, and what a command's argument can be.
+//! Completion at the prompt: command names, and their arguments.
 //!
-//! The line editor lives in a thread of its own, so the names it can complete are a copy that the session renews at
-//! each stop.
+//! The line editor runs on a thread of its own, so it completes from a copy of the names, which the session updates at each stop.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,18 +13,18 @@ use rustyline::{Context, Helper};
 
 use super::commands::{self, Argument};
 
-/// Names that mean something right now.
+/// The names that can be completed now.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Variables of the selected frame.
     pub variables: Vec<String>,
-    /// Source files known by now.
+    /// Source files seen so far.
     pub files: Vec<PathBuf>,
-    /// Functions of the sources known by now.
+    /// Functions in these files.
     pub functions: Vec<String>,
 }
 
-/// Completes from the command table and the names last shared with it.
+/// Completes from the command table and the shared names.
 #[derive(Debug, Clone, Default)]
 pub struct Completer {
     names: Arc<Mutex<Names>>,
@@ -33,9 +32,9 @@ pub struct Completer {
 }
 
 impl Completer {
-    /// The names, to renew them.
+    /// Locks the names for an update.
     pub fn names(&self) -> MutexGuard<'_, Names> {
-        // A panic elsewhere leaves names that are at worst out of date.
+        // After a panic elsewhere, the names are at worst out of date.
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +46,7 @@ impl Completer {
             .clone()
     }
 
-    /// Where the word before the cursor begins, and what it can become.
+    /// The start of the word before the cursor, and its possible completions.
     fn candidates(&self, line: &str) -> (usize, Vec<String>) {
         let start = line.rfind(|c: char| !is_word(c)).map_or(0, |at| {
             at + line[at..].chars().next().map_or(1, char::len_utf8)
@@ -82,7 +81,7 @@ impl Completer {
     }
 }
 
-/// A path is one word: `src/main.rs:`.
+/// Whether a character belongs to a word. A path is one word: `src/main.rs:`.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || "_/.-$".contains(c)
 }
@@ -111,7 +110,7 @@ impl rustyline::completion::Completer for Completer {
 impl Helper for Completer {}
 impl Highlighter for Completer {}
 impl Validator for Completer {}
-/// It has no hints; but it is asked for one at each change, and so knows the line.
+/// Gives no hints. The line editor asks for one after each change, which is how the typed line is recorded.
 impl Hinter for Completer {
     type Hint = String;
 
@@ -121,7 +120,7 @@ impl Hinter for Completer {
     }
 }
 
-/// The names of functions that a source text defines, by the look of it.
+/// The names of the functions that a source text appears to define.
 pub fn functions_in(path: &Path, lines: &[String]) -> Vec<String> {
     let rust = path.extension().is_some_and(|extension| extension == "rs");
     let defined = |line: &String| -> Option<String> {

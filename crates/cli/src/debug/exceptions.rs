@@ -1,11 +1,11 @@
-//! Which exceptions and signals the user wants to stop at, in terms of the adapter's own filters.
+//! Which exceptions and signals the user wants to stop at, as choices among the adapter's filters.
 
 use dapple_dap::types::{Capabilities, ExceptionBreakpointsFilter, ExceptionFilterOptions};
 
-/// The filter of ours that signals are listed in.
+/// Dapple's filter whose condition lists signals.
 pub const SIGNALS: &str = "signals";
 
-/// A filter that the user has said something of.
+/// The user's choice for a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
     id: String,
@@ -13,13 +13,13 @@ struct Choice {
     condition: Option<String>,
 }
 
-/// What the user has said; of all else the adapter's defaults hold. Stays from run to run.
+/// The user's choices, kept from run to run. Filters without a choice have the adapter's default.
 #[derive(Debug, Default)]
 pub struct Exceptions {
     choices: Vec<Choice>,
-    /// Signals with what becomes of them, as `handle` was told.
+    /// Signals with the words that the user gave to `handle`.
     signals: Vec<(String, String)>,
-    /// All filters that were ever offered: a program's languages may come with its libraries, and what is said of them holds then.
+    /// All filters that were ever offered. A library may bring in another language and its filters, and choices made earlier apply then.
     known: Vec<ExceptionBreakpointsFilter>,
 }
 
@@ -37,7 +37,7 @@ impl Exceptions {
         });
     }
 
-    /// Says what becomes of a signal: words such as `nostop pass`.
+    /// Sets how to treat a signal, by words such as `nostop pass`.
     pub fn handle(&mut self, signal: &str, words: &[&str]) {
         let signal = signal.to_ascii_uppercase();
         let known = self.signals.iter_mut().find(|(name, _)| *name == signal);
@@ -48,18 +48,18 @@ impl Exceptions {
         }
     }
 
-    /// Forgets what was said of a signal last, as it was refused.
+    /// Drops the words for a signal after the adapter refused them.
     pub fn forget(&mut self, signal: &str) {
         self.signals
             .retain(|(name, _)| !name.eq_ignore_ascii_case(signal));
     }
 
-    /// Forgets what was said of a filter, as it was refused.
+    /// Drops the choice for a filter after the adapter refused it.
     pub fn forget_filter(&mut self, id: &str) {
         self.choices.retain(|choice| choice.id != id);
     }
 
-    /// What was said of signals, a line for each.
+    /// The words for all signals, one line per signal.
     pub fn signals(&self) -> impl Iterator<Item = String> {
         self.signals
             .iter()
@@ -88,7 +88,7 @@ impl Exceptions {
         (true, Some(all.join(", ")))
     }
 
-    /// Takes note of what an adapter offers.
+    /// Records the filters that an adapter offers.
     pub fn note_offered(&mut self, capabilities: &Capabilities) {
         for filter in capabilities.exception_breakpoint_filters.iter().flatten() {
             match self
@@ -107,7 +107,8 @@ impl Exceptions {
         &self.known
     }
 
-    /// What to tell the adapter: the filters that are on, each with its condition, also those that the program has nothing for so far.
+    /// The filters to send to the adapter: all that are on, with their conditions, including those that the adapter doesn't offer for the
+    /// program yet.
     pub fn to_tell(&self) -> Vec<ExceptionFilterOptions> {
         let filters = self.known.iter();
         let on = filters.filter_map(|filter| {

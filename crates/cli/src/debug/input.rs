@@ -1,7 +1,7 @@
-//! Where commands come from: `--ex`, then the line editor on a terminal or plain lines from a pipe.
+//! Reads commands: from `--ex`, then from the line editor on a terminal or plain lines from a pipe.
 //!
-//! A line is read only when the session asks for one, by a thread of its own, so that the session can go on listening
-//! to the adapter while the user thinks. While the program runs nobody reads, and stdin is the program's.
+//! A separate thread reads a line, and only when the session asks for one, so the session can handle the adapter's messages while the user
+//! types. While the program runs no command is read, and stdin is the program's.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
@@ -16,10 +16,10 @@ use super::interrupts;
 use super::link::ProgramStdin;
 use super::session::Event;
 
-/// What stands before a command.
+/// The prompt.
 pub const PROMPT: &str = "(dapple) ";
 
-/// What came when a line was asked for.
+/// The result of a request for a line.
 #[derive(Debug)]
 pub enum Line {
     /// A command.
@@ -30,10 +30,10 @@ pub enum Line {
     End,
 }
 
-/// What happens when the scripted commands are used up.
+/// What happens after the last scripted command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// The user goes on.
+    /// Commands are read from stdin.
     Interactive,
     /// The session ends (`--batch`).
     End,
@@ -43,7 +43,7 @@ pub enum Then {
 pub struct Input {
     scripted: VecDeque<String>,
     then: Then,
-    /// Asks the reading thread for a line; started when first needed.
+    /// The request channel of the reader thread, which is started when first needed.
     ask: Option<Sender<()>>,
     events: crossbeam_channel::Sender<Event>,
     completer: Completer,
@@ -56,12 +56,12 @@ pub enum Next {
     Scripted(String),
     /// An [`Event::Line`] will follow.
     Asked,
-    /// There are no more.
+    /// There are no more commands.
     NoMore,
 }
 
 impl Input {
-    /// Commands from `scripted`, then from stdin if `then` says so.
+    /// Takes commands from `scripted`, then from stdin if `then` says so.
     pub fn new(
         scripted: Vec<String>,
         then: Then,
@@ -79,12 +79,13 @@ impl Input {
         }
     }
 
-    /// Whether a person sits at a terminal.
+    /// Whether the user types commands at a terminal.
     pub fn is_interactive(&self) -> bool {
         self.terminal && self.then == Then::Interactive
     }
 
-    /// Whether the program may have our stdin: on a terminal we do not read while it runs; a pipe is either's.
+    /// Whether the program may have this process's stdin. On a terminal, no command is read while the program runs; a pipe is either for
+    /// commands or for the program.
     pub fn program_stdin(&self) -> ProgramStdin {
         if self.is_interactive() {
             ProgramStdin::Terminal
@@ -154,7 +155,7 @@ fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
     let mut editor = interrupts::kept(|| Editor::with_config(config))?;
     editor.set_helper(Some(completer));
     if let Some(path) = history_file() {
-        // The first session has none; a broken one is no reason not to debug.
+        // The file doesn't exist in the first session, and an unreadable one must not prevent debugging.
         let _ = editor.load_history(&path);
     }
     Ok(editor)
@@ -171,7 +172,7 @@ fn edit_lines(
             Err(ReadlineError::Interrupted) => Line::Cleared,
             Err(_) => Line::End,
         };
-        // After each line: the process may end at any command.
+        // The history is written after each line, because any command may end the process.
         if let (Line::Command(text), Some(path)) = (&line, history_file())
             && !text.trim().is_empty()
         {

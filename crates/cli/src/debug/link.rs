@@ -1,7 +1,7 @@
-//! The way to the adapter: ours on a thread of this process, or another program's, and the launch.
+//! The connection to the adapter, which is Dapple's own on a thread of this process or another program; and the launch or attach request.
 //!
-//! What the adapter tells becomes [`Event`]s of the session, each with the number of the run it belongs to, since an
-//! adapter that was left may still have something to say.
+//! The adapter's messages become [`Event`]s of the session. Each has the number of its run, because an adapter that was closed may still
+//! send something.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -32,26 +32,26 @@ use super::style::Style;
 /// Which adapter to drive.
 #[derive(Debug, Clone)]
 pub enum Adapter {
-    /// Ours, on a thread.
+    /// Dapple's, on a thread of this process.
     Own,
-    /// A program that speaks the protocol on its stdio, as a shell command.
+    /// Another program that speaks the protocol on its stdio, as a shell command.
     Command(String),
 }
 
 /// What is debugged.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The executable, or the source or folder that ours makes it of, absolute; nothing if it is cargo's.
+    /// The executable, or the source or directory from which Dapple's adapter builds it; absolute. Empty if cargo builds it.
     pub path: PathBuf,
-    /// The arguments of cargo, which builds it.
+    /// The arguments for cargo, if that builds it.
     pub cargo: Option<Vec<String>>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// The source it was compiled from, if that is known.
+    /// The source that it was compiled from, if known.
     pub source: Option<PathBuf>,
     /// The language of that source.
     pub language: Option<Language>,
-    /// Ask debuginfod servers for what has no debug information.
+    /// Whether to ask debuginfod servers for missing debug information.
     pub debuginfod: bool,
     /// Where its sources are.
     pub source_map: Vec<SourceFolders>,
@@ -59,34 +59,34 @@ pub struct Program {
     pub visualizers: Vec<PathBuf>,
     /// Which process is debugged when it forks.
     pub follow_forks: FollowForks,
-    /// It runs already, or will.
+    /// The process or core file, if the program is not launched.
     pub attach: Option<Attach>,
 }
 
-/// A folder that sources were in when the program was compiled, and where they are here.
+/// A directory in which sources were when the program was compiled, and where they are on this machine.
 #[derive(Debug, Clone)]
 pub struct SourceFolders {
-    /// As the debug information names it.
+    /// The directory's path in the debug information.
     pub from: String,
-    /// The folder here, absolute.
+    /// The directory on this machine, absolute.
     pub to: String,
 }
 
-/// What is debugged instead of a program that is started.
+/// What is debugged instead of a launched program.
 #[derive(Debug, Clone)]
 pub enum Attach {
-    /// A process that runs.
+    /// A running process.
     Process {
         /// Its id, or the name or path of its executable.
         target: String,
-        /// Wait for the next one of that name to start.
+        /// Whether to wait for the next process of that name to start.
         wait: bool,
     },
-    /// What one has left.
+    /// A core file.
     Core {
-        /// The core file.
+        /// The file.
         file: PathBuf,
-        /// Where its program is, if not where it was.
+        /// The path of its program, if that has moved.
         program: Option<PathBuf>,
     },
 }
@@ -103,40 +103,40 @@ pub enum FollowForks {
     Both,
 }
 
-/// Whether the program may have our standard input.
+/// Whether the program may have this process's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramStdin {
-    /// It may, and it writes where we do: to the user's terminal.
+    /// It may, and its output goes directly to the user's terminal.
     Terminal,
     /// It may.
     Inherit,
-    /// We read commands from it.
+    /// It may not: commands are read from it.
     Null,
 }
 
-/// What a new session is to debug, and how steps go in it.
+/// What a new session debugs.
 #[derive(Debug, Clone, Copy)]
 pub enum Start<'s> {
-    /// The program, and the patterns of what steps don't enter.
+    /// The program, and the patterns of code that steps don't enter.
     Program(&'s Program, &'s [String]),
-    /// What another session's adapter asks to have debugged.
+    /// The process for which another session's adapter has requested a session.
     Asked(&'s StartDebuggingRequestArguments),
 }
 
-/// A connection to an adapter that was told to launch.
+/// A connection to an adapter that was sent a launch or attach request.
 pub struct Link {
     client: Client,
     thread: Cell<Option<i64>>,
-    /// Our own adapter's.
+    /// The thread of Dapple's adapter.
     host: Option<JoinHandle<()>>,
 }
 
 impl Link {
-    /// Starts the adapter and asks it to launch the program. The adapter's `initialized` follows as an event, its
-    /// answer to the launch as [`Event::Launched`].
+    /// Starts the adapter and sends it the launch or attach request. The adapter's `initialized` follows as an event, its answer to the
+    /// request as [`Event::Launched`].
     ///
     /// # Errors
-    /// The adapter can't be started, or does not take our greeting.
+    /// The adapter can't be started, or fails the `initialize` request.
     pub fn open(
         adapter: &Adapter,
         options: transport::Options,
@@ -163,7 +163,7 @@ impl Link {
                     "`dapple debug` opens other sessions only with --follow-forks both",
                 ));
             }
-            // Nobody listens only when all is over.
+            // Sending fails only after the session has ended.
             let _ = asked.send(Event::Asked(run, Box::new(arguments)));
             Ok(Empty)
         });
@@ -234,13 +234,13 @@ impl Link {
         let told = self.client.subscribe();
         thread::spawn(move || {
             for event in told {
-                // One of the wrong shape can mean nothing to us; the session goes on.
+                // Malformed events are ignored; the session goes on.
                 let Ok(event) = event.any() else { continue };
                 if events.send(Event::Adapter(run, Box::new(event))).is_err() {
                     return;
                 }
             }
-            // The session may be over as well.
+            // Sending fails only after the session has ended.
             let _ = events.send(Event::Gone(run));
         });
     }
@@ -248,20 +248,20 @@ impl Link {
     /// Sends a request and waits for its answer.
     ///
     /// # Errors
-    /// The adapter refused, in its own words; or it is gone.
+    /// The adapter's own message if it refused, or that it has ended.
     pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
         Ok(self.client.request::<R>(arguments)?)
     }
 
-    /// Sends a request that something may be done about before its answer comes.
+    /// Sends a request without waiting for its answer, so that it can be cancelled.
     ///
     /// # Errors
-    /// The adapter is gone.
+    /// The adapter has ended.
     pub fn send<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<Pending<R>> {
         Ok(self.client.send::<R>(arguments)?)
     }
 
-    /// Asks the adapter to give up a request, if it can do that. Its answer says what came of it.
+    /// Asks the adapter to cancel a request, if it supports that. The answer to that request says whether it was cancelled.
     pub fn cancel(&self, request: i64) {
         if self.capabilities().supports_cancel_request == Some(true) {
             let arguments = CancelArguments::new().with_request_id(request);
@@ -269,32 +269,32 @@ impl Link {
         }
     }
 
-    /// What the adapter can do.
+    /// The adapter's capabilities.
     pub fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
     }
 
-    /// A thread that is there, for requests that need one while the program runs.
+    /// The id of an existing thread, for requests that need one while the program runs.
     pub fn known_thread(&self) -> Option<i64> {
         self.thread.get()
     }
 
-    /// Notes a thread that is there.
+    /// Records the id of an existing thread.
     pub fn set_known_thread(&self, thread: i64) {
         self.thread.set(Some(thread));
     }
 
-    /// Closes the connection and waits for the adapter to be gone, so that nothing of the program is left behind.
+    /// Closes the connection and waits for the adapter to end, so that no process of the program is left behind.
     pub fn close(self) {
         drop(self.client);
         if let Some(host) = self.host {
-            // A panic in there has said so itself.
+            // A panic there has printed its own message.
             let _ = host.join();
         }
     }
 }
 
-/// Not waited for in line: some adapters answer the launch only once the user lets the program run.
+/// Waits for the answer on a thread, because some adapters answer the launch only once `configurationDone` lets the program run.
 fn forward_answer<R: Request>(launch: Pending<R>, run: u32, events: Sender<Event>)
 where
     Pending<R>: Send + 'static,
@@ -304,12 +304,12 @@ where
             .wait_for(Duration::MAX)
             .map(|_| ())
             .map_err(|error| error.to_string());
-        // Nobody listens only when the session is over.
+        // Sending fails only after the session has ended.
         let _ = events.send(Event::Launched(run, outcome));
     });
 }
 
-/// The program shares our terminal, and so our process group.
+/// Runs Dapple's adapter on a thread. The program shares this process's terminal, and therefore its process group.
 fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
     let (ours, theirs) = options.memory();
     let options = ServeOptions {
@@ -332,7 +332,7 @@ fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinH
     ))
 }
 
-/// In a process group of its own: Ctrl-C is for the program, not for its adapter.
+/// Starts another adapter in a process group of its own, because Ctrl-C is meant for the program, not for the adapter.
 fn spawn(command: &str, options: transport::Options) -> anyhow::Result<Client> {
     let mut shell = Command::new("sh");
     shell
@@ -343,7 +343,8 @@ fn spawn(command: &str, options: transport::Options) -> anyhow::Result<Client> {
         .with_context(|| format!("can't start the adapter `{command}`"))
 }
 
-/// `program`, `args`, `cwd` and `stopOnEntry` mean the same to every native adapter known; `stdin` is ours.
+/// The launch arguments. `program`, `args`, `cwd` and `stopOnEntry` have the same meaning in all known native adapters; `stdin` is specific
+/// to Dapple.
 fn launch_arguments(
     program: &Program,
     stdin: ProgramStdin,
@@ -363,7 +364,7 @@ fn launch_arguments(
         set("stdin", Raw::new("inherit")?);
     }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Terminal {
-        // Through a pipe, what it writes would come when there is a lot of it, or at its end.
+        // If its output were a pipe, the program would buffer it, and it would appear late or only at the end.
         for stream in ["stdout", "stderr"] {
             set(stream, Raw::new("/dev/tty")?);
         }
@@ -372,7 +373,7 @@ fn launch_arguments(
     Ok(arguments)
 }
 
-/// The process is held where it is, so that there is something to look at.
+/// The attach arguments. `stopOnEntry` stops the process where it is, so that the user can look at it.
 fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<AttachRequestArguments> {
     let mut arguments = AttachRequestArguments::new();
     let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
@@ -398,7 +399,7 @@ fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<Attach
     Ok(arguments)
 }
 
-/// What a process is debugged with, whether it is launched or attached to.
+/// Adds the arguments that launch and attach have in common.
 fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyhow::Result<()> {
     let mut set = |name: &str, value: Raw| arguments.insert(name.to_owned(), value);
     if program.debuginfod {
@@ -425,7 +426,7 @@ fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyho
     Ok(())
 }
 
-/// `info args` and what `finish` shows are scopes of their own here; no other adapter is asked for that.
+/// Requests separate scopes for arguments and return values, which `info args` and `finish` need. Only Dapple's adapter has that argument.
 fn add_scopes(arguments: &mut BTreeMap<String, Raw>, adapter: &Adapter) -> anyhow::Result<()> {
     if matches!(adapter, Adapter::Own) {
         arguments.insert("separateScopes".to_owned(), Raw::new(&true)?);
@@ -433,7 +434,7 @@ fn add_scopes(arguments: &mut BTreeMap<String, Raw>, adapter: &Adapter) -> anyho
     Ok(())
 }
 
-/// Which code steps don't enter is said to no other adapter than ours.
+/// Adds the patterns of code that steps don't enter, which only Dapple's adapter takes.
 fn add_skip(
     arguments: &mut BTreeMap<String, Raw>,
     skip: &[String],
@@ -445,7 +446,7 @@ fn add_skip(
     Ok(())
 }
 
-/// JSON has no paths that are not Unicode.
+/// A path as text, because JSON can only carry Unicode.
 fn text_of(path: &Path) -> anyhow::Result<&str> {
     path.to_str().with_context(|| {
         format!(

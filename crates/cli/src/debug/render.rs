@@ -1,7 +1,6 @@
-//! From the protocol's types to lines of text. No requests are made here.
+//! Turns the protocol's types into lines of text. Makes no requests.
 //!
-//! What comes from the adapter may hold anything the debuggee holds, so it passes through
-//! [`printable`](super::screen::printable) on its way out.
+//! Text from the adapter may contain any of the debuggee's data, so it passes through [`printable`](super::screen::printable).
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +11,21 @@ use super::screen::printable;
 use super::style::{Role, Style};
 use super::styled::Styled;
 
-/// A path as people would type it: relative where it lies under the working directory.
+/// A path as a user would type it: relative if it is below the working directory.
 pub fn path(path: &Path) -> String {
     if let Some(library) = in_standard_library(path) {
         return printable(&format!("<rust>/{library}"));
     }
     let below = std::env::current_dir()
         .ok()
-        // Everything is below the root.
+        // If the working directory is the root, everything would be below it.
         .filter(|here| here.parent().is_some())
         .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     printable(&below.unwrap_or_else(|| path.to_owned()).to_string_lossy())
 }
 
-/// The compiler names the standard library's sources `/rustc/COMMIT/library/…`, wherever they are.
+/// The part of a path from `library/` on, if it is in Rust's standard library. The compiler records those paths as
+/// `/rustc/COMMIT/library/…` on all machines.
 fn in_standard_library(path: &Path) -> Option<&str> {
     let (commit, rest) = path.to_str()?.strip_prefix("/rustc/")?.split_once('/')?;
     (commit.len() == 40 && rest.starts_with("library/")).then_some(rest)
@@ -36,14 +36,14 @@ pub fn location(file: &Path, line: i64, style: Style) -> String {
     style.paint(Role::Location, &format!("{}:{line}", path(file)))
 }
 
-/// The file and line a frame is at, where there is a file.
+/// A frame's file and line, if it has a file.
 pub fn source_of(frame: &StackFrame) -> Option<(PathBuf, usize)> {
     let path = frame.source.as_ref()?.path.as_ref()?;
     let line = usize::try_from(frame.line).ok().filter(|line| *line > 0)?;
     Some((PathBuf::from(path), line))
 }
 
-/// `function at file:line`, or the address where that is all there is.
+/// `function at file:line`, or with the address if that is all that is known.
 pub fn frame(frame: &StackFrame, style: Style) -> String {
     let name = style.paint(Role::Function, &printable(&frame.name));
     match source_of(frame) {
@@ -71,16 +71,16 @@ pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style)
     format!("{mark} #{index:<2} {}", frame(this, style))
 }
 
-/// What is to be read below the line that tells of a stop: an exception's text, where it is longer than that line.
+/// The text below the line that reports a stop: an exception's text, if it has several lines.
 pub fn below_stop(stop: &StoppedEventBody) -> Option<String> {
     let text = stop.text.as_deref().filter(|text| text.contains('\n'));
     let text = text.filter(|_| stop.reason == StoppedEventReason::Exception);
     text.map(printable)
 }
 
-/// Why it stopped, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: read of address 0x0`.
+/// The reason for a stop, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: read of address 0x0`.
 pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
-    // For an exception the text has its name, the description only that it is one.
+    // For an exception, the text names it; the description only says that it is one.
     let told = stop
         .text
         .as_deref()
@@ -99,7 +99,7 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         _ => format!(", at breakpoints {}", numbers()),
     };
     match (&stop.reason, breakpoints.len()) {
-        // The whole text is below.
+        // The text has several lines and is shown below.
         (StoppedEventReason::Exception, _) if below_stop(stop).is_some() => {
             let kind = stop.description.as_deref().map(printable);
             let kind = kind
@@ -119,7 +119,7 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         (StoppedEventReason::Pause, _) => "by a pause".to_owned(),
         (StoppedEventReason::Entry, _) => "at its entry".to_owned(),
         (StoppedEventReason::Breakpoint, _) => "at a breakpoint".to_owned(),
-        // What was accessed, and then the statement that did it.
+        // The description says what was accessed, the text which statement did it.
         (StoppedEventReason::DataBreakpoint, _) => {
             let what = stop.description.as_deref().map(printable);
             let by = stop.text.as_deref().map(printable);
@@ -148,7 +148,7 @@ pub fn thread(id: i64, threads: &[Thread]) -> String {
     }
 }
 
-/// What became of a breakpoint: `breakpoint 1 at tour.rs:12`.
+/// A breakpoint with its place and options: `breakpoint 1 at tour.rs:12`.
 pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     let kind = match breakpoint.stay {
         Stay::Always => "breakpoint",

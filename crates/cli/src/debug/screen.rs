@@ -1,10 +1,9 @@
-//! What the user sees: one place writes to the terminal, so that our lines, the program's output and the prompt never
-//! run into each other.
+//! Writes to the terminal. All output passes through here, so that the client's own lines, the program's output and the prompt don't mix.
 //!
-//! While the prompt stands the terminal is the line editor's, in raw mode: text then takes the place of the prompt, which
-//! is drawn anew below it with what had been typed. (The editor's own printer for this leaves pasted text lying: it
-//! waits for the terminal although it has read on.) What the program writes may stop in the middle of a line; our next
-//! line then starts on a new one.
+//! While the prompt is shown, the line editor has the terminal in raw mode. Text then replaces the prompt, which is redrawn below it with
+//! what had been typed. (rustyline's `ExternalPrinter` isn't used, because it leaves pasted text unread: it waits for the terminal although
+//! it has already read further input.) The program's output may stop in the middle of a line; the client's next line then starts on a new
+//! one.
 
 use std::io::{self, Write};
 
@@ -21,14 +20,14 @@ pub enum Stream {
     Err,
 }
 
-/// The terminal, or what stands in its place.
+/// The terminal, or the file or pipe in its place.
 pub struct Screen {
     /// The colours.
     pub style: Style,
-    /// Knows what has been typed; there only while the line editor has the terminal.
+    /// Knows what has been typed; present only while the line editor has the terminal.
     editor: Option<Completer>,
     line_open: bool,
-    /// Others have written to the terminal as well, so that the line may be open.
+    /// Other processes may have written to the terminal, so the cursor may not be at the start of a line.
     shared: bool,
 }
 
@@ -43,18 +42,18 @@ impl Screen {
         }
     }
 
-    /// The prompt is about to be shown by the line editor. Closes a line that the program left open.
+    /// Call when the line editor is about to show the prompt. Ends a line that the program left unfinished.
     pub fn prompt_shown(&mut self, editor: Completer) {
         self.close_line();
         self.editor = Some(editor);
     }
 
-    /// The prompt has been answered.
+    /// Call when a line has been entered at the prompt.
     pub fn prompt_answered(&mut self) {
         self.editor = None;
     }
 
-    /// Prints text of ours; a missing line end is added.
+    /// Prints text of the client's own; adds a missing line end.
     pub fn say(&mut self, text: &str) {
         self.close_line();
         let end = if text.ends_with('\n') || text.is_empty() {
@@ -65,7 +64,7 @@ impl Screen {
         self.write(Stream::Out, &format!("{text}{end}"));
     }
 
-    /// Prints what went wrong, on stderr.
+    /// Prints an error on stderr.
     pub fn complain(&mut self, text: &str) {
         self.close_line();
         let text = format!(
@@ -76,7 +75,7 @@ impl Screen {
         self.write(Stream::Err, &text);
     }
 
-    /// Passes on what the program wrote.
+    /// Prints output of the program.
     pub fn program_output(&mut self, stream: Stream, text: &str) {
         if text.is_empty() {
             return;
@@ -85,7 +84,7 @@ impl Screen {
         self.line_open = self.editor.is_none() && !text.ends_with('\n');
     }
 
-    /// From now on the program, or who types for it, may write to the terminal by itself.
+    /// Call when the program may write to the terminal itself, or the user may type input for it.
     pub fn share(&mut self) {
         self.shared = true;
     }
@@ -98,13 +97,14 @@ impl Screen {
             && self.editor.is_none()
             && let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())
         {
-            // Where the line is empty, these don't fill it, and the next one is written over them; else they lead to the next line.
+            // If the line is empty, the blanks don't fill it, and the next text overwrites them. Otherwise they make the terminal wrap to
+            // the next line.
             let blanks = " ".repeat(usize::from(size.ws_col).saturating_sub(1));
             self.write(Stream::Out, &format!("{blanks}\r"));
         }
     }
 
-    /// A closed pipe is no error worth a word: whoever reads has seen enough.
+    /// Writes text, and ignores errors: a closed pipe means that the reader has seen enough.
     fn write(&mut self, stream: Stream, text: &str) {
         let anew;
         let text = match &self.editor {
@@ -128,7 +128,7 @@ fn write_all(to: &mut impl Write, text: &str) -> io::Result<()> {
     to.flush()
 }
 
-/// Text from the debuggee or its adapter with the characters that would drive the terminal shown as `·`; line ends stay.
+/// Replaces control characters, which could drive the terminal, by `·` in text from the debuggee or its adapter. Line ends stay.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' { '·' } else { c })

@@ -1,7 +1,7 @@
 //! The source text around a line.
 //!
-//! Files are read once and kept; what cannot be shown is an error that says why. Text is untrusted: control characters
-//! are shown as `·`, so that a source file cannot drive the terminal, and tabs become spaces.
+//! Files are read once and cached; the error says why a file can't be shown. The text is untrusted: control characters are shown as `·`, so
+//! that a source file can't drive the terminal, and tabs become spaces.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use anyhow::{anyhow, bail};
 
 use super::style::{Role, Style};
 
-/// Source files larger than this are not read: nobody wrote them.
+/// Source files larger than this are not read, because no human wrote them.
 const MAX_SIZE: u64 = 32 << 20;
 
-/// The text of source files, by their paths.
+/// A cache of source texts by path.
 #[derive(Default)]
 pub struct Sources {
     files: HashMap<PathBuf, Rc<Vec<String>>>,
@@ -37,14 +37,14 @@ impl Sources {
         Ok(self.insert(path.to_owned(), &String::from_utf8_lossy(&bytes)))
     }
 
-    /// Keeps a text that did not come from a file, under a name of its own.
+    /// Caches a text that did not come from a file, under a path of its own.
     pub fn insert(&mut self, path: PathBuf, text: &str) -> Rc<Vec<String>> {
         let lines = Rc::new(text.lines().map(printable).collect::<Vec<_>>());
         self.files.insert(path, Rc::clone(&lines));
         lines
     }
 
-    /// Forgets what was read, so that edited files are read again.
+    /// Clears the cache, so that edited files are read again.
     pub fn clear(&mut self) {
         self.files.clear();
     }
@@ -78,11 +78,11 @@ pub fn window(
     out
 }
 
-/// Where a function of this name is defined, by the look of the text: the first line that declares it with a body.
+/// The line at which a function appears to be defined: the first line that declares it with a body.
 ///
-/// This is for adapters without function breakpoints. It knows no grammar: `fn NAME` in Rust; in C and C++ a line that
-/// starts a definition, which is `NAME(` with something before it and no `;` at the end. There the code begins with the
-/// brace, which may be on a line further down.
+/// For adapters without function breakpoints. It parses no grammar: it looks for `fn NAME` in Rust, and in C and C++ for a line that starts
+/// a definition, which is `NAME(` with something before it and no `;` at the end. In the latter case the code begins with the brace, which
+/// may be on a later line.
 pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
     if name.is_empty() {
         return None;
@@ -108,7 +108,7 @@ pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
     Some(found + brace.unwrap_or(0) + 1)
 }
 
-/// The places where `word` stands in `text` as a word of its own.
+/// The positions of `word` in `text` as a whole word.
 fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word)

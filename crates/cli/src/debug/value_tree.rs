@@ -1,7 +1,7 @@
-//! Values that have parts: on one line where that says it all, opened up as a tree where it does not.
+//! Shows values with parts: on one line if that is complete, otherwise as a tree.
 //!
-//! The adapter's one-line text is taken if it is short and whole. Opening is bounded in depth, in children and in lines,
-//! whatever the debuggee holds; what is left out says so.
+//! The adapter's one-line text is used if it is short and complete. The tree is bounded in depth, children and lines, whatever the debuggee
+//! contains, and says what it leaves out.
 
 use dapple_dap::types::{
     EvaluateResponse, SetExpressionResponse, Variable, VariablesArguments,
@@ -15,27 +15,27 @@ use super::session::Session;
 use super::style::Role;
 use super::styled::Styled;
 
-/// How wide a line may be before the value is opened up.
+/// The widest line, in characters, before a value is shown as a tree.
 const WIDTH: usize = 90;
-/// How deep a value is opened.
+/// The deepest level of the tree.
 const DEPTH: usize = 4;
 /// How many parts of one value are shown.
 const CHILDREN: usize = 64;
-/// How many lines a value may take in all.
+/// The most lines of a tree.
 const LINES: usize = 300;
-/// What debuggers call the part that shows a value without its presentation.
+/// The customary name of the part that shows a value without its visualizer.
 const RAW: &str = "[raw]";
 
 /// A value as the adapter gave it.
 #[derive(Debug, Clone)]
 pub struct Value {
-    /// It in one line.
+    /// The value in one line.
     text: String,
-    /// Where its text may have colours in it: the protocol allows that of variables.
+    /// Whether the text may contain colours, which the protocol allows for variables only.
     may_be_styled: bool,
-    /// Where to ask for its parts; 0 if it has none.
+    /// The `variablesReference` of its parts; 0 if it has none.
     pub reference: i64,
-    /// How many of its parts have names, and how many are elements, where the adapter tells.
+    /// How many named and how many indexed parts it has, if the adapter reports that.
     counts: Option<(i64, i64)>,
 }
 
@@ -76,7 +76,7 @@ impl From<&SetExpressionResponse> for Value {
     }
 }
 
-/// `name = value`, opened up where the line does not say it all.
+/// `name = value`, as a tree if one line is not complete.
 pub fn open(session: &Session, name: &str, value: &Value) -> String {
     let mut lines = Vec::new();
     push(session, name, value, 0, &mut lines);
@@ -92,7 +92,7 @@ pub fn open(session: &Session, name: &str, value: &Value) -> String {
     lines.join("\n")
 }
 
-/// `name = value` on one line, cut off where it gets too long.
+/// `name = value` on one line, which is cut if it is too long.
 pub fn line(session: &Session, name: &str, value: &Value) -> String {
     cut_line(session, name, &shown(session, value), value.reference)
 }
@@ -107,7 +107,7 @@ fn cut_line(session: &Session, name: &str, shown: &Styled, reference: i64) -> St
     }
 }
 
-/// A value's line in its adapter's colours, or in ours where it has none.
+/// A value's text in the adapter's colours, or in the client's own if it has none.
 fn shown(session: &Session, value: &Value) -> Styled {
     if value.may_be_styled && session.takes_styling() {
         return Styled::of(&value.text);
@@ -142,7 +142,7 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
         Err(elided) => Styled::plain(elided),
     };
     lines.push(format!("{indent}{}", assignment(name, &heading, style)));
-    // How a library lays its type out is looked at last, and only in part.
+    // The `[raw]` part, a type's internal layout, comes last, and only as one line.
     let (raw, plain): (Vec<&Variable>, Vec<&Variable>) =
         parts.iter().partition(|part| part.name == RAW);
     for part in plain.iter().take(CHILDREN) {
@@ -160,7 +160,7 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     }
 }
 
-/// The first parts of a value, and how many it has.
+/// The first parts of a value, and their total number.
 fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     let ask = |arguments| {
         let answer = session.request::<VariablesRequest>(arguments);
@@ -187,17 +187,18 @@ fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     }
 }
 
-/// Whether a one-line text leaves nothing out. A bare type name, an address or a `{…}` does.
+/// Whether a one-line text is complete. A bare type name, an address or a `{…}` is not.
 fn says_it_all(text: &str) -> bool {
     let elided = text.contains('…') || text.contains("...");
     let has_contents = text.contains(['{', '[', '(', '"', '\'']) || text.parse::<f64>().is_ok();
     !elided && has_contents && !text.contains('\n')
 }
 
-/// How many characters stand before the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`; or what is shown where there are none.
+/// How many characters precede the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`. The error is the text to show if
+/// there are none.
 fn heading(text: &str) -> Result<usize, &'static str> {
     let bracket = text.find(['{', '[', '(']);
-    // A text is no list of parts, and what stands behind it is about the text.
+    // A quoted string is no list of parts; brackets after it belong to the description of the string.
     let quote = text.find('"');
     let end = bracket.filter(|at| quote.is_none_or(|quote| *at < quote));
     let end = end.unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Where to stop.
+//! Commands for breakpoints.
 
 use std::path::{Path, PathBuf};
 
@@ -85,7 +85,7 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-/// Sets a breakpoint and says where it came to be.
+/// Sets a breakpoint and prints where it was set.
 pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<Flow> {
     let written = Written::parse(argument)?;
     let place = match written.place {
@@ -105,7 +105,7 @@ pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<
     add(session, place, stay, options)
 }
 
-/// Whether the adapter has what is asked of a breakpoint.
+/// Checks that the adapter supports the options of a breakpoint.
 fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
     let Ok(link) = session.link() else {
         return Ok(());
@@ -145,7 +145,7 @@ fn add(session: &mut Session, place: Place, stay: Stay, options: Options) -> any
     }
     told?;
     if let Some(message) = failed {
-        // The adapter has to forget it as well.
+        // The adapter has to drop it, too.
         tell(session, file.as_deref())?;
         bail!("no breakpoint set: {message}");
     }
@@ -153,7 +153,7 @@ fn add(session: &mut Session, place: Place, stay: Stay, options: Options) -> any
     Ok(Flow::Go)
 }
 
-/// Tells the adapter the breakpoints of a file, or those on functions.
+/// Sends the breakpoints of a file, or the function breakpoints, to the adapter.
 fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
     match file {
         Some(file) => session.tell_breakpoints(file),
@@ -161,7 +161,7 @@ fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-/// Why a breakpoint will never be.
+/// Why a breakpoint can never be set.
 fn failure(session: &Session, number: u32) -> Option<String> {
     let answer = session.breakpoints.get(number)?.answer.as_ref()?;
     let none = || "there is no such place in the program".to_owned();
@@ -175,7 +175,7 @@ fn show(session: &mut Session, number: u32) {
     }
 }
 
-/// Changes what a breakpoint does. What the adapter refuses leaves it as it was.
+/// Changes the options of a breakpoint. If the adapter refuses, they stay as they were.
 fn change(
     session: &mut Session,
     number: u32,
@@ -211,7 +211,7 @@ fn change(
     Ok(Flow::Go)
 }
 
-/// The number of a breakpoint and what follows it; nothing is `None`.
+/// A breakpoint's number and the rest of the argument, or `None` if nothing follows.
 fn numbered(argument: &str, command: &str) -> anyhow::Result<(u32, Option<String>)> {
     let (first, rest) = argument
         .split_once(char::is_whitespace)
@@ -273,7 +273,7 @@ fn here(session: &Session) -> anyhow::Result<Place> {
     Ok(Place::Line(file, i64::try_from(line)?))
 }
 
-/// What the user means by `12`, `12:5`, `+3`, `tour.rs:12` or `total`.
+/// Resolves `12`, `12:5`, `+3`, `tour.rs:12` or `total`.
 pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     match written::position(text)? {
         Position::Line { file, line, column } => {
@@ -313,7 +313,7 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     }
 }
 
-/// A file by the end of its path: one in view or with breakpoints, else one on the disk, else left to the adapter.
+/// Finds a file by the end of its path: a known one or one with breakpoints, else one on disk, else one that the adapter knows.
 fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     let named = PathBuf::from(name);
     if named.is_absolute() {
@@ -341,7 +341,7 @@ fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     bail!("there is no file {name} here, nor in the debug information; give its path")
 }
 
-/// A source of the program by the end of its path.
+/// Finds a source of the program by the end of its path.
 fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>> {
     let Ok(link) = session.link() else {
         return Ok(None);
@@ -369,7 +369,7 @@ fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>
     }
 }
 
-/// A function by the look of the sources in view, for adapters that can't find it themselves.
+/// Finds a function by searching the known source texts, for adapters that can't find it themselves.
 pub fn find_function(session: &mut Session, name: &str) -> anyhow::Result<Place> {
     let simple = name.rsplit("::").next().unwrap_or(name);
     let files = session.known_files();

@@ -1,4 +1,4 @@
-//! Values: expressions, variables, and lists of what there is.
+//! Commands that show and change values, and `info`.
 
 use anyhow::{Context, bail};
 use dapple_dap::types::{
@@ -15,7 +15,7 @@ use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
 
-/// What `info` lists.
+/// The subjects of `info`.
 pub const TOPICS: &[&str] = &[
     "breakpoints",
     "locals",
@@ -69,7 +69,7 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-/// What asks for all of a value.
+/// The option that shows a value in full.
 const FULL: &str = "-full";
 
 fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
@@ -94,7 +94,7 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     let frame = session.stop()?.frame().map(|frame| frame.id);
     let mut arguments = EvaluateArguments::new(expression);
     arguments.frame_id = frame;
-    // In foreign adapters `repl` takes the adapter's own commands, and `p x` is one of lldb's.
+    // In other adapters, `repl` takes the adapter's own commands, and `p x` is one of lldb's.
     arguments.context = Some(match is_full {
         true => EvaluateArgumentsContext::Clipboard,
         false => EvaluateArgumentsContext::Watch,
@@ -110,7 +110,7 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Cuts gdb's `numbers[2]@3`, three of them from there on. An `@` inside a text is none.
+/// Splits gdb's `numbers[2]@3`, which means three elements from there on. An `@` inside a string doesn't count.
 fn at_sign(text: &str) -> Option<(&str, &str)> {
     let mut quoted = None;
     let mut chars = text.char_indices();
@@ -127,7 +127,7 @@ fn at_sign(text: &str) -> Option<(&str, &str)> {
     found.filter(|(first, count)| !first.is_empty() && !count.is_empty())
 }
 
-/// `/x flags`, as gdb and lldb write it, is our `flags,x`; with what it is called.
+/// Translates `/x flags`, the notation of gdb and lldb, into Dapple's `flags,x`; also returns the expression alone as the name.
 fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f str, String)> {
     let (letter, expression) = format
         .split_once(char::is_whitespace)
@@ -137,7 +137,7 @@ fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f st
             "whether this adapter knows the format `/{letter}` can't be told; see its own notation"
         );
     }
-    // An address is a number like others, and what gdb counts by twos is binary.
+    // `a` (address) is shown as hexadecimal; gdb's `t` (two) means binary.
     let letter = match letter {
         "a" => "x",
         "t" => "b",
@@ -147,7 +147,7 @@ fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f st
     Ok((expression, format!("{expression},{letter}")))
 }
 
-/// A value's type, and those of its fields.
+/// Shows a value's type, and those of its fields.
 fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("the type of what? `type order.items`");
@@ -175,7 +175,7 @@ fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
 }
 
 fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
-    // gdb's words for the same.
+    // gdb also has `set variable`.
     let words = ["variable ", "var "];
     let rest = words.iter().find_map(|word| assignment.strip_prefix(word));
     let assignment = rest.unwrap_or(assignment).trim();
@@ -185,7 +185,7 @@ fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
     }
 }
 
-/// Where in an assignment its operator ends: behind the `=` that compares nothing and is in no text.
+/// The end of an assignment's operator: after the first `=` that is no part of a comparison or string.
 fn assigns(text: &str) -> Option<usize> {
     let mut quoted = None;
     let (mut before, mut is_doubled) = (' ', false);
@@ -219,7 +219,7 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
     let (head, value) = assignment.split_at(at);
     let place = head.trim_end_matches('=').trim();
     let is_plain = !place.ends_with(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
-    // Only ours is known to take an assignment for one.
+    // Only Dapple's adapter is known to evaluate assignments.
     let (name, value) = if is_plain && !session.is_own_adapter() {
         let mut arguments = SetExpressionArguments::new(place, value.trim());
         arguments.frame_id = frame;
@@ -239,7 +239,7 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
 }
 
 fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
-    // `regs`, `vars`.
+    // Also accepts `regs` and `vars`.
     let known = super::words::single()
         .find(|(word, _)| *word == topic)
         .and_then(|(_, command)| command.strip_prefix("info "));
@@ -432,7 +432,7 @@ fn modules(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows what the function has returned that a step went out of, if the adapter has that.
+/// Shows the return value of the function that a step left, if the adapter provides it.
 pub fn returned(session: &mut Session) -> anyhow::Result<()> {
     session.load_frames(1)?;
     let Some(frame) = session.stop()?.frames.first().map(|frame| frame.id) else {

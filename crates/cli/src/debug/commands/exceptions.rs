@@ -1,4 +1,4 @@
-//! Stopping at exceptions and signals.
+//! Commands for exceptions and signals.
 
 use anyhow::bail;
 use dapple_dap::types::{ExceptionBreakpointsFilter, ExceptionInfoArguments, ExceptionInfoRequest};
@@ -54,7 +54,7 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-/// What is offered for the program as it is now.
+/// The filters that the adapter offers for the program now.
 fn filters(session: &mut Session) -> anyhow::Result<Vec<ExceptionBreakpointsFilter>> {
     let capabilities = session.link()?.capabilities();
     session.exceptions.note_offered(&capabilities);
@@ -77,9 +77,9 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .split_once(char::is_whitespace)
         .unwrap_or((argument, ""));
     let rest = rest.trim();
-    // What the program has nothing for so far may come with a library.
+    // A filter that isn't offered now may become available when a library is loaded.
     let known = session.exceptions.known().to_vec();
-    // `throw` is cpp_throw, and `uncaught` that of each language.
+    // `throw` means cpp_throw, and `uncaught` that of each language.
     let end = format!("_{name}");
     let mut meant: Vec<_> = known.iter().filter(|f| f.filter == name).collect();
     if meant.is_empty() {

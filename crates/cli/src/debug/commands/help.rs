@@ -1,4 +1,4 @@
-//! Help, and the way out.
+//! Help, and leaving the session.
 
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ fn overview(style: Style) -> String {
     for command in all() {
         let names = names(command);
         let padding = " ".repeat(width + 2 - names.len());
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         let _ = writeln!(
             text,
             "  {}{padding}{}",

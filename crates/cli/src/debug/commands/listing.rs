@@ -1,4 +1,4 @@
-//! Source text on request.
+//! The command that lists source text.
 
 use anyhow::Context;
 
@@ -8,9 +8,9 @@ use crate::debug::breakpoints::Place;
 use crate::debug::render;
 use crate::debug::session::{Session, State};
 
-/// Lines that one `list` shows.
+/// How many lines one `list` shows.
 const LINES: usize = 11;
-/// And at most, where their numbers are given.
+/// The most lines that it shows for a given range.
 const MOST: usize = 1000;
 
 pub static COMMANDS: &[Command] = &[Command {
@@ -77,7 +77,7 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .with_context(|| "there is no text to list")?
         .len();
     if first > count {
-        // No error: it is where repeating `list` leads to.
+        // No error, because repeating `list` leads here.
         session.screen.say(&format!(
             "that was the end: {} has {count} lines",
             render::path(&file)
@@ -91,7 +91,7 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// As for breakpoints, but a function is looked for in the text: what is wanted is its text.
+/// As for breakpoints, but searches the source texts for a function first, because its text is wanted.
 fn find_place_in_text(session: &mut Session, argument: &str) -> anyhow::Result<Place> {
     match super::breakpoints::find_function(session, argument) {
         Ok(place) => Ok(place),

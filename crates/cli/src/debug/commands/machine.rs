@@ -1,4 +1,4 @@
-//! What the machine sees: registers, memory, instructions.
+//! Commands that show registers, memory and instructions.
 
 use anyhow::{Context, bail};
 use base64::Engine as _;
@@ -17,12 +17,12 @@ use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
 
-/// What is shown of memory without a count, in bytes.
+/// How many bytes of memory are shown by default.
 const BYTES: i64 = 64;
-/// And of code, in instructions; of those around the current one a part is before it.
+/// How many instructions are shown by default, and how many of them precede the current one.
 const INSTRUCTIONS: i64 = 16;
 const BEFORE: i64 = 5;
-/// What is shown at most.
+/// The most bytes or instructions that are shown.
 const MOST: i64 = 4096;
 
 pub static COMMANDS: &[Command] = &[
@@ -80,7 +80,7 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
         }
         groups += 1;
         let is_wanted = match wanted {
-            // The general ones and the flags come first.
+            // The general registers and the flags are the first two groups.
             "" => groups <= 2,
             "all" => true,
             name => register.name.eq_ignore_ascii_case(name),
@@ -112,13 +112,13 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
 #[derive(Debug, PartialEq, Eq)]
 enum Format {
     Dump,
-    /// Numbers of so many bytes, in hexadecimal.
+    /// Numbers of this many bytes, in hexadecimal.
     Words(usize),
     Text,
     Instructions,
 }
 
-/// Splits gdb's `/4xw`: how many, and of what.
+/// Parses gdb's `/4xw`: a count, and a unit or format.
 fn format(text: &str) -> anyhow::Result<(Option<i64>, Format)> {
     let digits = text.find(|c: char| !c.is_ascii_digit());
     let (count, letters) = text.split_at(digits.unwrap_or(text.len()));
@@ -137,7 +137,7 @@ fn format(text: &str) -> anyhow::Result<(Option<i64>, Format)> {
     let mut format = Format::Words(4);
     for letter in letters.chars() {
         format = match letter {
-            // Numbers are in hexadecimal anyway.
+            // Hexadecimal is the default.
             'x' => format,
             'b' => Format::Words(1),
             'h' => Format::Words(2),
@@ -278,7 +278,7 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Where the thread stands, to the instruction; where the adapter tells of none, to the line.
+/// Shows the instruction at which the thread is, or, if the adapter reports no address, the line.
 pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
     session.load_frames(1)?;
     let frame = session.stop()?.frame().cloned();
@@ -293,7 +293,7 @@ pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Instructions in lines, each source line before what is made of it.
+/// Disassembled lines, with each source line before its instructions.
 fn instructions(
     session: &mut Session,
     at: &str,
@@ -337,13 +337,13 @@ fn instruction(one: &DisassembledInstruction) -> String {
     printable(&format!("{}{symbol}  {}", one.address, one.instruction))
 }
 
-/// What a place is for the adapter: an address as it is, or what a value leads to.
+/// Resolves a place to an address for the adapter: a number as it is, otherwise the value or memory reference of an expression.
 fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
     if number(place).is_some() {
         return Ok(place.to_owned());
     }
     let frame = session.stop()?.frame();
-    // gdb's name for where the frame is.
+    // gdb's name for the frame's instruction pointer.
     if place == "$pc"
         && let Some(at) = frame.and_then(|frame| frame.instruction_pointer_reference.clone())
     {

@@ -1,7 +1,6 @@
-//! The commands: one table from which dispatch, help and completion all come.
+//! The table of commands, from which dispatch, help and completion are derived.
 //!
-//! A command is one entry; what it does is in the module of its subject. Finding one goes by its name, an alias, or the
-//! start of a name where that is enough to tell.
+//! A command is one entry; its code is in the module of its subject. A command is found by its name, an alias, or an unambiguous prefix.
 
 mod breakpoints;
 mod data;
@@ -29,13 +28,13 @@ pub use watching::Watch;
 /// Whether the session goes on after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// It does.
+    /// It goes on.
     Go,
     /// It ends.
     Quit,
 }
 
-/// What a command's argument can be, for completion.
+/// The kind of a command's argument, for completion.
 #[derive(Debug, Clone, Copy)]
 pub enum Argument {
     /// Nothing worth completing.
@@ -56,17 +55,17 @@ pub struct Command {
     pub name: &'static str,
     /// Shorter names for it.
     pub aliases: &'static [&'static str],
-    /// What follows the name.
+    /// The syntax of the arguments.
     pub usage: &'static str,
-    /// What it does, in half a line.
+    /// A summary in half a line.
     pub summary: &'static str,
-    /// What else there is to know; may be empty.
+    /// Further explanation; may be empty.
     pub details: &'static str,
-    /// What its argument can be.
+    /// The kind of its argument.
     pub argument: Argument,
-    /// Whether an empty line does it again.
+    /// Whether an empty line repeats it.
     pub repeats: bool,
-    /// Does it.
+    /// The code that runs it.
     pub run: fn(&mut Session, &str) -> anyhow::Result<Flow>,
 }
 
@@ -90,7 +89,8 @@ fn all() -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().copied().flatten()
 }
 
-/// Splits a line into the command's name and its argument. `p/x` and `b*` have no space: a name is letters only.
+/// Splits a line into the command's name and its argument. The name ends at the first character that is no letter, so `p/x` and `b*` need
+/// no space.
 fn split(line: &str) -> (&str, &str) {
     let line = line.trim();
     let end = line
@@ -104,10 +104,10 @@ fn split(line: &str) -> (&str, &str) {
     (name, argument.trim())
 }
 
-/// The command that `name` means.
+/// Finds a command by name.
 ///
 /// # Errors
-/// None does, or several could; the sentence names the nearest.
+/// No command matches, or several do; the message names similar ones.
 pub fn find(name: &str) -> anyhow::Result<&'static Command> {
     if let Some(command) =
         all().find(|command| command.name == name || command.aliases.contains(&name))
@@ -131,9 +131,9 @@ pub fn find(name: &str) -> anyhow::Result<&'static Command> {
     }
 }
 
-/// The command that a misspelt name is most like: of ours, or what a word of another debugger means.
+/// The command whose name is most similar to a misspelt one, including names from other debuggers.
 fn nearest(name: &str) -> Option<String> {
-    /// Longer words, in bytes, are like none.
+    /// Longer names, in bytes, are not compared.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
         return None;
@@ -169,14 +169,14 @@ pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
     (command.run)(session, argument)
 }
 
-/// Whether an empty line after this one does it again.
+/// Whether an empty line after this one repeats it.
 pub fn repeats(line: &str) -> bool {
     words::ours(line.trim())
         .and_then(|line| find(split(&line).0))
         .is_ok_and(|command| command.repeats)
 }
 
-/// The names, not the aliases, that start so.
+/// The command names, not the aliases, that begin with `start`.
 pub fn names_starting_with(start: &str) -> Vec<String> {
     all()
         .map(|command| command.name)
@@ -185,7 +185,7 @@ pub fn names_starting_with(start: &str) -> Vec<String> {
         .collect()
 }
 
-/// A number that a command needs, or a sentence.
+/// Parses a number that a command needs.
 fn number<T: std::str::FromStr>(text: &str, what: &str) -> anyhow::Result<T> {
     match text.trim().parse() {
         Ok(number) => Ok(number),

@@ -1,4 +1,4 @@
-//! Choosing where a step goes, and moving the program to elsewhere.
+//! Commands that choose the target of a step or move the program elsewhere.
 
 use anyhow::{Context, bail};
 use dapple_dap::types::{
@@ -71,10 +71,10 @@ fn list(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// The number of the call that `name` means: the first of this name, or whose path ends so.
+/// The id of the call that `name` means: the first of this name, or whose path ends with it.
 ///
 /// # Errors
-/// There is none; the sentence lists what there is.
+/// There is no such call; the message lists the calls.
 pub fn target(session: &mut Session, name: &str) -> anyhow::Result<i64> {
     let targets = targets(session)?;
     let is = |label: &str| {

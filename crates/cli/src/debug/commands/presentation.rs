@@ -1,4 +1,4 @@
-//! How values of the user's own types are shown.
+//! The command for visualizers of the user's types.
 
 use anyhow::bail;
 
@@ -6,7 +6,7 @@ use super::{Argument, Command, Flow};
 use crate::debug::render;
 use crate::debug::session::Session;
 
-/// Reads the files again.
+/// The argument that reads the files again.
 const RELOAD: &str = "reload";
 
 pub static COMMANDS: &[Command] = &[Command {
@@ -31,7 +31,7 @@ fn natvis(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             if !file.is_file() {
                 bail!("there is no file {}", render::path(&file));
             }
-            // Of entries for the same type, the first counts.
+            // The first entry for a type wins.
             files.retain(|known| *known != file);
             files.insert(0, file);
         }

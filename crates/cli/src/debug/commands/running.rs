@@ -1,4 +1,4 @@
-//! Starting, resuming, stepping, ending.
+//! Commands that start, resume, step and end the program.
 
 use anyhow::bail;
 use dapple_dap::types::{
@@ -11,7 +11,7 @@ use crate::debug::breakpoints::Stay;
 use crate::debug::link::Attach;
 use crate::debug::session::{Finishing, Session, State};
 
-/// The unit of a step that goes by statements.
+/// The argument of a step by statements.
 const STATEMENT: &str = "statement";
 
 pub static COMMANDS: &[Command] = &[
@@ -182,7 +182,7 @@ fn next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// What gdb does as often as is said.
+/// Refuses a repeat count, as in gdb's `next 5`.
 fn one_step(command: &str, argument: &str) -> anyhow::Result<()> {
     if argument.parse::<u64>().is_ok() {
         bail!("`{command}` goes one step; an empty line does it again, `until LINE` goes further");

@@ -1,11 +1,11 @@
-//! Code that steps don't enter.
+//! The command for code that steps don't enter.
 
 use anyhow::bail;
 
 use super::{Argument, Command, Flow};
 use crate::debug::session::Session;
 
-/// What comes before the patterns that are to be entered again.
+/// The word before patterns to be removed.
 const DELETE: &str = "delete";
 
 pub static COMMANDS: &[Command] = &[Command {

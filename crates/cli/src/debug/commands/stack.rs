@@ -1,4 +1,4 @@
-//! Frames and threads.
+//! Commands that select frames, threads and processes.
 
 use anyhow::bail;
 use dapple_dap::types::{StackFrame, StackFramePresentationHint};
@@ -8,7 +8,7 @@ use crate::debug::render;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
 
-/// Frames that a backtrace shows unless told otherwise.
+/// How many frames a backtrace shows by default.
 const USUAL_FRAMES: usize = 50;
 
 pub static COMMANDS: &[Command] = &[
@@ -78,7 +78,7 @@ pub static COMMANDS: &[Command] = &[
 fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let (count, is_told) = match argument {
         "" => (USUAL_FRAMES, false),
-        // As many as the protocol can ask for.
+        // The most that the protocol can request.
         "all" => (i32::MAX as usize, true),
         count => (number(count, "a number of frames")?, true),
     };
@@ -110,7 +110,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// How many of the outermost frames are a library's or have no source here, if it is worth leaving them out.
+/// How many of the outermost frames belong to libraries or have no source here; 0 if too few to be worth leaving out.
 fn aside_below(frames: &[StackFrame]) -> usize {
     let is_subtle =
         |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);

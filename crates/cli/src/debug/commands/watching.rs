@@ -1,4 +1,4 @@
-//! Stopping where data is accessed.
+//! Commands for watchpoints.
 
 use anyhow::bail;
 use dapple_dap::types::{
@@ -9,16 +9,16 @@ use dapple_dap::types::{
 use super::{Argument, Command, Flow};
 use crate::debug::session::Session;
 
-/// Watched data.
+/// A watchpoint.
 #[derive(Debug, Clone)]
 pub struct Watch {
     /// Its number among the breakpoints.
     pub number: u32,
-    /// As the user wrote it.
+    /// The expression as the user wrote it.
     expression: String,
     data: String,
     access: DataBreakpointAccessType,
-    /// The adapter's number for it.
+    /// The adapter's id for it.
     pub id: Option<i64>,
 }
 
@@ -96,7 +96,7 @@ fn watch(
     if let Err(error) = tell(session) {
         session.process.watches.pop();
         session.breakpoints.give_number_back(number);
-        // The adapter has to forget it as well.
+        // The adapter has to drop it, too.
         tell(session)?;
         return Err(error);
     }
@@ -153,7 +153,7 @@ fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Watches what has a number no more; false where nothing has it.
+/// Removes the watchpoint with this number. Returns `false` if there is none.
 pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
     let count = session.process.watches.len();
     session
@@ -178,7 +178,7 @@ fn list(session: &mut Session) {
     }
 }
 
-/// What is watched, a line each.
+/// A line for each watchpoint.
 pub fn lines(session: &Session) -> Vec<String> {
     let line = |watch: &Watch| {
         let when = match watch.access {

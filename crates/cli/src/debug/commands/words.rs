@@ -1,13 +1,13 @@
-//! What people have in their fingers from other debuggers: gdb's commands and lldb's, each as ours or with what does the same here.
+//! Commands of gdb and lldb that users are accustomed to: each is translated to one of Dapple's, or answered with the alternative.
 
 use anyhow::bail;
 
-/// What foreign words mean here.
+/// The meaning of another debugger's command.
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
-    /// A command of ours; what follows the words follows that.
+    /// A command of Dapple's, which gets the same arguments.
     Same(&'static str),
-    /// Nothing: this says what there is instead.
+    /// No equivalent; the text says what to use instead.
     Said(&'static str),
 }
 
@@ -22,7 +22,7 @@ const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
 const NO_WINDOWS: &str =
     "each stop shows the source around it; `list` shows more, `disassemble` the instructions";
 
-/// Longer ones before those that they begin with. None begins with a whole command of ours that takes the rest as it is.
+/// Longer entries precede their prefixes. No entry begins with a whole command of Dapple's that takes the rest as its argument.
 static WORDS: &[(&str, Meaning)] = &[
     ("locals", Same("info locals")),
     ("vars", Same("info locals")),
@@ -220,10 +220,10 @@ static WORDS: &[(&str, Meaning)] = &[
     ("settings", Said(NOTHING_TO_SET)),
 ];
 
-/// A line in our words.
+/// Translates a line into Dapple's commands.
 ///
 /// # Errors
-/// There is no such command here: what there is instead.
+/// There is no equivalent; the message says what to use instead.
 pub fn ours(line: &str) -> anyhow::Result<String> {
     let known = WORDS
         .iter()
@@ -239,7 +239,7 @@ pub fn ours(line: &str) -> anyhow::Result<String> {
     }
 }
 
-/// What follows the words on a line, if it begins with them: `x` has `/4x` behind it as well.
+/// The rest of a line that begins with these words. `x` may also be followed by `/4x`.
 fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(words)?;
     let ends = rest
@@ -249,7 +249,7 @@ fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
     (ends || words == "!").then(|| rest.trim())
 }
 
-/// The words that are one, with what they mean.
+/// The single-word entries with their commands.
 pub fn single() -> impl Iterator<Item = (&'static str, &'static str)> {
     WORDS.iter().filter_map(|(words, meaning)| match meaning {
         Same(command) if !words.contains(' ') => Some((*words, *command)),

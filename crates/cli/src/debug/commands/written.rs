@@ -1,32 +1,32 @@
-//! What stands behind `break`, as it is written: a place, whether its copies are meant, a thread, a caller, a condition. Nothing is looked up here.
+//! Parses the argument of `break`: a place, `copies`, a thread, a caller, a condition. Looks nothing up.
 
 use anyhow::bail;
 
 use super::number;
 
-/// What ends the names of sources.
+/// Extensions of source files.
 const SOURCES: &[&str] = &[
     "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "inl", "ipp", "rs", "s", "S",
     "asm",
 ];
 
-/// The parts of a breakpoint's text.
+/// The parts of the argument.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Written<'a> {
-    /// Empty: where the program is.
+    /// The place; empty means the selected frame's line.
     pub place: &'a str,
-    /// In all copies of the file.
+    /// Stop in all copies of the file.
     pub copies: bool,
-    /// Only this thread.
+    /// Stop only this thread.
     pub thread: Option<i64>,
-    /// Not where this function is a caller.
+    /// Stop only if this function is no caller.
     pub not_from: Option<&'a str>,
-    /// Only where this holds.
+    /// Stop only if this condition holds.
     pub condition: Option<&'a str>,
 }
 
 impl<'a> Written<'a> {
-    /// Cuts `PLACE [copies] [thread N] [not from FUNCTION] [if CONDITION]`.
+    /// Parses `PLACE [copies] [thread N] [not from FUNCTION] [if CONDITION]`.
     pub fn parse(text: &'a str) -> anyhow::Result<Written<'a>> {
         let text = text.trim();
         let (rest, condition) = match word(text, "if") {
@@ -60,7 +60,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// What is before and behind a word.
+/// The text before and after the first occurrence of a whole word.
 fn word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let is_edge = |edge: Option<char>| edge.is_none_or(char::is_whitespace);
     let mut found = text.match_indices(word).filter(|(at, _)| {
@@ -70,22 +70,22 @@ fn word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     Some((text[..at].trim(), text[at + word.len()..].trim()))
 }
 
-/// Where something is, as far as the text tells.
+/// A parsed place, not looked up yet.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Position<'a> {
-    /// A line, of the file in view unless there is one.
+    /// A line of `file`, or of the current file if that is `None`.
     Line {
         file: Option<&'a str>,
         line: i64,
         column: Option<i64>,
     },
-    /// So many lines on.
+    /// This many lines after the current one.
     Relative(i64),
-    /// By name, as far as it may be one.
+    /// Anything that may be a function's name.
     Function(&'a str),
 }
 
-/// Reads `12`, `12:5`, `+3`, `tour.rs:12`, `tour.rs:12:5`, a function's name or `/re` with a regular expression about those.
+/// Parses `12`, `12:5`, `+3`, `tour.rs:12`, `tour.rs:12:5`, a function's name, or `/re` with a regular expression for names.
 pub fn position(text: &str) -> anyhow::Result<Position<'_>> {
     if text.split_whitespace().next() == Some("/re") {
         return Ok(Position::Function(text));
@@ -95,7 +95,7 @@ pub fn position(text: &str) -> anyhow::Result<Position<'_>> {
     if matches!(first, "+" | "-") && is_number(rest) {
         return Ok(Position::Relative(number(text, "a number of lines")?));
     }
-    // A function may have colons as well: `Order::total`.
+    // A function's name may contain colons, too: `Order::total`.
     let parts: Vec<&str> = text.rsplitn(3, ':').collect();
     let (file, numbers) = match parts[..] {
         [line] if is_number(line) => (None, vec![line]),
@@ -130,7 +130,7 @@ pub fn position(text: &str) -> anyhow::Result<Position<'_>> {
     Ok(Position::Function(text))
 }
 
-/// A line or column, from 1.
+/// Parses a line or column, counted from 1.
 fn counted(text: &str, what: &str) -> anyhow::Result<i64> {
     let count = number::<i64>(text, &format!("a {what} number"))?;
     if count == 0 {

@@ -1,8 +1,7 @@
-//! One debugging session: what is known about the program, and the loop in which everything happens.
+//! One debugging session: the state of the program, and the event loop.
 //!
-//! The loop waits for one of three things: a command, something from the adapter, Ctrl-C. Commands are asked for only
-//! while the program does not run; a command that resumes it just says so and returns, and the stop that follows is an
-//! event like any other. So nothing here ever waits for the program.
+//! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the program doesn't run. A command
+//! that resumes the program returns at once, and the stop that follows is an event like any other. So nothing here waits for the program.
 
 mod news;
 mod places;
@@ -34,66 +33,66 @@ use crate::wire_log::WireLog;
 pub use processes::{Finishing, Process};
 pub use stops::Stop;
 
-/// How long a program that we launched may take to stop by the terminal's own SIGINT.
+/// How long a launched program may take to stop by the terminal's own SIGINT.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The senders live as long as the session, so this is never seen.
+/// The error for a closed event channel, which can't happen: the senders live as long as the session.
 const NO_INPUT: &str = "the session has lost its input";
 
-/// Something the session has to deal with.
+/// An event for the session's loop.
 #[derive(Debug)]
 pub enum Event {
-    /// A line was read, or there are no more.
+    /// A line was read, or the input has ended.
     Line(Line),
-    /// The adapter sent an event. Those of an earlier run's adapter are told by the number of the run.
+    /// The adapter sent an event. The number is that of the run, which identifies events of an earlier run's adapter.
     Adapter(u32, Box<AnyEvent>),
     /// The adapter's answer to `launch`, which may come late.
     Launched(u32, Result<(), String>),
-    /// The adapter is gone.
+    /// The adapter has ended.
     Gone(u32),
-    /// The adapter asks for a session for another process.
+    /// The adapter requests a session for another process (`startDebugging`).
     Asked(u32, Box<StartDebuggingRequestArguments>),
     /// Ctrl-C while no line was being read.
     Interrupt,
 }
 
-/// Where the program is in its life.
+/// The state of the program.
 #[derive(Debug)]
 pub enum State {
-    /// A child whose adapter doesn't take breakpoints yet.
+    /// A child process whose adapter doesn't accept breakpoints yet.
     Starting,
-    /// Held before its first instruction, waiting for `run`.
+    /// Stopped before its first instruction; `run` starts it.
     Ready,
-    /// Running; what came before is out of date.
+    /// Running.
     Running,
     /// Stopped.
     Stopped(Box<Stop>),
-    /// Ended, killed or never there.
+    /// Ended, killed or never started.
     Over,
 }
 
 /// The session.
 pub struct Session {
-    /// What the user sees.
+    /// The terminal.
     pub screen: Screen,
     /// Source texts.
     pub sources: Sources,
     /// What is debugged.
     pub program: Program,
-    /// What the user asked to stop at.
+    /// The user's breakpoints.
     pub breakpoints: Breakpoints,
-    /// At which exceptions and signals.
+    /// The user's choice of exceptions and signals to stop at.
     pub exceptions: Exceptions,
-    /// Which code steps don't enter.
+    /// Patterns of code that steps don't enter.
     pub skip: Vec<String>,
-    /// The process that the user looks at.
+    /// The selected process.
     pub process: Process,
-    /// How the program ended; `None` as long as it has not.
+    /// The program's exit code; `None` until it has ended.
     pub exit_code: Option<i64>,
     others: Vec<Process>,
-    /// The program is let go, not ended.
+    /// The program is being detached, not killed.
     lets_go: bool,
-    /// The process is only looked at for a moment: the user looks at another one.
+    /// `process` is selected only while an event of it is handled; the user has another one selected.
     aside: bool,
     last_number: u32,
     adapter: Adapter,
@@ -102,17 +101,17 @@ pub struct Session {
     input: Input,
     completer: Completer,
     asked: bool,
-    /// When to pause the program if Ctrl-C has not stopped it by then.
+    /// When to pause the program if Ctrl-C hasn't stopped it by then.
     pause_at: Option<Instant>,
     last_command: String,
     events: Receiver<Event>,
-    /// Taken from there, and not dealt with yet.
+    /// Events taken from `events` but not handled yet.
     waiting: VecDeque<Event>,
     sender: Sender<Event>,
 }
 
 impl Session {
-    /// A session that has not begun.
+    /// Creates a session that hasn't started.
     pub fn new(
         screen: Screen,
         program: Program,
@@ -152,7 +151,7 @@ impl Session {
     /// Runs the session to its end.
     ///
     /// # Errors
-    /// The program can't be started, the adapter is gone, or a command failed with `--batch`.
+    /// The program can't be started, the adapter has ended, or, with `--batch`, a command failed.
     pub fn run(&mut self) -> anyhow::Result<()> {
         let outcome = self.start().and_then(|()| self.main_loop());
         self.screen.prompt_answered();
@@ -237,7 +236,7 @@ impl Session {
         bail!("the debug adapter ended unexpectedly");
     }
 
-    /// Runs a command. Its failure is told and, with `--batch`, the end.
+    /// Runs a command. An error is printed or, with `--batch`, ends the session.
     fn execute(&mut self, line: &str) -> anyhow::Result<Flow> {
         let mut line = line.trim().to_owned();
         if line.is_empty() {
@@ -261,7 +260,7 @@ impl Session {
         }
     }
 
-    /// The link to the adapter, for requests.
+    /// The connection to the adapter, for requests.
     pub fn link(&self) -> anyhow::Result<&Link> {
         self.process
             .link
@@ -269,12 +268,12 @@ impl Session {
             .context("the program is not running; `run` starts it")
     }
 
-    /// Whether the adapter is ours, and takes what is of no other.
+    /// Whether the adapter is Dapple's, which supports arguments and requests of its own.
     pub fn is_own_adapter(&self) -> bool {
         matches!(self.adapter, Adapter::Own)
     }
 
-    /// Whether the adapter gives variables and its own output colours, as it was asked where we show any.
+    /// Whether variables and the adapter's own output may contain colours.
     pub fn takes_styling(&self) -> bool {
         let link = self.process.link.as_ref();
         let has_any = |link: &Link| link.capabilities().supports_ansi_styling == Some(true);
@@ -286,7 +285,7 @@ impl Session {
         self.link()?.request::<R>(arguments)
     }
 
-    /// As [`Self::request`], of what may run functions of the program: Ctrl-C ends it.
+    /// As [`Self::request`], for requests that may call functions of the program; Ctrl-C cancels them.
     pub fn request_that_runs<R: Request>(
         &mut self,
         arguments: R::Arguments,
@@ -305,7 +304,7 @@ impl Session {
             crossbeam_channel::select! {
                 recv(answer) -> outcome => return Ok(outcome.context(NO_INPUT)??),
                 recv(self.events) -> event => match event.context(NO_INPUT)? {
-                    // As `interrupt` says of a program that runs.
+                    // As in `interrupt`: the program gets the terminal's SIGINT, too.
                     Event::Interrupt if self.has_our_terminal() && !was_interrupted => {
                         was_interrupted = true;
                         cancel_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
@@ -318,9 +317,9 @@ impl Session {
         }
     }
 
-    /// Starts an adapter and has it load the program, which is then ready to run with all breakpoints in place.
+    /// Starts an adapter and makes it load the program, which is then ready to run with all breakpoints set.
     pub fn start(&mut self) -> anyhow::Result<()> {
-        // What was watched was of the process before.
+        // Watchpoints belong to the previous process.
         self.process.watches.clear();
         self.last_run += 1;
         self.process.run = self.last_run;
@@ -337,9 +336,9 @@ impl Session {
             (self.process.run, &self.sender),
         )?;
         self.process.link = Some(link);
-        // `initialized` says that breakpoints can be set, but an adapter that can't launch never sends it: its answer to
-        // the launch says why then, also where `terminated` comes first. Ours says it before it builds, and answers when
-        // the program is there; others may wait for us with their answer.
+        // `initialized` means that breakpoints can be set, but an adapter that can't launch never sends it. Its answer to the launch then
+        // says why, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and answers when
+        // the program exists; others may answer only after `configurationDone`.
         let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
         while !(takes_breakpoints && is_there) {
             let event = match self.waiting.pop_front() {
@@ -353,7 +352,7 @@ impl Session {
                     event => self.adapter_event(event),
                 },
                 Event::Launched(run, Err(message)) if run == self.process.run => {
-                    // What is left of the adapter has nothing more to say than this.
+                    // Further errors of the adapter would add nothing.
                     let _ = self.disconnect();
                     bail!(message);
                 }
@@ -373,14 +372,14 @@ impl Session {
         }
         self.tell_function_breakpoints()?;
         if self.program.attach.is_some() {
-            // It is held by its first stop.
+            // An attached process stops at once.
             self.let_run()?;
         }
         self.tell_exceptions()?;
         Ok(())
     }
 
-    /// The program was told to go on.
+    /// Records that the program was resumed.
     pub fn resumed(&mut self) {
         self.process.state = State::Running;
         self.process.finishing = None;
@@ -391,14 +390,14 @@ impl Session {
         }
     }
 
-    /// Lets a program that is ready run.
+    /// Starts a program that is ready.
     pub fn let_run(&mut self) -> anyhow::Result<()> {
         self.resumed();
         self.request::<ConfigurationDoneRequest>(types::ConfigurationDoneArguments::default())?;
         self.process.launch.clone().map_err(anyhow::Error::msg)
     }
 
-    /// Ends the process that the user looks at, or lets it go, and its adapter.
+    /// Kills or detaches the selected process, and ends its adapter.
     fn close_link(&mut self) -> anyhow::Result<()> {
         let Some(link) = self.process.link.take() else {
             return Ok(());
@@ -409,7 +408,7 @@ impl Session {
         let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
         let answer = link.request::<DisconnectRequest>(arguments);
         link.close();
-        // Output that was on its way still belongs to the user; other news of it no longer matter.
+        // Output that has already arrived is still shown; other events of this process no longer matter.
         for event in std::mem::take(&mut self.waiting)
             .into_iter()
             .chain(self.events.try_iter().collect::<Vec<_>>())
@@ -430,17 +429,17 @@ impl Session {
             .context("the adapter did not end in order")
     }
 
-    /// Says what the end of the session meant for the program.
+    /// Prints whether the program was killed or detached.
     pub fn say_how_it_was_left(&mut self) {
         self.screen.say(match (&self.program.attach, self.lets_go) {
-            // Nothing has become of it.
+            // There is no process.
             (Some(Attach::Core { .. }), _) => return,
             (Some(Attach::Process { .. }), _) | (None, true) => "the program was let go",
             (None, false) => "the program was ended",
         });
     }
 
-    /// Lets the program run on without a debugger.
+    /// Detaches the program.
     pub fn let_go(&mut self) -> anyhow::Result<()> {
         self.lets_go = true;
         let outcome = self.disconnect();
@@ -449,7 +448,7 @@ impl Session {
         outcome
     }
 
-    /// The next event. `None`: it was time to pause the program.
+    /// The next event. `None`: it was time to pause the program, and that was requested.
     fn wait(&mut self) -> anyhow::Result<Option<Event>> {
         if let Some(event) = self.waiting.pop_front() {
             return Ok(Some(event));
@@ -467,9 +466,8 @@ impl Session {
         }
     }
 
-    /// Ctrl-C. The terminal gives it to the program as well where that shares our process group, and then the program
-    /// stops by itself; a pause on top would be a second stop for one key. So that comes only if nothing else does, or
-    /// at the second key.
+    /// Handles Ctrl-C. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops by itself; a pause
+    /// would be a second stop for one key. So the pause is requested only if no stop comes, or at the second Ctrl-C.
     fn interrupt(&mut self) {
         if !matches!(self.process.state, State::Running) {
             return;
@@ -482,7 +480,7 @@ impl Session {
         }
     }
 
-    /// Whether the program gets the terminal's signals, too.
+    /// Whether the program gets the terminal's signals as well.
     fn has_our_terminal(&self) -> bool {
         self.is_own_adapter() && self.program.attach.is_none()
     }
@@ -492,9 +490,9 @@ impl Session {
         let Some(link) = &self.process.link else {
             return;
         };
-        // Asking for the threads first would wait, in some adapters, for the stop that is asked for here.
+        // Requesting the threads first would, in some adapters, wait for the very stop that is requested here.
         let thread = link.known_thread().unwrap_or_default();
-        // That there is none any more, or that it has stopped by itself, is told by events.
+        // If the program has ended or stopped by itself, events report that.
         let _ = self.request::<PauseRequest>(PauseArguments::new(thread));
     }
 }

@@ -1,4 +1,4 @@
-//! What the adapter tells without being asked, other than stops.
+//! Handles the adapter's events other than stops.
 
 use dapple_dap::types::{
     self, AnyEvent, BreakpointEventReason, OutputEventCategory, ThreadEventReason,
@@ -62,7 +62,7 @@ impl Session {
         if let Err(message) = &outcome {
             self.screen.complain(message);
             if self.process.number > 1 {
-                // What is left of its adapter has nothing more to say.
+                // Further errors of its adapter would add nothing.
                 let _ = self.close_link();
             }
             self.process.state = State::Over;
@@ -70,7 +70,7 @@ impl Session {
         self.process.launch = outcome;
     }
 
-    /// The first thread known: on Linux the main one has the process's id.
+    /// Records the first thread that is known. On Linux the main thread has the process's id.
     pub(super) fn note_thread(&self, id: i64) {
         if let Some(link) = &self.process.link
             && link.known_thread().is_none()

@@ -1,4 +1,4 @@
-//! Telling the adapter where to stop.
+//! Sends breakpoints, exception filters and stepping options to the adapter.
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,17 @@ use dapple_dap::types::{
 use super::{Session, State};
 
 impl Session {
-    /// Tells the adapter the breakpoints of a file; of each process.
+    /// Sends the breakpoints of a file to the adapter of each process.
     pub fn tell_breakpoints(&mut self, file: &Path) -> anyhow::Result<()> {
         self.in_each_process(|session| session.tell_breakpoints_here(file))
     }
 
-    /// Tells the adapter the breakpoints on functions, if it takes any; of each process.
+    /// Sends the function breakpoints to the adapter of each process, if it supports them.
     pub fn tell_function_breakpoints(&mut self) -> anyhow::Result<()> {
         self.in_each_process(Self::tell_function_breakpoints_here)
     }
 
-    /// The file with the main function of a program that has yet to run, by the adapter's word: for a moment, a breakpoint is
-    /// there.
+    /// The file with the main function of a program that has not started yet, found by the adapter: a breakpoint is set there for a moment.
     pub fn file_of_main(&mut self) -> Option<PathBuf> {
         if !matches!(self.process.state, State::Ready) {
             return None;
@@ -40,10 +39,10 @@ impl Session {
         Some(PathBuf::from(main.source?.path?))
     }
 
-    /// Tells the adapter at which exceptions and signals to stop, if it has filters for them; of each process.
+    /// Sends the exception and signal filters to the adapter of each process, if it has any.
     ///
     /// # Errors
-    /// It refuses some: what it says of them.
+    /// The adapter's message about a filter that it refuses.
     pub fn tell_exceptions(&mut self) -> anyhow::Result<()> {
         self.in_each_process(Self::tell_exceptions_here)
     }
@@ -106,7 +105,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells our adapter which code steps don't enter; of each process.
+    /// Sends the patterns of code that steps don't enter to Dapple's adapter of each process.
     pub fn tell_skip(&mut self) -> anyhow::Result<()> {
         self.in_each_process(Self::tell_skip_here)
     }
@@ -119,7 +118,7 @@ impl Session {
         Ok(())
     }
 
-    /// Has our adapter read the Natvis files, of each process.
+    /// Makes Dapple's adapter of each process read the Natvis files.
     pub fn tell_visualizers(&mut self) -> anyhow::Result<()> {
         self.in_each_process(|session| {
             if session.process.link.is_some() {

@@ -1,7 +1,7 @@
-//! The processes of a program that has children (`--follow-forks both`), each in a session of its own with an adapter.
+//! The processes of a program that has children (`--follow-forks both`), each with a protocol session and an adapter of its own.
 //!
-//! The one that the user looks at is the session's; another one takes its place for as long as something is about it. Whatever stops
-//! while the user looks at nothing is looked at.
+//! The selected process is the session's `process`; another one takes its place while an event of it is handled. A process that stops while
+//! no stopped process is selected becomes the selected one.
 
 use std::mem::swap;
 use std::path::PathBuf;
@@ -18,16 +18,17 @@ use crate::debug::link::{Link, Start};
 use crate::debug::render;
 use crate::debug::style::Role;
 
-/// A frame that is to return. Clients can only ask for steps out of the innermost one, so there may be several of those.
+/// The progress of `finish` for a frame further out. The protocol can only step out of the innermost frame, so several steps out may be
+/// needed.
 pub struct Finishing {
-    /// Where the frames are, from the innermost to the caller of the one that is to return.
+    /// The addresses of the frames, from the innermost to the caller of the one that shall return.
     pub places: Vec<Option<String>>,
-    /// The one that the program is in.
+    /// The index of the frame that the program has reached.
     pub reached: usize,
 }
 
 impl Finishing {
-    /// Whether a step out that has come to `place` was of a frame further in.
+    /// Whether a step out that ended at `place` only returned from a frame further in.
     pub fn is_inside(&mut self, place: Option<&str>) -> bool {
         let after = self.reached + 1;
         let rest = self.places.get(after..).unwrap_or_default();
@@ -42,32 +43,32 @@ impl Finishing {
     }
 }
 
-/// What is known of one process.
+/// The state of one process.
 pub struct Process {
     /// Its number, from 1.
     pub(super) number: u32,
-    /// Its id, if that is known.
+    /// Its process id, if known.
     pub(super) id: Option<i64>,
     /// The number of its adapter's run.
     pub(super) run: u32,
     pub(super) link: Option<Link>,
     pub(super) launch: Result<(), String>,
-    /// Where it is in its life.
+    /// Its state.
     pub state: State,
-    /// A step out is under way: what is returned will be shown.
+    /// Set while a step out is in progress, after which the return value is shown.
     pub finishing: Option<Finishing>,
-    /// The step under way is by an instruction, which is shown where it ends.
+    /// The step in progress is by one instruction; the instruction at its end is shown.
     pub by_instruction: bool,
-    /// The file and last line shown, from where `list` goes on.
+    /// The file and last line shown, from which `list` continues.
     pub listed: Option<(PathBuf, usize)>,
-    /// Which data is watched in it.
+    /// Its watchpoints.
     pub watches: Vec<Watch>,
-    /// What its adapter has said of breakpoints, while the user looks at another one.
+    /// Its adapter's answers for breakpoints, while another process is selected.
     answers: Vec<(u32, Answer)>,
 }
 
 impl Process {
-    /// One of which nothing else is known yet.
+    /// A process of which nothing else is known yet.
     pub(super) fn new(number: u32, id: Option<i64>, run: u32, state: State) -> Self {
         Self {
             number,
@@ -86,7 +87,7 @@ impl Process {
 }
 
 impl Session {
-    /// Has the process that the user looks at and another one change places.
+    /// Exchanges the selected process and another one.
     fn exchange(&mut self, index: usize) {
         let other = &mut self.others[index];
         swap(&mut self.process, other);
@@ -94,18 +95,17 @@ impl Session {
         self.breakpoints.exchange_answers(&mut other.answers);
     }
 
-    /// Whether the program has several processes, or had.
+    /// Whether the program has or had several processes.
     pub(super) fn has_children(&self) -> bool {
         self.last_number > 1
     }
 
-    /// Whether a session is one of these processes'.
+    /// Whether a process has this run.
     pub(super) fn has_session(&self, run: u32) -> bool {
         self.process.run == run || self.others.iter().any(|other| other.run == run)
     }
 
-    /// Does something with the process that an adapter's message is about. Where that has it stop, and the user looks at
-    /// nothing else, it is what they look at from then on.
+    /// Calls `act` with the process of this run selected. If that makes it stop while no stopped process is selected, it stays selected.
     pub(super) fn in_process(
         &mut self,
         run: u32,
@@ -128,7 +128,7 @@ impl Session {
         outcome
     }
 
-    /// Does the same for each process that takes it already; the first error is told.
+    /// Calls `act` for each process whose adapter accepts requests; returns the first error.
     pub(super) fn in_each_process(
         &mut self,
         act: impl Fn(&mut Session) -> anyhow::Result<()>,
@@ -144,7 +144,7 @@ impl Session {
         outcome
     }
 
-    /// What has ended is no process any more. The last one stays, as the program that can be run again.
+    /// Removes processes that have ended. The last one stays, as the program that can be run again.
     fn forget_ended(&mut self) {
         let is_over = |state: &State| matches!(state, State::Over);
         if is_over(&self.process.state) && !self.others.is_empty() {
@@ -157,7 +157,7 @@ impl Session {
         self.others.retain(|other| !is_over(&other.state));
     }
 
-    /// An adapter asks for a session for a child.
+    /// Opens a session for a child, at an adapter's request.
     pub(super) fn open_child(&mut self, asked: &StartDebuggingRequestArguments) {
         let id = asked.configuration.get("pid");
         let id = id.and_then(|id| id.decode::<i64>().ok());
@@ -189,7 +189,7 @@ impl Session {
         self.screen.say(&text);
     }
 
-    /// A child's adapter takes breakpoints: gives it all there are, and lets the child run.
+    /// Sends all breakpoints to a child's adapter, which now accepts them, and lets the child run.
     pub(super) fn configure_child(&mut self) -> anyhow::Result<()> {
         self.process.state = State::Running;
         for file in self.breakpoints.files() {
@@ -204,7 +204,7 @@ impl Session {
         Ok(())
     }
 
-    /// The process that the user looks at was let run: looks at another one that is stopped, if there is one.
+    /// Selects another process that is stopped, if there is one, after the selected one was resumed.
     pub fn look_at_stopped(&mut self) {
         let stopped = |other: &Process| matches!(other.state, State::Stopped(_));
         if let Some(index) = self.others.iter().position(stopped) {
@@ -213,10 +213,10 @@ impl Session {
         }
     }
 
-    /// Looks at the process with this number.
+    /// Selects the process with this number.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such process.
     pub fn select_process(&mut self, number: u32) -> anyhow::Result<()> {
         if number != self.process.number {
             let index = self.others.iter().position(|other| other.number == number);
@@ -232,7 +232,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shows where the process is that the user looks at from now on.
+    /// Shows where the newly selected process is.
     fn show_again(&mut self) {
         let mut text = process_name(self.process.number, self.process.id);
         match &self.process.state {
@@ -256,12 +256,12 @@ impl Session {
         }
     }
 
-    /// `process 2`, with its id where that is known.
+    /// `process 2`, with its id if that is known.
     pub(super) fn this_process(&self) -> String {
         process_name(self.process.number, self.process.id)
     }
 
-    /// A line for each process, by their numbers.
+    /// A line for each process, in the order of their numbers.
     pub fn process_lines(&self) -> Vec<String> {
         let style = self.screen.style;
         let mut lines = Vec::new();
@@ -293,10 +293,10 @@ impl Session {
         lines.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Ends all processes, or lets them go, and their adapters: the program's own first, so that it has no further children.
+    /// Kills or detaches all processes and ends their adapters; the first process goes first, so that it creates no further children.
     ///
     /// # Errors
-    /// An adapter did not end in order.
+    /// An adapter failed to end properly.
     pub fn disconnect(&mut self) -> anyhow::Result<()> {
         if let Some(first) = self.others.iter().position(|other| other.number == 1) {
             self.exchange(first);

@@ -1,6 +1,6 @@
-//! A stop: what the user is told about it, and the thread, frame and source they look at from there.
+//! A stop: what is printed about it, and the selected thread, frame and source.
 //!
-//! Frames are asked for as far as they are needed: most stops need one.
+//! Frames are requested only as far as needed: most stops need one.
 
 use std::path::{Path, PathBuf};
 
@@ -17,15 +17,15 @@ use crate::debug::link::Link;
 use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
 
-/// How far out a stop looks for a frame with a source.
+/// How many frames a stop searches for one with a source.
 const FRAMES_LOOKED_AT: usize = 50;
 
-/// A stop: the thread and frame that the user looks at.
+/// A stop: the selected thread and frame.
 #[derive(Debug)]
 pub struct Stop {
     /// The thread.
     pub thread: i64,
-    /// Its innermost frames, as far as they have been needed.
+    /// Its innermost frames, as many as were needed so far.
     pub frames: Vec<StackFrame>,
     /// Whether there are no more frames than these.
     pub complete: bool,
@@ -79,7 +79,7 @@ impl Session {
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
             return;
         }
-        // That a step stopped where it was asked to stop is not news.
+        // A step that ended normally is not reported.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
             && !self.aside;
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Counts the hits that a stop is for: the numbers of their breakpoints, and of those that have had their only one.
+    /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints, and of those that are temporary.
     fn count_hits(&mut self, body: &StoppedEventBody) -> (Vec<u32>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut over = Vec::new();
@@ -158,7 +158,7 @@ impl Session {
         }
     }
 
-    /// A step out has ended: where frames further out are to be finished, too, the next one begins.
+    /// Begins the next step out after one has ended, if `finish` is for a frame further out. Returns whether it did.
     fn finish_on(&mut self, thread: i64) -> bool {
         let Some(mut finishing) = self.process.finishing.take() else {
             return false;
@@ -179,8 +179,7 @@ impl Session {
         again
     }
 
-    /// Selects the innermost frame that has a source here: who pauses a program in the C library, or sees it fail
-    /// there, wants to know where that was called.
+    /// Selects the innermost frame of the user's own code: after a pause or a failure inside the C library, the caller is of interest.
     pub(super) fn select_own_code(&mut self) -> anyhow::Result<()> {
         let is_own = |frame: &StackFrame| {
             frame.presentation_hint != Some(StackFramePresentationHint::Subtle)
@@ -200,12 +199,12 @@ impl Session {
         Ok(())
     }
 
-    /// The threads there are.
+    /// The process's threads.
     pub fn threads(&self) -> anyhow::Result<Vec<Thread>> {
         Ok(self.request::<ThreadsRequest>(Empty)?.threads)
     }
 
-    /// The stop, or a sentence that says why there is none.
+    /// The stop; the error says why there is none.
     pub fn stop(&self) -> anyhow::Result<&Stop> {
         match &self.process.state {
             State::Stopped(stop) => Ok(stop),
@@ -215,7 +214,7 @@ impl Session {
         }
     }
 
-    /// The same, to change what is selected.
+    /// The stop, for changes of the selection.
     pub fn stop_mut(&mut self) -> anyhow::Result<&mut Stop> {
         self.stop()?;
         match &mut self.process.state {
@@ -224,7 +223,7 @@ impl Session {
         }
     }
 
-    /// Looks at another thread.
+    /// Selects another thread.
     pub fn select_thread(&mut self, thread: i64) -> anyhow::Result<()> {
         *self.stop_mut()? = Stop {
             thread,
@@ -235,7 +234,7 @@ impl Session {
         self.select_own_code()
     }
 
-    /// Makes sure that `count` frames are there, or all.
+    /// Loads frames until there are `count`, or all.
     pub fn load_frames(&mut self, count: usize) -> anyhow::Result<()> {
         let stop = self.stop()?;
         let (thread, have) = (stop.thread, stop.frames.len());
@@ -289,7 +288,7 @@ impl Session {
         self.show_lines(&path, line.saturating_sub(3), line + 3, Some(line))
     }
 
-    /// Shows lines of a file; that the file can't be read is told in the place of its text.
+    /// Shows lines of a file, or why the file can't be read.
     pub fn show_lines(
         &mut self,
         path: &Path,
@@ -331,7 +330,7 @@ impl Session {
         }
     }
 
-    /// The file that a bare line number means: the selected frame's, else the program's own source.
+    /// The file to which a bare line number refers: the selected frame's, or else the program's main source.
     pub fn current_file(&self) -> Option<PathBuf> {
         let frame = match &self.process.state {
             State::Stopped(stop) => stop.frame().and_then(render::source_of),
@@ -342,7 +341,7 @@ impl Session {
             .or_else(|| self.program.source.clone())
     }
 
-    /// The source files that mean something by now, the one in view first.
+    /// The source files seen so far, the current one first.
     pub fn known_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.current_file().into_iter().collect();
         let frames = match &self.process.state {
