@@ -1,5 +1,5 @@
-//! `codegen`: what is made of the protocol's definition (its types) and of the adapter's table of arguments (its schema, its page, and what
-//! VS Code's manifest says of it).
+//! `codegen`: generates the types from the protocol's definition, and from the adapter's table of arguments its JSON schema, its page and a
+//! part of VS Code's manifest.
 
 mod arguments;
 
@@ -12,10 +12,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The definition file.
 pub(crate) const DEFINITION: &str = "crates/schema/protocol.json";
-/// What is made of it.
+/// The file generated from it.
 pub(crate) const TYPES: &str = "crates/dap/src/types.rs";
 
-/// What stands above the types.
+/// The beginning of the generated types.
 const PREAMBLE: &str = "\
 //! The protocol's types, one item for each definition.
 //!
@@ -25,17 +25,17 @@ const PREAMBLE: &str = "\
 
 ";
 
-/// A file, or one with a part, that is written by this.
+/// A file that is generated in whole or in part.
 struct Generated {
-    /// From the project's folder.
+    /// Its path from the project's root.
     path: &'static str,
-    /// All of it.
+    /// Its complete text.
     text: String,
-    /// What it is made of.
+    /// The file that it is generated from.
     from: &'static str,
 }
 
-/// All of them.
+/// All generated files.
 fn generated(root: &Path) -> Result<Vec<Generated>> {
     let mut all = vec![Generated {
         path: TYPES,
@@ -46,7 +46,7 @@ fn generated(root: &Path) -> Result<Vec<Generated>> {
     Ok(all)
 }
 
-/// Writes what isn't as it should be.
+/// Writes the files that are out of date.
 pub(crate) fn write(root: &Path) -> Result<ExitCode> {
     for Generated { path, text, .. } in generated(root)? {
         if fs::read_to_string(root.join(path)).ok().as_deref() == Some(&text) {
@@ -59,7 +59,7 @@ pub(crate) fn write(root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares what there is with what `write` would make.
+/// Compares the existing files with what `write` would generate.
 pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     match difference(root)? {
         None => {
@@ -73,7 +73,7 @@ pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     }
 }
 
-/// What to tell somebody whose generated files do not fit what they are made of.
+/// A message about the first file that is out of date.
 pub(crate) fn difference(root: &Path) -> Result<Option<String>> {
     for wanted in generated(root)? {
         let path = wanted.path;
@@ -111,7 +111,7 @@ fn generate(root: &Path) -> Result<String> {
     rustfmt(root, &rust::generate(&model, &options)?)
 }
 
-/// Lays out `source` with the project's settings.
+/// Formats `source` with the project's settings.
 fn rustfmt(root: &Path, source: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024"])
@@ -123,7 +123,7 @@ fn rustfmt(root: &Path, source: &str) -> Result<String> {
         .context("cannot run rustfmt: install it with `rustup component add rustfmt`")?;
     let mut input = child.stdin.take().context("rustfmt has no input")?;
     let output = std::thread::scope(|scope| {
-        // From a thread: rustfmt may write before it has read everything.
+        // Written by a thread, because rustfmt may write before it has read everything.
         scope.spawn(move || input.write_all(source.as_bytes()));
         child.wait_with_output()
     })?;
@@ -140,7 +140,7 @@ fn rustfmt(root: &Path, source: &str) -> Result<String> {
 mod tests {
     use super::*;
 
-    /// Whether rustfmt is there; rustup puts a stand-in where the component is missing.
+    /// Whether rustfmt is installed; rustup installs a stand-in if the component is missing.
     fn rustfmt_is_there() -> bool {
         let version = Command::new("rustfmt").arg("--version").output();
         let there = version.is_ok_and(|output| output.status.success());

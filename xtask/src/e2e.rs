@@ -1,11 +1,12 @@
-//! Debugging in real editors: `editors/e2e/NAME` installs one and drives it as a person would; this builds the debugger first.
+//! Debugs in real editors: the script `editors/e2e/NAME` installs an editor and drives it as a user would. This module builds the debugger
+//! first.
 
 use anyhow::{Context, bail};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// A run's name, which is its script's, and what it is.
+/// Each run's name, which is its script's, and its description.
 const EDITORS: &[(&str, &str)] = &[
     (
         "vscode",
@@ -25,7 +26,7 @@ const EDITORS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Prints which runs there are.
+/// Prints the runs.
 pub fn list() -> anyhow::Result<ExitCode> {
     for (name, what) in EDITORS {
         println!("{name:10} {what}");
@@ -33,7 +34,7 @@ pub fn list() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs one, with the adapter that `DAPPLE` names or one that is built from this tree.
+/// Does one run, with the adapter that `DAPPLE` names or one built from this tree.
 pub fn run(root: &Path, editor: &str) -> anyhow::Result<ExitCode> {
     let Some((name, _)) = EDITORS.iter().find(|(name, _)| *name == editor) else {
         let known: Vec<&str> = EDITORS.iter().map(|(name, _)| *name).collect();
@@ -59,7 +60,7 @@ pub fn run(root: &Path, editor: &str) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Builds the debugger and tells where it is.
+/// Builds the debugger and returns its path.
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let status = Command::new(env!("CARGO"))
         .args(["build", "--package", "dapple-cli", "--bin", "dapple"])

@@ -1,4 +1,4 @@
-//! `schema diff`: how two definition files differ in structure.
+//! `schema diff`: compares the structure of two definition files.
 
 use crate::codegen::DEFINITION;
 use anyhow::{Context, Result};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints one line for each difference and fails if there is one. Without `second`: the project's own definition.
+/// Prints one line for each difference, and fails if there is one. Without `second`, compares with the project's own definition.
 pub(crate) fn compare(root: &Path, first: &str, second: Option<&str>) -> Result<ExitCode> {
     let ours = root.join(DEFINITION);
     let (a, b) = (

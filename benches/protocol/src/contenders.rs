@@ -1,22 +1,22 @@
-//! The other crates, each used the way its documentation says.
+//! The other crates, each used as its documentation says.
 
 use dap::base_message::BaseMessage;
 use dapts::{IEvent, IRequest};
 use serde_json::{Value, from_str, from_value, to_string};
 
-/// A request decoded with `dap`; `None` where it cannot.
+/// Decodes a request with `dap`; `None` if that fails.
 pub fn dap_request(text: &str) -> Option<dap::requests::Request> {
     from_str(text).ok()
 }
 
-/// A message of an adapter decoded with `dap`; `None` where it cannot.
+/// Decodes an adapter's message with `dap`; `None` if that fails.
 pub fn dap_adapter(text: &str) -> Option<BaseMessage> {
     from_str(text).ok()
 }
 
 macro_rules! dapts_payloads {
     (requests { $($request:ident)* } events { $($event:ident)* }) => {
-        /// One message, decoded by `dapts`: the envelope is its own, the payload a typed one.
+        /// A message decoded by `dapts`: its envelope, and a typed payload.
         #[allow(clippy::large_enum_variant)]
         pub enum WithDapts {
             $($request(<dapts::request::$request as IRequest>::Arguments),)*
@@ -26,7 +26,7 @@ macro_rules! dapts_payloads {
         }
 
         impl WithDapts {
-            /// The message as text.
+            /// Encodes the message as text.
             pub fn encode(&self) -> serde_json::Result<String> {
                 match self {
                     $(Self::$request(arguments) => to_string(&dapts::Request::new(
@@ -55,7 +55,7 @@ macro_rules! dapts_payloads {
             $($event(<dapts::event::$event as IEvent>::Body),)*
         }
 
-        /// Decodes with `dapts`; `None` where it cannot.
+        /// Decodes a request with `dapts`; `None` if that fails.
         pub fn dapts_request(text: &str) -> Option<WithDapts> {
             let request: dapts::Request = from_str(text).ok()?;
             match request.command.as_str() {
@@ -100,8 +100,8 @@ dapts_payloads! {
     }
 }
 
-/// Decodes with `dapts`; `None` where it cannot. Its response does not say what it answers, so that is looked up by whoever
-/// sent the request: `command` stands for that here.
+/// Decodes an adapter's message with `dapts`; `None` if that fails. Its response type lacks the command, which the sender of the request
+/// would look up; here `command` provides it.
 pub fn dapts_adapter(text: &str, command: Option<&str>) -> Option<WithDapts> {
     match command {
         Some(command) => dapts_response(text, command),

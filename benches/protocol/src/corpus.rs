@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use dapple_dap::envelope::{Envelope, Kind};
 
-/// The messages of all sessions, by what receives them.
+/// The messages of all sessions, by direction.
 #[derive(Debug, Default)]
 pub struct Corpus {
     /// To an adapter.
@@ -15,7 +15,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Reads every `.ndjson` file of a folder.
+    /// Reads every `.ndjson` file of a directory.
     pub fn read(folder: &Path) -> Result<Self> {
         let mut corpus = Self::default();
         let mut files = std::fs::read_dir(folder)
@@ -44,7 +44,7 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// How many bytes some messages have.
+    /// The total length of messages, in bytes.
     pub fn bytes(messages: &[String]) -> usize {
         messages.iter().map(String::len).sum()
     }

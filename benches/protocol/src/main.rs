@@ -1,8 +1,8 @@
-//! How fast the protocol's messages are read and written, next to other crates and to untyped JSON.
+//! Measures how fast the protocol's messages are decoded and encoded, next to other crates and to untyped JSON.
 //!
-//! Run it as `cargo xtask bench protocol`. The messages are those of recorded sessions with several adapters (see `record`).
-//! A crate that cannot decode some of them is measured on the others, and the table says how many those are. All ratios are
-//! to `serde_json::Value` on the same messages in the same moments.
+//! Run it as `cargo xtask bench protocol`. The messages come from recorded sessions with several adapters (see `record`). A crate that
+//! can't decode some of them is measured on the others, and the table shows how many it fails on. All ratios are to `serde_json::Value` on
+//! the same messages, measured alternately.
 
 mod contenders;
 mod corpus;
@@ -58,7 +58,7 @@ fn run() -> Result<ExitCode> {
     }
 }
 
-/// What is to be reached: a name, how many times faster than `Value`, and how many times it is.
+/// A target: how many times faster than `Value` something has to be, and how many times faster it is.
 struct Target {
     name: &'static str,
     wanted: f64,
@@ -156,7 +156,7 @@ fn describe(what: &str, messages: &[String]) -> String {
 }
 
 fn as_value(text: &str) -> Value {
-    // Whatever is in the corpus was read as an envelope before, so it is JSON.
+    // The corpus was parsed as envelopes before, so each message is JSON.
     serde_json::from_str(text).unwrap_or_default()
 }
 
@@ -170,7 +170,7 @@ fn show(time: &Time, bytes: usize, note: &str) {
     );
 }
 
-/// Measures our way on all messages, which it has to be able to read; how many times faster it is than `Value`.
+/// Measures Dapple's decoder on all messages, all of which it must decode. Returns how many times faster than `Value` it is.
 fn decode<'a, T>(
     messages: &'a [String],
     name: &'static str,
@@ -196,7 +196,7 @@ fn decode<'a, T>(
     Ok(times[0].ratio)
 }
 
-/// Measures another way, or another crate, on what it can decode.
+/// Measures another way, or another crate, on the messages that it can decode.
 fn foreign<'a, T>(
     messages: &'a [String],
     name: &'static str,
@@ -230,7 +230,7 @@ fn foreign<'a, T>(
     show(&times[0], bytes, &note);
 }
 
-/// What each response answers; nothing for events.
+/// The command of each response; `None` for events.
 fn commands(messages: &[String]) -> Result<Vec<Option<String>>> {
     let each = messages.iter().map(|message| {
         let envelope = Envelope::parse(message).context("the corpus has only messages")?;
@@ -250,7 +250,7 @@ fn encode(messages: &[String]) -> Result<f64> {
     let values: Vec<Value> = messages.iter().map(|message| as_value(message)).collect();
     let mut bytes = Vec::new();
     for (message, value) in typed.iter().zip(&values) {
-        // An empty pass would be fast.
+        // Guards against a pass that encodes nothing, which would be fast.
         bytes.clear();
         message.encode_into(&mut bytes)?;
         let size = serde_json::to_string(value)?.len();
@@ -271,7 +271,7 @@ fn encode(messages: &[String]) -> Result<f64> {
     Ok(times[0].ratio)
 }
 
-/// Untyped messages, written by serde_json behind a header into memory that is there already.
+/// Measures untyped messages, written by serde_json after a header into reused memory.
 fn encoded_values(values: &[Value]) -> measure::Way<'_> {
     let (mut body, mut bytes) = (Vec::new(), Vec::new());
     way("serde_json::Value", move || {
@@ -286,7 +286,7 @@ fn encoded_values(values: &[Value]) -> measure::Way<'_> {
     })
 }
 
-/// The others encode what they could decode. `dap` cannot write requests.
+/// Measures how the other crates encode the messages that they could decode. `dap` can't encode requests.
 fn foreign_encode(corpus: &Corpus, commands: &[Option<String>]) -> Result<()> {
     let mut dap = Vec::new();
     let mut dapts = Vec::new();

@@ -1,22 +1,22 @@
-//! Times of several ways to do the same, taken in turns.
+//! Measures several ways to do the same, alternately.
 
 use std::time::{Duration, Instant};
 
-/// Rounds measured; the middle one counts.
+/// How many rounds are measured; the median counts.
 const ROUNDS: usize = 21;
 
-/// How long one way is measured in one round, at least.
+/// The least time for which a way is measured in one round.
 const ROUND: Duration = Duration::from_millis(40);
 
-/// One way to do it: a name, and one pass over the whole corpus.
+/// A way to do it: a name, and a function that makes one pass over the whole corpus.
 pub struct Way<'a> {
-    /// For people.
+    /// The name for output.
     pub name: &'static str,
     /// One pass.
     pub pass: Box<dyn FnMut() + 'a>,
 }
 
-/// A way with one pass.
+/// Makes a way.
 pub fn way<'a>(name: &'static str, pass: impl FnMut() + 'a) -> Way<'a> {
     Way {
         name,
@@ -24,18 +24,18 @@ pub fn way<'a>(name: &'static str, pass: impl FnMut() + 'a) -> Way<'a> {
     }
 }
 
-/// What one way took.
+/// The times of one way.
 pub struct Time {
     /// Its name.
     pub name: &'static str,
-    /// One pass, in the middle of all rounds.
+    /// The median time of one pass.
     pub pass: Duration,
-    /// How many times faster it is than the last way, in the middle of all rounds.
+    /// How many times faster it is than the last way: the median of all rounds.
     pub ratio: f64,
 }
 
-/// Measures all ways in turns, so that whatever else the machine does hits all of them alike. Each round compares with the
-/// last way's time in the same round.
+/// Measures all ways alternately, so that other load on the machine affects all of them alike. Each round compares with the last way's time
+/// in the same round.
 pub fn measure(mut ways: Vec<Way<'_>>) -> Vec<Time> {
     let passes: Vec<u32> = ways.iter_mut().map(passes_of_a_round).collect();
     let mut rounds = vec![Vec::new(); ways.len()];

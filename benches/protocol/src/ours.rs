@@ -1,4 +1,4 @@
-//! This library, used as its server and client do it: the envelope first and then the payload by its name.
+//! Dapple's protocol crate, used as its server and client do: decodes the envelope first, and then the payload by its name.
 
 use anyhow::{Result, bail};
 use dapple_dap::envelope::{Envelope, Kind};
@@ -8,13 +8,13 @@ use dapple_dap::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
 /// A payload.
 #[allow(clippy::large_enum_variant, dead_code)]
 pub enum Payload {
-    /// A request's.
+    /// The arguments of a request.
     Request(AnyRequest),
-    /// That of a response to one that succeeded.
+    /// The body of a successful response.
     Response(AnyResponse),
-    /// That of a response to one that failed.
+    /// The body of an error response.
     Failure(ErrorResponse),
-    /// An event's.
+    /// The body of an event.
     Event(AnyEvent),
 }
 

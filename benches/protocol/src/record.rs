@@ -1,6 +1,6 @@
-//! Makes the corpus: drives a real adapter through what an editor does, and keeps every message as it was on the wire.
+//! Records the corpus: drives a real adapter as an editor does, and keeps every message as it was sent.
 //!
-//! One line a message, in the order in which they went. See the script `record` for how the checked-in ones came about.
+//! One message per line, in the order of transmission. The script `record` shows how the checked-in files were made.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -16,7 +16,7 @@ use dapple_dap::types::*;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many children of variables are opened at each stop.
+/// How many variables of each scope are opened at each stop.
 const OPENED: usize = 2;
 
 /// What to debug: the launch arguments as JSON, and a breakpoint.
@@ -24,7 +24,7 @@ pub struct Session<'a> {
     pub launch: &'a str,
     pub source: &'a str,
     pub line: i64,
-    /// How many stops are looked at.
+    /// How many stops are inspected.
     pub stops: usize,
 }
 
@@ -49,7 +49,7 @@ fn drive(recorder: &Recorder, session: &Session<'_>, adapter: &[String]) -> Resu
         .stderr(Stdio::null());
     let client = Client::spawn_with(&mut command, recorder.options())?.with_timeout(PATIENCE);
 
-    // What VS Code says about itself.
+    // The arguments that VS Code sends.
     let about = InitializeRequestArguments::new("bench")
         .with_client_id("vscode")
         .with_client_name("Visual Studio Code")
@@ -110,7 +110,7 @@ fn drive(recorder: &Recorder, session: &Session<'_>, adapter: &[String]) -> Resu
     Ok(())
 }
 
-/// What an editor asks for at a stop. Not every adapter can answer all of it: errors are part of the corpus.
+/// Makes the requests of an editor at a stop. Not every adapter supports all of them: errors are part of the corpus.
 fn look(client: &Client, capabilities: &Capabilities, thread: i64, step: usize) -> Result<()> {
     client.request::<ThreadsRequest>(Empty)?;
     let first = StackTraceArguments::new(thread)
@@ -162,7 +162,7 @@ fn look(client: &Client, capabilities: &Capabilities, thread: i64, step: usize) 
     Ok(())
 }
 
-/// Checks the launch arguments before an adapter is started for them.
+/// Checks that the launch arguments are JSON, before an adapter is started.
 pub fn check(launch: &str) -> Result<()> {
     Raw::from_text(launch)
         .map(drop)

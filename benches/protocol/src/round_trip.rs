@@ -1,4 +1,4 @@
-//! How many `threads` requests a second one client gets answered, each sent when the one before is answered.
+//! Measures how many `threads` requests per second a client gets answered, each sent after the answer to the one before.
 
 use std::process::Command;
 use std::thread;
@@ -8,10 +8,10 @@ use anyhow::Result;
 use dapple_dap::types::*;
 use dapple_dap::{Client, Connection, Server};
 
-/// How long a rate is measured.
+/// For how long the rate is measured.
 const TIME: Duration = Duration::from_secs(2);
 
-/// An adapter that knows nothing but its threads.
+/// An adapter that only answers `threads`.
 pub fn serve(connection: Connection) {
     let server = Server::<()>::builder()
         .on::<ThreadsRequest>(|(), _, _| {
@@ -24,13 +24,13 @@ pub fn serve(connection: Connection) {
     server.start(&connection).run(&mut ());
 }
 
-/// Against a child process, over its stdin and stdout.
+/// The rate with a child process, over its stdin and stdout.
 pub fn over_stdio() -> Result<f64> {
     let mut command = Command::new(std::env::current_exe()?);
     rate(&Client::spawn(command.arg("serve"))?)
 }
 
-/// Against a thread of this process.
+/// The rate with a thread of this process.
 pub fn in_memory() -> Result<f64> {
     let (client, adapter) = Connection::memory();
     let server = thread::spawn(move || serve(adapter));

@@ -1,4 +1,4 @@
-//! A debugger that speaks the Debug Adapter Protocol on its stdio.
+//! Drives a debugger that speaks the Debug Adapter Protocol on its stdio.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl Run {
         launch
             .other
             .insert("program".to_owned(), Raw::new(&program.path)?);
-        // Some answer the launch only after the configuration.
+        // Some adapters answer the launch only after `configurationDone`.
         let launched = client.send::<LaunchRequest>(launch)?;
         client.wait_for::<InitializedEvent>(PATIENCE, |_| true)?;
         let source = Source::new().with_path(program.source.to_string_lossy());
@@ -66,7 +66,7 @@ impl Run {
         self.stopped()
     }
 
-    /// Steps an instruction.
+    /// Steps one instruction.
     pub fn step_instruction(&mut self) -> anyhow::Result<()> {
         let arguments =
             StepInArguments::new(self.thread).with_granularity(SteppingGranularity::Instruction);
@@ -82,7 +82,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // If it does not answer, it is killed with the client.
+        // If the adapter doesn't answer, dropping the client kills it.
         let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
         let _ = self.client.request::<DisconnectRequest>(arguments);
     }

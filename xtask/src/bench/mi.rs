@@ -1,4 +1,4 @@
-//! gdb's machine interface, for versions of it that have no debug adapter: as much as it takes to stop and step.
+//! Drives gdb through its machine interface, for versions without a debug adapter: only what is needed to stop and step.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -18,10 +18,10 @@ pub struct Run {
     pub started_in: Duration,
 }
 
-/// gdb with its two ends: what it is told and what it says.
+/// The gdb process with its input and output.
 pub type Spawned = (Child, ChildStdin, BufReader<ChildStdout>);
 
-/// Starts gdb's machine interface on a program, which it doesn't run yet.
+/// Starts gdb's machine interface on a program, which isn't running yet.
 pub fn spawn(command: &str, program: &Path) -> anyhow::Result<Spawned> {
     let mut gdb = Command::new(command)
         .args(["-nx", "-q", "--interpreter=mi"])
@@ -43,7 +43,7 @@ impl Run {
         Self::start_at(command, &program.path, &location)
     }
 
-    /// Starts gdb on a program and goes to a location, in gdb's words.
+    /// Starts gdb on a program and runs to a location, in gdb's notation.
     pub fn start_at(command: &str, program: &Path, location: &str) -> anyhow::Result<Self> {
         let begin = Instant::now();
         let (gdb, input, output) = spawn(command, program)?;
@@ -98,7 +98,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // gdb kills what it debugs on its way out.
+        // gdb kills its debuggee when it exits.
         let _ = self.send("-gdb-exit");
         let _ = self.gdb.wait();
     }

@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: how fast a session starts and steps, next to other debuggers on the same programs.
+//! `cargo xtask bench`: measures how fast a session starts and steps, next to other debuggers on the same programs.
 //!
-//! What is measured: from the start of the debugger's process to its first stop at a breakpoint; lines and instructions
-//! stepped in a second; the size of our binary. Runs of different debuggers take turns, so that whatever else the machine
-//! does hits all of them alike. A debugger that is not installed is named as missing, not left out in silence.
+//! It measures the time from the start of the debugger's process to its first stop at a breakpoint, the lines and instructions stepped per
+//! second, and the size of Dapple's binary. Runs of different debuggers alternate, so that other load on the machine affects all of them
+//! alike. A debugger that is not installed is reported as missing.
 
 mod dap;
 mod data;
@@ -19,13 +19,13 @@ use anyhow::{Context, bail};
 
 use programs::Program;
 
-/// Starts measured for each debugger and program.
+/// How many starts are measured for each debugger and program.
 const STARTS: usize = 11;
-/// Steps taken to measure their rate, unless the time is over first.
+/// How many steps are taken to measure their rate, unless the time ends first.
 const STEPS: usize = 2000;
-/// How long a rate is measured at most.
+/// The longest time for which a rate is measured.
 const STEPPING_TIME: Duration = Duration::from_secs(4);
-/// How long anything may take before the debugger counts as stuck.
+/// How long an operation may take before the debugger counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A debugger that can be measured.
@@ -40,7 +40,7 @@ enum Driver {
     Mi(String),
 }
 
-/// What one session showed. Rates are steps a second.
+/// The rates of one session, in steps per second.
 #[derive(Debug, Clone, Copy)]
 struct Rates {
     lines: f64,
@@ -73,8 +73,8 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does the same chore in a release build: what an unoptimised client takes for its own work would be measured too, and
-/// weighs the more the faster the debugger is.
+/// Runs the same chore in a release build. An unoptimised client would spend measurable time itself, which weighs the more the faster the
+/// debugger is.
 pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     finish(
         cargo(root)
@@ -87,8 +87,8 @@ pub use data::run as data;
 pub use run::run as running;
 pub use symbols::run as symbols;
 
-/// Builds and runs the comparison of the protocol's crates. It is a package of its own, outside of the workspace, so that
-/// what it compares with is in nobody else's lock file.
+/// Builds and runs the comparison of protocol crates. It is a package outside of the workspace, so that the crates it compares with are in
+/// no other lock file.
 pub fn protocol(root: &Path) -> anyhow::Result<ExitCode> {
     finish(
         cargo(root)
@@ -105,7 +105,7 @@ fn cargo(root: &Path) -> Command {
     cargo
 }
 
-/// Runs a command to its end, as the whole of a chore.
+/// Runs a command and returns its success as the exit code.
 fn finish(command: &mut Command) -> anyhow::Result<ExitCode> {
     Ok(match command.status()?.success() {
         true => ExitCode::SUCCESS,
@@ -160,7 +160,7 @@ fn find_debuggers(dapple: &Path) -> (Vec<Debugger>, Vec<&'static str>) {
     (found, missing)
 }
 
-/// `lldb-dap` under its own name, or with the version that distributions add.
+/// The name of `lldb-dap`, possibly with the version that distributions append.
 fn lldb_dap() -> Option<String> {
     let names = std::iter::once("lldb-dap".to_owned())
         .chain((14..=40).rev().map(|version| format!("lldb-dap-{version}")));
@@ -256,7 +256,7 @@ impl Debugger {
     }
 }
 
-/// Steps a second, over [`STEPS`] steps or [`STEPPING_TIME`].
+/// Steps per second, over [`STEPS`] steps or [`STEPPING_TIME`].
 fn rate(mut step: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<f64> {
     let begin = std::time::Instant::now();
     let mut steps = 0_u32;

@@ -1,4 +1,4 @@
-//! The programs that are debugged: a long loop of short lines, in C and in Rust, as small as such programs get.
+//! The debuggees: a long loop of short lines, in C and in Rust, as small as possible.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 /// A compiled program.
 pub struct Program {
-    /// The language, for people.
+    /// The language, for output.
     pub language: &'static str,
     /// The executable.
     pub path: PathBuf,

@@ -1,4 +1,4 @@
-//! What is made of the adapter's table of launch arguments.
+//! Generates files from the adapter's table of launch arguments.
 
 use super::Generated;
 use anyhow::{Context, Result, bail};
@@ -8,16 +8,16 @@ use serde_json::{Deserializer, Value};
 use std::fs;
 use std::path::Path;
 
-/// Where the table is.
+/// The file with the table.
 const TABLE: &str = "crates/adapter/src/arguments/table.rs";
 /// The JSON schema.
 const SCHEMA: &str = "crates/adapter/launch-schema.json";
-/// The page for users; what is between a table's marks is generated.
+/// The page for users; the text between a table's marks is generated.
 const PAGE: &str = "docs/launch.md";
 /// VS Code's manifest, of which one value is generated.
 const MANIFEST: &str = "editors/vscode/package.json";
 
-/// The files, as they should be.
+/// The generated files.
 pub(super) fn generated(root: &Path) -> Result<Vec<Generated>> {
     let made = |path, text| Generated {
         path,
@@ -28,7 +28,7 @@ pub(super) fn generated(root: &Path) -> Result<Vec<Generated>> {
     let text =
         fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
     files.push(made(PAGE, with_tables(&text, &page::tables())?));
-    // Not part of every copy of the sources.
+    // Not every copy of the sources includes the manifest.
     if let Ok(text) = fs::read_to_string(root.join(MANIFEST)) {
         files.push(made(
             MANIFEST,
@@ -42,7 +42,7 @@ fn pretty(value: &Value) -> Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// The page with the tables between `<!-- table NAME … -->` and `<!-- end -->`.
+/// The page, with the tables put between `<!-- table NAME … -->` and `<!-- end -->`.
 fn with_tables(page: &str, tables: &[(&str, String)]) -> Result<String> {
     let mut text = page.to_owned();
     for (name, table) in tables {
@@ -58,7 +58,7 @@ fn with_tables(page: &str, tables: &[(&str, String)]) -> Result<String> {
     Ok(text)
 }
 
-/// The manifest with these `configurationAttributes`, and all else as it stands.
+/// The manifest with these `configurationAttributes`, and everything else unchanged.
 fn with_attributes(manifest: &str, attributes: &Value) -> Result<String> {
     const KEY: &str = "\"configurationAttributes\":";
     let Some((before, rest)) = manifest.split_once(KEY) else {

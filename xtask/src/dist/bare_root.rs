@@ -1,7 +1,7 @@
-//! Debugging where there is nothing: a root (chroot(2)) with the binary and a program in it, as in a container made from scratch.
+//! Checks that the binary works in an empty root directory (chroot(2)) with only itself and a program, as in a container made from scratch.
 //!
-//! A program that is linked statically is there alone, one that isn't has its loader and libraries beside it. There is no device and no source.
-//! `/proc` is there, since a debugger can't do without; and where even that is missing, it has to say so.
+//! A statically linked program is alone there; a dynamically linked one has its loader and libraries beside it. There are no devices and no
+//! sources. `/proc` is mounted, because a debugger needs it; in a second run it is missing, and the debugger must say so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ int main(void) {
 }
 "#;
 
-/// Has `dapple` debug in `folder`, which is made anew.
+/// Runs the check with the binary `dapple` in `folder`, which is recreated.
 pub(super) fn check(folder: &Path, dapple: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -81,7 +81,7 @@ pub(super) fn check(folder: &Path, dapple: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether `/proc` is there.
+/// Whether `/proc` is mounted.
 #[derive(Clone, Copy)]
 enum Proc {
     Mounted,
@@ -90,7 +90,7 @@ enum Proc {
 
 fn debug(root: &Path, proc: Proc) -> Result<Output> {
     let mut unshare = Command::new("unshare");
-    // One who is not root is, in a namespace of one's own.
+    // An unprivileged user becomes root in a user namespace.
     unshare.args(["--map-root-user", "--pid", "--fork", "--kill-child"]);
     if let Proc::Mounted = proc {
         unshare.arg(format!("--mount-proc={}", root.join("proc").display()));
@@ -118,7 +118,7 @@ fn debug(root: &Path, proc: Proc) -> Result<Output> {
     unshare.output().context("unshare can't be started")
 }
 
-/// Copies the loader and the libraries that `program` needs to where it looks for them below `root`.
+/// Copies the loader and the libraries that `program` needs to their paths below `root`.
 fn bring_libraries(root: &Path, program: &Path) -> Result<()> {
     let listed = Command::new("ldd").arg(program).output()?;
     for word in String::from_utf8_lossy(&listed.stdout).split_whitespace() {

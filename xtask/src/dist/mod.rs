@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: what people install who have no Rust. In `target/dist` are a static binary, an archive of it with manual pages, completions and
-//! licences, and their checksums.
+//! `cargo xtask dist`: builds the release for users without Rust. It puts into `target/dist` a static binary, an archive of it with manual
+//! pages, completions and licences, and their checksums.
 //!
-//! The binary is linked with musl, so that it runs on any Linux x86-64, and is looked at before it is packed: that it needs no
-//! library, that it is not larger than promised, and that it debugs where there is nothing but itself (`bare_root`).
+//! The binary is linked with musl, so that it runs on any Linux x86-64. Before it is packed, these properties are checked: it needs no
+//! library, it is not larger than promised, and it works in a root directory that contains nothing else (`bare_root`).
 
 mod bare_root;
 
@@ -15,11 +15,11 @@ use object::elf::{FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object};
 
-/// How large the binary may be.
+/// The largest size of the binary, in bytes.
 const MOST_BYTES: u64 = 12_000_000;
-/// Where it is linked statically by itself.
+/// The preferred target, which links statically by default.
 const MUSL: &str = "x86_64-unknown-linux-musl";
-/// Where it isn't, and is only used if the other can't be had.
+/// The fallback target if musl is not available; it needs a flag to link statically.
 const GNU: &str = "x86_64-unknown-linux-gnu";
 
 /// Builds, checks and packs.
@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there is what musl's target needs, after an attempt to get it: its standard library, and a C compiler for the allocator.
+/// Whether the musl target is usable, after an attempt to install what it needs: its standard library, and a C compiler for the allocator.
 fn has_musl() -> Result<bool> {
     let library =
         output(Command::new("rustc").args(["--print", "target-libdir", "--target", MUSL]))?;
@@ -117,7 +117,7 @@ fn build(root: &Path, target: &str) -> Result<PathBuf> {
     Ok(folder.join(target).join("portable/dapple"))
 }
 
-/// Says how large a binary is that is what it is meant to be.
+/// Checks a binary and returns its size.
 fn check(binary: &Path) -> Result<u64> {
     let bytes = fs::read(binary)?;
     let file = ElfFile64::<Endianness>::parse(&*bytes)?;
@@ -147,18 +147,18 @@ fn check(binary: &Path) -> Result<u64> {
     Ok(size)
 }
 
-/// Puts everything in the folder that the archive is made of.
+/// Fills the directory from which the archive is made.
 fn lay_out(root: &Path, built: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     install(built, &folder.join("dapple"), "755")?;
     for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         install(&root.join(file), &folder.join(file), "644")?;
     }
-    // The README leads there.
+    // The README links to the docs.
     let docs = [root.join("docs"), folder.join("docs")];
     output(Command::new("cp").arg("--recursive").args(docs))?;
     output(Command::new(built).arg("man").arg(folder.join("man/man1")))?;
-    // Each under the name by which its shell finds it.
+    // Each script has the name that its shell looks for.
     for (shell, name) in [
         ("bash", "dapple"),
         ("zsh", "_dapple"),
@@ -172,7 +172,7 @@ fn lay_out(root: &Path, built: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the archive, which is the same for the same contents, whoever makes it and whenever.
+/// Makes the archive reproducibly: the same contents give the same bytes.
 fn pack(root: &Path, dist: &Path, name: &str, archive: &str) -> Result<()> {
     let git = Command::new("git")
         .args(["log", "-1", "--format=%ct"])
@@ -215,7 +215,7 @@ fn install(from: &Path, to: &Path, mode: &str) -> Result<()> {
     output(Command::new("install").args(["-m", mode]).args([from, to])).map(drop)
 }
 
-/// What a command writes, if it succeeds.
+/// Runs a command and returns its output; fails if the command fails.
 fn output(command: &mut Command) -> Result<String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command

@@ -1,13 +1,13 @@
-//! Every capability of the protocol has a row in the list of what sees it work.
+//! Checks that every capability of the protocol has a row in the list of tests of capabilities.
 
 use super::source::Source;
 use super::{Finding, Rule};
 use dapple_schema::Model;
 
-/// The list; a test holds it against what the adapter offers.
+/// The list; a test compares it with the capabilities that the adapter offers.
 const LIST: &str = "crates/adapter/tests/every_capability.md";
 
-/// Looks for the capabilities without a row, and for rows of none.
+/// Finds capabilities without a row, and rows without a capability.
 pub(super) fn check(sources: &[Source], model: &Model, findings: &mut Vec<Finding>) {
     let rule = Rule {
         name: "capabilities",

@@ -1,16 +1,16 @@
-//! Circles among the modules of a crate: modules that all need each other can only be understood, changed and built together.
+//! Finds import cycles among the modules of a crate: modules that all need each other can only be understood, changed and built together.
 //!
-//! Counted are the modules at a crate's root, and an import is a path that begins with `crate::`, in shipped code; a name that the root
-//! re-exports counts as its module.
+//! Only modules at a crate's root count. An import is a path that begins with `crate::` in shipped code; a name that the root re-exports
+//! counts as an import of its module.
 
 use super::source::Source;
 use super::{Finding, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many modules a circle may have.
+/// The most modules of a cycle.
 const MOST: usize = 3;
 
-/// Crates with larger ones: how large, and why.
+/// Crates that may have larger cycles, with the size and the reason.
 const LARGER: [(&str, usize, &str); 2] = [
     (
         "inspect",
@@ -27,7 +27,7 @@ const LARGER: [(&str, usize, &str); 2] = [
 /// The modules that each module of a crate imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// Looks for circles with more modules than their crate may have, and for allowances that are larger than need be.
+/// Finds cycles that are larger than their crate may have, and exceptions that allow more than necessary.
 pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     let rule = Rule {
         name: "circles",
@@ -64,7 +64,7 @@ pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     }
 }
 
-/// The crate of a file, and the module at its root that the file belongs to; `None`: it's no shipped code of a crate.
+/// The crate of a file, and the module at the crate's root that the file belongs to; `None` if it is not shipped code of a crate.
 fn place(path: &str) -> Option<(&str, &str)> {
     let (name, file) = path.strip_prefix("crates/")?.split_once("/src/")?;
     let is_test = file.ends_with("tests.rs") || file.contains("/tests/");
@@ -73,7 +73,7 @@ fn place(path: &str) -> Option<(&str, &str)> {
         .then(|| (name, module.strip_suffix(".rs").unwrap_or(module)))
 }
 
-/// What the modules of a crate import of each other.
+/// The imports between the modules of a crate.
 fn imports(sources: &[Source], name: &str) -> Imports {
     let of_crate = || {
         let of = sources
@@ -108,7 +108,7 @@ fn imports(sources: &[Source], name: &str) -> Imports {
     imports
 }
 
-/// The names that a root re-exports from its modules, with the module of each.
+/// The names that the crate's root re-exports, with the module of each.
 fn re_exports(code: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for part in code.split("pub use ").skip(1) {
@@ -123,7 +123,7 @@ fn re_exports(code: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The names that stand behind `crate::`, be it one or a list.
+/// The names that follow `crate::`, alone or in a list.
 fn named(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in code.split("crate::").skip(1) {
@@ -149,7 +149,7 @@ fn named(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// The words of a text, and the braces and commas between them.
+/// The words of a text, and its braces and commas.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let is_mark = |c: char| matches!(c, '{' | '}' | ',');
     text.split_inclusive(is_mark).flat_map(move |part| {
@@ -167,7 +167,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// The sets of modules that can all be reached from each other, of two and more.
+/// The sets of two or more modules that can all reach each other.
 fn circles(imports: &Imports) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<String>> = imports
         .keys()
@@ -184,7 +184,7 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// All modules that one needs, directly or by way of others.
+/// All modules that a module imports, directly or indirectly.
 fn reach(imports: &Imports, from: &str) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut left = vec![from];
@@ -230,7 +230,7 @@ mod tests {
         ];
         let expected = "4 modules import each other, 3 may: a, b, c, d";
         assert_eq!(found(&files), [expected]);
-        // A circle of three may be.
+        // A cycle of three is allowed.
         assert_eq!(found(&[&files[..3], &files[4..]].concat()), [""; 0]);
     }
 

@@ -1,9 +1,10 @@
-//! Where a crate's tests are one program, every file of them is in it: one that isn't named there never runs, and nobody is told.
+//! Checks that every test file is part of its crate's test program. The tests of a file that `tests/main.rs` doesn't declare would silently
+//! never run.
 
 use super::source::Source;
 use super::{Finding, Rule};
 
-/// Looks for files of tests that the crate's `tests/main.rs` doesn't name.
+/// Finds test files that the crate's `tests/main.rs` doesn't declare.
 pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     let rule = Rule {
         name: "listed tests",

@@ -1,8 +1,8 @@
-//! Which crate may use which: the workspace's layers, held against the manifests.
+//! Checks the workspace's layers: which crate may depend on which, according to the manifests.
 
 use super::{Finding, Rule};
 
-/// A crate's own dependencies on other crates of the workspace, as ARCHITECTURE.md has them.
+/// Each crate's permitted dependencies on other crates of the workspace, as in ARCHITECTURE.md.
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("schema", &[]),
     ("dap", &[]),
@@ -22,7 +22,7 @@ const RULE: Rule = Rule {
     remedy: "move what is needed to the crate that may have it, or change the table in ARCHITECTURE.md and in xtask",
 };
 
-/// Checks `crates/NAME/Cargo.toml`. Tests may use `schema` everywhere, to check messages with it.
+/// Checks `crates/NAME/Cargo.toml`. Tests of every crate may use `schema`, to validate messages.
 pub(super) fn check(path: &str, text: &str, findings: &mut Vec<Finding>) {
     let Some(name) = path
         .strip_prefix("crates/")
@@ -53,7 +53,7 @@ pub(super) fn check(path: &str, text: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Line, kind of section and name of each dependency on a crate of this workspace.
+/// The line, section and name of each dependency on a crate of this workspace.
 fn dependencies(text: &str) -> Vec<(usize, &'static str, String)> {
     let mut found = Vec::new();
     let mut section = None;

@@ -1,7 +1,7 @@
-//! `tidy`: the invariants of ARCHITECTURE.md that a program can check.
+//! `tidy`: checks those invariants of ARCHITECTURE.md that a program can check.
 //!
-//! Looks at the files that git knows or would add. Each finding says where, which rule, and what to do. Rules about one file
-//! are in `rules`, those about manifests in `manifest`; the ones about the project as a whole are here.
+//! It checks the files that git tracks or would add. Each finding names the place, the rule and the remedy. Rules about single files are in
+//! `rules`, those about manifests in `manifest`; rules about the project as a whole are here and in the other submodules.
 
 mod capabilities;
 mod circles;
@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Files a reader looks for first.
+/// Files that a reader looks for first.
 const DOCUMENTS: [&str; 5] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -37,7 +37,7 @@ struct Rule {
     remedy: &'static str,
 }
 
-/// A place where a rule does not hold.
+/// A violation of a rule.
 struct Finding {
     path: String,
     /// Counted from 1; 0 for the file as a whole.
@@ -75,7 +75,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     missing_documents(&paths, &mut findings);
     let mut sources = Vec::new();
     for path in &paths {
-        // A file that git still lists and somebody has just deleted.
+        // A deleted file that git still lists.
         let Ok(bytes) = std::fs::read(root.join(path)) else {
             continue;
         };
@@ -109,7 +109,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What git tracks, and what it would if asked to add everything.
+/// The files that git tracks or would add.
 fn files(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .args([

@@ -1,19 +1,19 @@
-//! The rules about one file: what may not be in it, or must be.
+//! Rules about single files: what they must not contain, and what they must.
 //!
-//! Debuggees under `fixtures/` are not ours to tidy: they sleep, crash and leave things undone because that is what they are for.
+//! Debuggees under `fixtures/` are exempt: sleeping, crashing and leaving things undone is their purpose.
 
 use super::source::{Source, has_word, lines_with};
 use super::{Finding, Rule};
 
 const MAX_LINES: usize = 800;
 
-/// Written by `codegen`.
+/// The file that `codegen` writes.
 const GENERATED: &str = "crates/dap/src/types.rs";
 
-/// The only folder that talks to the kernel about another process.
+/// The only directory whose code controls other processes through the kernel.
 const TARGET: &str = "crates/target/src/linux/";
 
-/// The crates of the debugger, which knows no protocol.
+/// The crates of the debugger, which must not know the protocol.
 const DEBUGGER: [&str; 4] = [
     "crates/arch/",
     "crates/target/",
@@ -21,30 +21,30 @@ const DEBUGGER: [&str; 4] = [
     "crates/engine/",
 ];
 
-/// Where else `unsafe` may be: memory maps, and a signal's handler that the line editor takes away.
+/// Other files that may contain `unsafe`: memory maps, and a signal handler that the line editor replaces.
 const UNSAFE_FILES: [&str; 3] = [
     "crates/cli/src/debug/interrupts.rs",
     "crates/symbols/src/mapping.rs",
     "crates/symbols/src/bus_errors.rs",
 ];
 
-/// The rooms of `symbols` that open files.
+/// The modules of `symbols` that may open files.
 const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "index_file/cache", "sources"];
 
-/// Which files a word is looked for in, and where in them.
+/// The part of a file in which words are searched.
 #[derive(Clone, Copy)]
 enum View {
-    /// Code, tests too.
+    /// Code, including tests.
     Code,
-    /// Code that is shipped.
+    /// Code without tests.
     Shipped,
     /// Comments.
     Comments,
-    /// Everything, strings and files that are not Rust too.
+    /// Everything, including strings and files that are not Rust.
     Text,
 }
 
-/// A list of words that must not be somewhere.
+/// A list of forbidden words, and where they are forbidden.
 struct Words {
     rule: Rule,
     words: &'static [&'static str],
@@ -208,7 +208,7 @@ const WORDS: [Words; 12] = [
     },
 ];
 
-/// All rules about one file.
+/// Checks all rules about one file.
 pub(super) fn check(source: &Source, findings: &mut Vec<Finding>) {
     if source.is_in("fixtures/") {
         return;
@@ -292,7 +292,7 @@ fn unsafe_code(source: &Source, findings: &mut Vec<Finding>) {
     let comments: Vec<&str> = source.comments.lines().collect();
     let code: Vec<&str> = source.code.lines().collect();
     for line in lines_with(&source.code, "unsafe") {
-        // `unsafe_op_in_unsafe_fn` is another word; `forbid(unsafe_code)` too.
+        // `unsafe_op_in_unsafe_fn` and `forbid(unsafe_code)` are other words.
         if !allowed && line < source.tests_from {
             findings.push(Finding::new(&source.path, line, place, "`unsafe`"));
         }
@@ -308,7 +308,7 @@ fn unsafe_code(source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The comments above `line`: those within its statement, and those right above that.
+/// The comments above `line`, within its statement and directly above that.
 fn above<'s>(
     code: &'s [&'s str],
     comments: &'s [&'s str],
@@ -324,7 +324,7 @@ fn above<'s>(
         .map(|i| comments[i])
 }
 
-/// Only one file waits for the debuggee.
+/// Checks that only one file waits for the debuggee.
 pub(super) fn one_waiting_place(sources: &[Source], findings: &mut Vec<Finding>) {
     let rule = Rule {
         name: "one waiting place",

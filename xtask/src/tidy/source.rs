@@ -1,17 +1,17 @@
-//! A Rust file taken apart into code and comments, without parsing it.
+//! Splits a Rust file into code and comments, without parsing it.
 //!
-//! Rules look for words, and a word means one thing in code, another in a comment and nothing in a string. Both views keep
-//! every line where it is: what does not belong to a view is blank in it.
+//! Rules search for words, and a word has different meanings in code and in comments and none in a string. Both views keep all lines in
+//! place: text that does not belong to a view is blank in it.
 
-/// A file with the views that rules look at.
+/// A file with its views.
 pub(crate) struct Source {
-    /// The path from the workspace's folder, with forward slashes.
+    /// The path from the workspace's root, with forward slashes.
     pub path: String,
-    /// Everything.
+    /// The whole text.
     pub text: String,
-    /// Code without comments and without what is in string and character literals. For files that are not Rust: everything.
+    /// Code without comments and without the contents of string and character literals. For files that are not Rust, the whole text.
     pub code: String,
-    /// Comments only. For files that are not Rust: nothing.
+    /// Comments only. Blank for files that are not Rust.
     pub comments: String,
     /// The line (from 0) at which test code starts; everything before it is shipped.
     pub tests_from: usize,
@@ -44,7 +44,7 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
-    /// In the folder `folder` (ending with a slash).
+    /// Whether the file is in the directory `folder`, which ends with a slash.
     pub(crate) fn is_in(&self, folder: &str) -> bool {
         self.path.starts_with(folder)
     }
@@ -62,7 +62,7 @@ fn inline_tests(code: &str) -> Option<usize> {
     })
 }
 
-/// The lines (from 0) of `view` that have `word` with no letter, digit or underscore on either side.
+/// The lines (from 0) of `view` that contain `word` as a whole word.
 pub(crate) fn lines_with<'v>(view: &'v str, word: &'v str) -> impl Iterator<Item = usize> + 'v {
     view.lines()
         .enumerate()
@@ -70,7 +70,7 @@ pub(crate) fn lines_with<'v>(view: &'v str, word: &'v str) -> impl Iterator<Item
         .map(|(i, _)| i)
 }
 
-/// Whether `line` has `word` as a word of its own.
+/// Whether `line` contains `word` as a whole word.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_';
     let (starts, ends) = (word.starts_with(joins), word.ends_with(joins));
@@ -88,7 +88,7 @@ enum Part {
     Literal,
 }
 
-/// Code and comments of a Rust text.
+/// Splits a Rust text into its code view and its comment view.
 fn split(text: &str) -> (String, String) {
     let bytes = text.as_bytes();
     let mut code = Vec::with_capacity(bytes.len());
@@ -107,7 +107,7 @@ fn split(text: &str) -> (String, String) {
     (text(code), text(comments))
 }
 
-/// What starts at `at`, and where it ends (always after `at`).
+/// The kind of the part that starts at `at`, and its end, which is always after `at`.
 fn next_part(bytes: &[u8], at: usize) -> (Part, usize) {
     let rest = &bytes[at..];
     let in_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');

@@ -1,4 +1,4 @@
-//! Looking by the Debug Adapter Protocol.
+//! Inspection through the Debug Adapter Protocol.
 
 use anyhow::Context;
 use dapple_dap::types::*;

@@ -1,4 +1,4 @@
-//! Looking by gdb's machine interface, by variable objects and with its pretty-printers, as its clients do.
+//! Inspection through gdb's machine interface, with variable objects and pretty-printers, as its clients do.
 
 use anyhow::Context;
 
@@ -16,7 +16,7 @@ impl Look for Mi {
 
     fn open(&mut self, local: &str) -> anyhow::Result<String> {
         self.answer("-enable-pretty-printing")?;
-        // There is none the first time.
+        // This fails the first time, when there is none.
         let _ = self.answer(&format!("-var-delete {OPEN}"));
         self.answer(&format!("-var-create {OPEN} * {local}"))?;
         Ok(OPEN.to_owned())
@@ -50,7 +50,7 @@ impl Look for Mi {
         let mut count = 0;
         let mut open = vec![opened.to_owned()];
         while let Some(node) = open.pop() {
-            // The fields of a C++ structure are in groups by who may see them: those are opened, too, and are no nodes.
+            // gdb groups the fields of a C++ structure by access (`public`). The groups are opened, too, but are no nodes.
             let is_group = node.ends_with(".public");
             count += usize::from(!is_group);
             let answer = self.answer(&format!("-var-list-children --all-values {node}"))?;
@@ -94,7 +94,7 @@ fn children(answer: &str) -> Vec<Child<'_>> {
         .collect()
 }
 
-/// What stands behind `key`, up to the next quotation mark that isn't escaped.
+/// The text after `key`, up to the next quotation mark that isn't escaped.
 fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(key)?;
     let mut escaped = false;

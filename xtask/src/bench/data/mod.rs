@@ -1,8 +1,8 @@
-//! `cargo xtask bench data`: how fast a stopped program is looked at, next to other debuggers on the same programs.
+//! `cargo xtask bench data`: measures how fast a stopped program can be inspected, next to other debuggers on the same programs.
 //!
-//! Each figure is the median of looks after a step, since nothing that was seen before a step may be believed after it. A debugger
-//! that shows something else than is asked for (a map's own fields in place of its entries), or takes more than a minute, is not measured there. What is to be reached are ratios within
-//! one run, and that nobody waits.
+//! Each figure is the median of several inspections, each after a step, since nothing seen before a step may be reused after it. A debugger
+//! that shows something other than requested (a map's own fields in place of its entries), or takes more than a minute, is not measured
+//! there. The targets are ratios within one run, and a bound that keeps users from waiting.
 
 mod dap;
 mod mi;
@@ -21,23 +21,23 @@ use super::{build, median};
 use programs::Programs;
 use session::{Below, Look, Page};
 
-/// Looks of each kind, unless the time is over first.
+/// How many inspections of each kind are measured, unless the time ends first.
 const LOOKS: usize = 11;
-/// How long they take at most.
+/// The longest time for them.
 const LOOKING: Duration = Duration::from_secs(10);
-/// How long evaluations are counted.
+/// For how long evaluations are counted.
 const EVALUATING: Duration = Duration::from_secs(2);
-/// How deep the deep stack is.
+/// The depth of the deep stack.
 const DEPTH: u32 = 10_000;
-/// Nodes of the tree.
+/// How many nodes the tree has.
 const NODES: usize = 3000;
-/// What nothing may take longer than, in milliseconds.
+/// The longest that any inspection may take, in milliseconds.
 const LONGEST: f64 = 100.0;
 
-/// Elements in a page.
+/// How many elements a page has.
 const PAGE: u64 = 100;
 
-/// What is looked at, and how many times better than lldb-dap ours has to be. Twice as good as the better of all others is wanted of each.
+/// A measure, and how many times better than lldb-dap Dapple has to be. It also has to be twice as good as the better of all others.
 struct Measure {
     name: &'static str,
     unit: Unit,
@@ -49,11 +49,11 @@ struct Measure {
 enum Unit {
     /// Less is better.
     Milliseconds,
-    /// More is.
+    /// More is better.
     PerSecond,
 }
 
-/// How much better than the better of the others.
+/// How many times better than the better of the others Dapple has to be.
 const BETTER_THAN_ALL: f64 = 2.0;
 
 const fn milliseconds(
@@ -122,7 +122,7 @@ const EVALUATIONS: Measure = Measure {
     better: 20.0,
 };
 
-/// Builds, measures and prints; only the measures with one of these words in their names, where there are any.
+/// Builds, measures and prints. With words, only the measures with one of these words in their names.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     let wanted = |measure: &&Measure| {
         words.is_empty() || words.iter().any(|word| measure.name.contains(word))
@@ -150,7 +150,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
 }
 
 impl Measure {
-    /// Prints the figures and what is to be reached; whether it is.
+    /// Prints the figures and the target. Returns whether the target is met.
     fn print(&self, contenders: &[Contender], figures: &[Option<f64>]) -> bool {
         let unit = match self.unit {
             Unit::Milliseconds => "ms",
@@ -205,7 +205,8 @@ impl Contender {
         })
     }
 
-    /// Milliseconds that a look takes which comes behind a step and what has to be done for it. What it gave is checked afterwards.
+    /// The median time of `look`, in milliseconds, each time after a step and `prepare`. `check` tests its result outside of the measured
+    /// time.
     fn looks<P, S>(
         &self,
         debuggee: &Debuggee,
@@ -236,7 +237,7 @@ impl Contender {
         self.looks(debuggee, |_| Ok(()), look, check)
     }
 
-    /// A page of a local whose last element has this in its text, or below it.
+    /// The time for a page of a local. The last element's text, or that of its parts, must contain `text`.
     fn page(
         &self,
         debuggee: &Debuggee,
@@ -281,7 +282,7 @@ impl Contender {
         self.looks(&debuggee.with(DEPTH), |_| Ok(()), look, check)
     }
 
-    /// A step from a stop where the whole stack was asked for, and the first frames of the next.
+    /// The time for a step from a stop at which the whole stack was requested, and for the first frames after it.
     fn step_from_deep(&self, debuggee: &Debuggee) -> anyhow::Result<f64> {
         let look = |session: &mut dyn Look, _| {
             session.next()?;

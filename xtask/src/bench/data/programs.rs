@@ -1,4 +1,4 @@
-//! The programs that are looked at.
+//! The debuggees.
 
 use std::path::Path;
 

@@ -1,19 +1,19 @@
-//! Looking at a stopped program, by verbs that all debuggers have.
+//! The operations for inspecting a stopped program that all debuggers have.
 
 use crate::bench::run::session::Session;
 
 /// Some children of a variable.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// How many there are, a map's key and value counted as one.
+    /// Their number; a map's key and value count as one.
     pub count: u64,
-    /// The last one's text.
+    /// The text of the last one.
     pub last: String,
-    /// How to look into the last one, where it has parts.
+    /// The handle for opening the last one, if it has parts.
     pub opened: Option<String>,
 }
 
-/// What a variable has below it.
+/// The kind of a variable's children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
     Elements,
@@ -21,20 +21,20 @@ pub enum Below {
     Entries,
 }
 
-/// A stopped program that is looked at. What `open` gave is over with the next step.
+/// Inspection of a stopped program. The handle from `open` is valid until the next step.
 pub trait Look: Session {
-    /// What an editor shows of the innermost frame at once: its locals, a line each. How many there are.
+    /// Requests what an editor shows of the innermost frame at once: its locals. Returns their number.
     fn locals(&mut self) -> anyhow::Result<usize>;
-    /// A local, shown and not looked into yet.
+    /// Shows a local, and returns a handle for opening it.
     fn open(&mut self, local: &str) -> anyhow::Result<String>;
-    /// Elements of what was opened.
+    /// Elements of an opened variable.
     fn page(&mut self, opened: &str, below: Below, start: u64, count: u64) -> anyhow::Result<Page>;
-    /// The last one's text, and those of its parts where it has some: what a library's pair holds is for some debuggers below it.
+    /// The text of a page's last element and of its parts: some debuggers show the contents of a pair only in its parts.
     fn last(&mut self, page: &Page) -> anyhow::Result<String>;
-    /// Opens all nodes of a tree of pointers, from the opened root; how many there are.
+    /// Opens all nodes of a tree of pointers, from an opened root. Returns their number.
     fn walk(&mut self, opened: &str) -> anyhow::Result<usize>;
-    /// The text of an expression's value.
+    /// Evaluates an expression, and returns the value's text.
     fn evaluate(&mut self, expression: &str) -> anyhow::Result<String>;
-    /// The innermost frames, or all of them; how many came.
+    /// Requests the innermost frames, or all. Returns their number.
     fn frames(&mut self, most: Option<i64>) -> anyhow::Result<usize>;
 }

@@ -1,4 +1,4 @@
-//! A client's end of a debugger's output that stays awake while an answer may come at once.
+//! Reads a debugger's output without sleeping while an answer may be imminent.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
@@ -8,17 +8,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::retry_on_intr;
 
-/// How long a client stays awake: an idle processor needs up to 20 µs to wake up, which is time of the machine
-/// and of no debugger. Too short to be in the way of one that takes a millisecond.
+/// How long the client polls before it sleeps. An idle CPU needs up to 20 µs to wake up, which is no property of the debugger. Too short to
+/// hinder a debugger that takes a millisecond.
 const AWAKE: Duration = Duration::from_micros(100);
 
-/// How long a debugger may say nothing.
+/// How long a debugger may be silent.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 60,
     tv_nsec: 0,
 };
 
-/// A debugger's output, read without going to sleep at first.
+/// A debugger's output, polled before the reader sleeps.
 pub struct Awake<R> {
     output: R,
 }
@@ -41,7 +41,7 @@ impl<R: Read + AsFd> Read for Awake<R> {
                 other => return other,
             }
             if since.get_or_insert_with(Instant::now).elapsed() < AWAKE {
-                // The debugger may have to run on this very processor.
+                // The debugger may need to run on the same CPU.
                 std::thread::yield_now();
                 continue;
             }

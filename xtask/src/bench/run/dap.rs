@@ -1,4 +1,4 @@
-//! A debugger that speaks the Debug Adapter Protocol on its stdio.
+//! Drives a debugger that speaks the Debug Adapter Protocol on its stdio.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use dapple_dap::types::*;
 use super::session::{Breakpoint, Debuggee, Session};
 use super::wire::Wire;
 
-/// How long a pause may be refused.
+/// For how long a refused pause is retried.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A session over the protocol.
@@ -18,7 +18,7 @@ pub struct Dap {
     pub(in crate::bench) client: Wire,
     source: Source,
     pub(in crate::bench) thread: i64,
-    /// The innermost frame's id, once it was asked for at this stop.
+    /// The innermost frame's id, once it was requested at this stop.
     frame: Option<i64>,
     logged: usize,
     lines: usize,
@@ -47,7 +47,7 @@ impl Dap {
         if debuggee.rust && name.contains("lldb") {
             argument("initCommands", Raw::new(&rust_in_lldb()?)?);
         }
-        // Some answer the launch only after the configuration.
+        // Some adapters answer the launch only after `configurationDone`.
         let launched = session.client.send::<LaunchRequest>(&launch)?;
         session
             .until::<InitializedEvent>()?
@@ -60,7 +60,7 @@ impl Dap {
         Ok(session)
     }
 
-    /// Looks at all events up to the next stop.
+    /// Reads all events up to the next stop.
     fn stopped(&mut self) -> anyhow::Result<()> {
         let stop = self
             .until::<StoppedEvent>()?
@@ -79,7 +79,7 @@ impl Dap {
         Ok(frame)
     }
 
-    /// Its id.
+    /// The innermost frame's id.
     pub(in crate::bench) fn frame_id(&mut self) -> anyhow::Result<i64> {
         match self.frame {
             Some(id) => Ok(id),
@@ -87,7 +87,7 @@ impl Dap {
         }
     }
 
-    /// Looks at all events up to the next of this kind; `None` when the session ended before.
+    /// Reads all events up to the next one of this kind; `None` if the session ended before.
     fn until<E: Event>(&mut self) -> anyhow::Result<Option<E::Body>> {
         loop {
             let event = self.client.event()?;
@@ -108,7 +108,7 @@ impl Dap {
     }
 }
 
-/// What `rust-lldb` gives lldb.
+/// The commands that `rust-lldb` passes to lldb.
 fn rust_in_lldb() -> anyhow::Result<[String; 2]> {
     let root = Command::new("rustc")
         .args(["--print", "sysroot"])
@@ -136,7 +136,7 @@ impl Session for Dap {
             SetBreakpointsArguments::new(self.source.clone()).with_breakpoints(wanted.collect());
         let answer = self.client.request::<SetBreakpointsRequest>(&arguments)?;
         match answer.breakpoints.iter().find(|one| !one.verified) {
-            // Before the launch, some answer so and find the line later.
+            // Before the launch, some adapters answer like this and resolve the line later.
             Some(one) if self.thread != 0 => bail!(
                 "a breakpoint was not set: {}",
                 one.message.as_deref().unwrap_or("no reason given")
@@ -162,7 +162,7 @@ impl Session for Dap {
             let begin = Instant::now();
             let arguments = PauseArguments::new(self.thread);
             match self.client.request::<PauseRequest>(&arguments) {
-                // Some answer `continue` before the program runs, and can't pause it then.
+                // Some adapters answer `continue` before the program runs, and can't pause it then.
                 Err(error) if first.elapsed() >= PATIENCE => return Err(error),
                 Err(_) => {}
                 Ok(_) => {
@@ -234,7 +234,7 @@ impl Session for Dap {
     fn lines_to_end(&mut self) -> anyhow::Result<usize> {
         self.run()?;
         let before = self.lines;
-        // The exit's event may come before the last of the output.
+        // The `exited` event may arrive before the last of the output.
         self.until::<TerminatedEvent>()?;
         Ok(self.lines - before)
     }
@@ -246,7 +246,7 @@ impl Session for Dap {
 
 impl Drop for Dap {
     fn drop(&mut self) {
-        // If it does not answer, it is killed with the client.
+        // If the adapter doesn't answer, dropping the client kills it.
         let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
         let _ = self.client.request::<DisconnectRequest>(&arguments);
     }

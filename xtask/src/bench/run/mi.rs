@@ -1,4 +1,4 @@
-//! gdb by its machine interface.
+//! Drives gdb through its machine interface.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -11,7 +11,7 @@ use crate::bench::mi;
 use super::awake::Awake;
 use super::session::{Breakpoint, Debuggee, Session};
 
-/// A session by commands and records.
+/// A session with gdb.
 pub struct Mi {
     gdb: Child,
     input: ChildStdin,
@@ -21,11 +21,11 @@ pub struct Mi {
     lines: usize,
     /// The line of the last stop.
     line: Option<i64>,
-    /// The last result of a command, as it came.
+    /// The last result record, unparsed.
     result: Vec<u8>,
 }
 
-/// A record of gdb's that matters.
+/// The records of gdb that matter here.
 enum Record {
     /// The result of a command.
     Done,
@@ -66,7 +66,7 @@ impl Mi {
         }
     }
 
-    /// A command's result, as it came.
+    /// Sends a command, and returns its result record, unparsed.
     pub(in crate::bench) fn answer(&mut self, command: &str) -> anyhow::Result<String> {
         self.ask(command)?;
         Ok(String::from_utf8_lossy(&self.result).into_owned())
@@ -79,7 +79,7 @@ impl Mi {
         }
     }
 
-    /// Reads up to a wanted record; false when the program ended before. The program's output comes in between.
+    /// Reads up to a wanted record, and past the program's output. Returns `false` if the program ended before.
     fn record(&mut self, wanted: impl Fn(&Record) -> bool) -> anyhow::Result<bool> {
         let mut line = Vec::new();
         loop {
@@ -201,7 +201,7 @@ impl Session for Mi {
 
 impl Drop for Mi {
     fn drop(&mut self) {
-        // gdb kills what it debugs on its way out.
+        // gdb kills its debuggee when it exits.
         let _ = self.input.write_all(b"-gdb-exit\n");
         let _ = self.input.flush();
         let _ = self.gdb.wait();

@@ -1,8 +1,9 @@
-//! `cargo xtask bench run`: how fast a program runs, stops and steps under a debugger, next to others and to the limit.
+//! `cargo xtask bench run`: measures how fast a program runs, stops and steps under a debugger, next to other debuggers and to the system's
+//! limit.
 //!
-//! Each measure is taken of all debuggers in turns, on the same programs, and next to what ptrace(2), or a plain pipe for the output,
-//! allows at most (`programs/limit.c`). Each debugger gets as much work as it does in a few seconds. What is
-//! to be reached are ratios within one run, since machines differ.
+//! Each measure is taken of all debuggers in turn, on the same programs, and compared with the most that ptrace(2), or a plain pipe for
+//! output, allows (`programs/limit.c`). Each debugger gets as much work as it can do in a few seconds. The targets are ratios within one
+//! run, since machines differ.
 
 mod awake;
 pub(super) mod dap;
@@ -21,15 +22,15 @@ use super::{build, gdb_version, lldb_dap, median};
 use programs::{Limits, Programs};
 use session::{Breakpoint, Debuggee, Session};
 
-/// How long one measure of one debugger takes, about.
+/// The approximate duration of one measure of one debugger.
 const MEASURING: Duration = Duration::from_secs(3);
 /// How many threads are stopped and resumed.
 const THREADS: u32 = 500;
-/// How often.
+/// How often they are.
 const PAUSES: usize = 11;
-/// How many turns of a loop are stepped over.
+/// How many loop iterations are stepped over.
 const TURNS: u32 = 1_000_000;
-/// How many lines of output the program writes under a debugger that is quick, and for one that is slow.
+/// How many lines of output the program writes under a fast debugger, and under a slow one.
 const LINES: (u32, u32) = (1_000_000, 100_000);
 
 /// A debugger to be measured.
@@ -44,22 +45,22 @@ pub(super) enum Driver {
     Mi,
 }
 
-/// Figures of all contenders for one measure, ours first; `None`: it can't do that.
+/// The figures of all contenders for one measure, Dapple's first; `None` if a contender can't do it.
 type Figures = Vec<Option<f64>>;
 
-/// What is measured, and what is to be reached of it.
+/// A measure and its target.
 struct Measure {
     name: &'static str,
     unit: &'static str,
-    /// More is better; else less is.
+    /// Whether more is better.
     rate: bool,
     take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
     limit: fn(&Limits) -> Option<f64>,
-    /// How many times better than lldb-dap and gdb it has to be.
+    /// How many times better than lldb-dap and gdb Dapple has to be.
     better_than: [Option<f64>; 2],
 }
 
-/// How far from the limit it may be, where there is one.
+/// How many times slower than the limit it may be, if there is a limit.
 const OF_LIMIT: f64 = 2.5;
 
 const MEASURES: [Measure; 11] = [
@@ -160,7 +161,7 @@ const MEASURES: [Measure; 11] = [
     },
 ];
 
-/// Builds, measures and prints; only the measures with one of these words in their names, where there are any.
+/// Builds, measures and prints. With words, only the measures with one of these words in their names.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     let wanted = |measure: &&Measure| {
         words.is_empty() || words.iter().any(|word| measure.name.contains(word))
@@ -189,7 +190,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Ours and those that are installed.
+/// Dapple and the other installed debuggers.
 pub(super) fn contenders(dapple: &Path) -> Vec<Contender> {
     let ours = vec![dapple.to_string_lossy().into_owned(), "dap".to_owned()];
     let mut contenders = vec![Contender {
@@ -213,7 +214,7 @@ pub(super) fn contenders(dapple: &Path) -> Vec<Contender> {
     contenders
 }
 
-/// Names above columns of figures.
+/// The heading of the columns.
 pub(super) fn header(contenders: &[Contender], others: &[&str]) -> String {
     let names = contenders.iter().map(|one| one.name.as_str());
     let columns = names.chain(others.iter().copied());
@@ -221,7 +222,7 @@ pub(super) fn header(contenders: &[Contender], others: &[&str]) -> String {
 }
 
 impl Measure {
-    /// Prints the figures and what is to be reached; whether it is.
+    /// Prints the figures and the target. Returns whether the target is met.
     fn print(&self, contenders: &[Contender], figures: &Figures, limits: &Limits) -> bool {
         let limit = (self.limit)(limits);
         let columns = figures.iter().chain([&limit]);
@@ -259,7 +260,7 @@ impl Measure {
     }
 }
 
-/// Prints a ratio and what is wanted of it; whether that is reached.
+/// Prints a ratio and its target. Returns whether the target is met.
 pub(super) fn verdict(what: &str, reached: f64, wanted: Option<f64>) -> bool {
     let met = wanted.is_none_or(|wanted| reached >= wanted);
     let wanted = wanted.map_or(String::new(), |wanted| {
@@ -280,7 +281,7 @@ impl Contender {
         })
     }
 
-    /// Passes of a breakpoint in a second. A first, short round says how many make a good measure.
+    /// Hits of a breakpoint per second. A first, short round determines how many hits make a good measure.
     fn hits(&self, programs: &Programs, kind: Breakpoint) -> anyhow::Result<f64> {
         let mut rate = 0.0;
         let mut count = 500;
@@ -303,7 +304,7 @@ impl Contender {
         Ok(rate)
     }
 
-    /// How often something that ends in a stop can be done in a second.
+    /// How often an operation that ends in a stop can be done per second.
     fn steps(
         &self,
         debuggee: &Debuggee,
@@ -319,8 +320,8 @@ impl Contender {
         Ok(f64::from(count) / begin.elapsed().as_secs_f64())
     }
 
-    /// Milliseconds for a step over a line with a million turns of a loop; for whom that takes minutes, as many times those
-    /// for a thousand.
+    /// Milliseconds for a step over a line with a million loop iterations. For a debugger that would take minutes, a thousand times the
+    /// time for a thousand iterations.
     fn turns(&self, programs: &Programs) -> anyhow::Result<f64> {
         let short = self.turns_of(programs, TURNS / 1000)?;
         match short < 10.0 {
@@ -360,7 +361,7 @@ impl Contender {
         Ok(f64::from(count) / begin.elapsed().as_secs_f64())
     }
 
-    /// Milliseconds for a pause, and for a resume with the pause after it.
+    /// Milliseconds for a pause, and for a resume with the pause that follows.
     fn pauses(&self, programs: &Programs) -> anyhow::Result<(f64, f64)> {
         let mut session = self.start(&programs.threads.with(THREADS))?;
         let (mut pauses, mut both) = (Vec::new(), Vec::new());

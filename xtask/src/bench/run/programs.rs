@@ -1,4 +1,4 @@
-//! The programs that are debugged, and what can't be beaten on them.
+//! The debuggees, and the limits of the system on them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -18,23 +18,23 @@ const LIMIT: &str = include_str!("programs/limit.c");
 
 /// The programs, compiled.
 pub struct Programs {
-    /// A loop around a line.
+    /// A loop around one line.
     pub hits: Debuggee,
     /// That line.
     pub body: i64,
-    /// The line behind the loop.
+    /// The line after the loop.
     pub end: i64,
     pub steps: Debuggee,
-    /// A loop that is inlined into a line.
+    /// A loop that is inlined into one line.
     pub turns: Debuggee,
-    /// That line, and the one behind it.
+    /// That line, and the one after it.
     pub turning: [i64; 2],
     pub threads: Debuggee,
     pub lines: Debuggee,
     limit: Debuggee,
 }
 
-/// What no debugger can be quicker than: counts a second, and milliseconds.
+/// The limits that no debugger can exceed: counts per second, and milliseconds.
 pub struct Limits {
     pub hits: f64,
     pub steps: f64,
@@ -45,7 +45,7 @@ pub struct Limits {
 }
 
 impl Debuggee {
-    /// With an argument.
+    /// The same program with an argument.
     pub fn with(&self, argument: u32) -> Debuggee {
         Debuggee {
             argument,
@@ -70,7 +70,7 @@ pub fn build(directory: &Path) -> anyhow::Result<Programs> {
     })
 }
 
-/// Who compiles a program.
+/// The compiler of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compiler {
     C,
@@ -115,14 +115,14 @@ pub fn compile(
     })
 }
 
-/// The line with a mark, from 1.
+/// The number of the line with a mark, from 1.
 fn line(text: &str, mark: &str) -> anyhow::Result<i64> {
     let index = text.lines().position(|line| line.contains(mark));
     Ok(i64::try_from(index.with_context(|| format!("no line has {mark}"))?)? + 1)
 }
 
 impl Programs {
-    /// Measures the limits; `lines` is how many lines of output are read.
+    /// Measures the limits; `lines` is the number of lines of output that are read.
     pub fn limits(&self, lines: u32) -> anyhow::Result<Limits> {
         let output = Command::new(&self.limit.program)
             .stderr(Stdio::inherit())
@@ -146,7 +146,7 @@ impl Programs {
         })
     }
 
-    /// Lines a second through a pipe, counted.
+    /// Lines per second that can be read through a pipe and counted.
     fn lines_by_pipe(&self, lines: u32) -> anyhow::Result<f64> {
         let begin = Instant::now();
         let mut child = Command::new(&self.lines.program)

@@ -1,18 +1,18 @@
-//! One debugger on one program, by verbs that all of them have.
+//! The operations of a session that all debuggers have.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a line is given besides a stop.
+/// The kind of a breakpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breakpoint {
-    /// A stop.
+    /// It stops.
     Plain,
-    /// A condition that never holds.
+    /// It has a condition that never holds.
     False,
-    /// A hit count that is never reached.
+    /// It has a hit count that is never reached.
     Counted,
-    /// A message with a variable in it, and no stop.
+    /// It logs a message with a variable, and doesn't stop.
     Log,
 }
 
@@ -23,7 +23,7 @@ pub struct Debuggee {
     pub program: PathBuf,
     /// Its only argument.
     pub argument: u32,
-    /// It is Rust's: a debugger that doesn't know that gets what rustc comes with for it.
+    /// It is a Rust program. A debugger without support for Rust gets the scripts that come with rustc.
     pub rust: bool,
     /// Its source.
     pub source: PathBuf,
@@ -31,28 +31,28 @@ pub struct Debuggee {
     pub begin: i64,
 }
 
-/// A session. It is stopped when it has been started, and after each verb that doesn't say otherwise.
+/// A session. The program is stopped after the start, and after each operation unless it says otherwise.
 pub trait Session {
     /// Replaces all breakpoints by these: line and kind.
     fn arm(&mut self, breakpoints: &[(i64, Breakpoint)]) -> anyhow::Result<()>;
     /// Runs to the next stop.
     fn go(&mut self) -> anyhow::Result<()>;
-    /// Lets it run; it runs after this.
+    /// Resumes the program, which runs on return.
     fn run(&mut self) -> anyhow::Result<()>;
-    /// Stops the running program; how long that took.
+    /// Stops the running program, and returns how long that took.
     fn pause(&mut self) -> anyhow::Result<Duration>;
     /// Steps over a line.
     fn next(&mut self) -> anyhow::Result<()>;
-    /// Steps an instruction.
+    /// Steps one instruction.
     fn step_instruction(&mut self) -> anyhow::Result<()>;
-    /// Asks what an editor asks at each stop: the stack, the scopes, their variables.
+    /// Makes the requests of an editor at each stop: the stack, the scopes, their variables.
     fn refresh(&mut self) -> anyhow::Result<()>;
-    /// The line where it is stopped.
+    /// The line at which the program is stopped.
     fn line(&mut self) -> anyhow::Result<i64>;
-    /// Stops at each write of a variable.
+    /// Makes each write to a variable stop the program.
     fn watch(&mut self, variable: &str) -> anyhow::Result<()>;
-    /// Runs to the program's end; how many lines of the program's output came until then.
+    /// Runs to the program's end, and returns how many lines of its output arrived.
     fn lines_to_end(&mut self) -> anyhow::Result<usize>;
-    /// How many log messages have come.
+    /// How many log messages have arrived.
     fn logged(&mut self) -> usize;
 }

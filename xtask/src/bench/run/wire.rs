@@ -1,4 +1,4 @@
-//! A client of one thread: what it measures is the debugger, and not how threads of a client wake each other.
+//! A single-threaded client, so that the measurements contain no switches between the client's own threads.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -11,18 +11,18 @@ use dapple_dap::message::{self, Event, Raw, Request};
 
 use super::awake::Awake;
 
-/// An adapter, which ends with this.
+/// An adapter, which is killed when this is dropped.
 pub struct Wire {
     adapter: Child,
     input: ChildStdin,
     output: Awake<ChildStdout>,
-    /// What a read fills.
+    /// The read buffer.
     bytes: Box<[u8]>,
     decoder: Decoder,
     seq: i64,
-    /// Events that nobody has looked at.
+    /// Events that have not been taken yet.
     events: VecDeque<Happened>,
-    /// Answers that nobody has waited for yet, by the number of their request.
+    /// Answers that have not been taken yet, with the `seq` of their request.
     answers: Vec<(i64, Answer)>,
 }
 
@@ -117,7 +117,7 @@ impl Wire {
         }
     }
 
-    /// Takes in what comes next.
+    /// Reads and decodes the next messages.
     fn read(&mut self) -> anyhow::Result<()> {
         let count = self.output.read(&mut self.bytes)?;
         if count == 0 {
@@ -144,7 +144,7 @@ impl Wire {
                     name: event.into_owned(),
                     body: raw(body)?,
                 }),
-                // Nothing here asks to be asked.
+                // No reverse requests are expected.
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What no debugger can be quicker than.
+//! The limits that no debugger can exceed.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,11 +14,11 @@ use super::programs::Program;
 /// A program's sizes in bytes, and the limits.
 pub struct Limits {
     pub file: u64,
-    /// All of `.debug_*`.
+    /// The size of all `.debug_*` sections.
     pub debug: u64,
-    /// Of all of `.debug_*` from the page cache, once.
+    /// The time for reading all `.debug_*` sections from the page cache once.
     pub reading: Duration,
-    /// Of the program without a debugger, from its start to its end, asked for no more than its version.
+    /// The time from the program's start to its end without a debugger, when it only prints its version.
     pub start: Duration,
 }
 
@@ -66,7 +66,7 @@ pub fn measure(program: &Program) -> anyhow::Result<Limits> {
     })
 }
 
-/// The bytes of all files in a folder.
+/// The size of all files in a directory, in bytes.
 pub fn size_of(folder: &Path) -> anyhow::Result<u64> {
     let mut size = 0;
     let entries =

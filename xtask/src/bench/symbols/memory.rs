@@ -1,32 +1,32 @@
-//! What a process holds, and whether it still works, by proc(5).
+//! Measures a process's memory and detects when it is idle, by proc(5).
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a process is looked at.
+/// How often the process is sampled.
 const PERIOD: Duration = Duration::from_millis(2);
-/// A process that used no time for this long has nothing more to do.
+/// A process that used no CPU time for this long is idle.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Watches the anonymous memory of a process.
+/// Samples the anonymous memory of a process.
 pub struct Watch {
     stopped: Sender<()>,
     thread: JoinHandle<u64>,
 }
 
 impl Watch {
-    /// Watches from now on.
+    /// Starts sampling.
     pub fn start(process: u32) -> Self {
         let (stopped, told) = channel();
         let thread = std::thread::spawn(move || watch(process, &told));
         Self { stopped, thread }
     }
 
-    /// Waits until the process has nothing more to do, or `patience` is over; the most memory seen, in bytes.
+    /// Waits until the process is idle, or `patience` is over. Returns the most memory seen, in bytes.
     pub fn finish(self, patience: Duration) -> u64 {
         let Self { stopped, thread } = self;
-        // Once for the stop; dropping the sender then would be the second.
+        // This message means that the stop was reached. Dropping the sender later means that sampling shall end.
         stopped.send(()).ok();
         let begin = Instant::now();
         while !thread.is_finished() && begin.elapsed() < patience {
@@ -37,7 +37,7 @@ impl Watch {
     }
 }
 
-/// Looks at the process until it is quiet behind the first word, or until there is nobody to say one.
+/// Samples the process until it is idle after the first message, or until the sender is dropped.
 fn watch(process: u32, told: &Receiver<()>) -> u64 {
     let mut peak = 0;
     let mut stopped = false;
@@ -71,10 +71,10 @@ fn anonymous(process: u32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// The time the process used, user's and system's, in clock ticks.
+/// The CPU time that the process used, user and system, in clock ticks.
 fn ticks(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name, which may have spaces, ends with the last parenthesis.
+    // The name, which may contain spaces, ends with the last parenthesis.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let field = |index: usize| fields.get(index)?.parse::<u64>().ok();
     Some(field(11)? + field(12)?)

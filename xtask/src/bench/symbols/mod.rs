@@ -1,9 +1,9 @@
-//! `cargo xtask bench symbols`: how long programs with much debug information take to their first stop.
+//! `cargo xtask bench symbols`: measures how long programs with much debug information take to their first stop.
 //!
-//! Two programs: one in Rust, from the public registry, and one in C++, generated; both are built once into a cache directory.
-//! Measured, in turns: from the start of the debugger's process to the stop at a line and in a function, with the debugger's
-//! cache empty and then filled, and the debugger's peak of anonymous memory, until it has nothing more to do behind that stop.
-//! All files are in the page cache. Next to these stand the limits: reading the debug sections once, and the program's own start.
+//! There are two programs: one in Rust, from the public registry, and one in C++, generated; both are built once into a cache directory.
+//! Measured alternately for each debugger: the time from the start of its process to the stop at a line and in a function, with its cache
+//! empty and then filled, and its peak of anonymous memory until it is idle after that stop. All files are in the page cache. The limits
+//! are printed next to these figures: reading the debug sections once, and the program's own start.
 
 mod limits;
 mod memory;
@@ -20,14 +20,14 @@ use super::{build, gdb_version, lldb_dap, median};
 use programs::Program;
 use session::{Measured, Place};
 
-/// Starts measured for each debugger, program and place.
+/// How many starts are measured for each debugger, program and place.
 const STARTS: usize = 5;
 
-/// A debugger, set up in one way.
+/// A debugger in one configuration.
 struct Contender {
     name: String,
     driver: Driver,
-    /// Where it keeps its index, if it does so.
+    /// The directory of its index, if it keeps one.
     cache: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ enum Driver {
     Mi,
 }
 
-/// What one contender took for one place.
+/// The measurements of one contender at one place.
 struct Row {
     first: Vec<Measured>,
     second: Vec<Measured>,
@@ -149,7 +149,7 @@ fn contenders(dapple: &Path, folder: &Path) -> Vec<Contender> {
     contenders
 }
 
-/// Measures all contenders at one place; whether ours reaches what it should.
+/// Measures all contenders at one place. Returns whether Dapple meets its targets.
 fn compare(contenders: &[Contender], program: &Program, place: &Place) -> anyhow::Result<bool> {
     let mut rows: Vec<Row> = contenders
         .iter()

@@ -1,4 +1,4 @@
-//! Two programs with hundreds of megabytes of debug information, built once.
+//! Two programs with hundreds of megabytes of debug information, which are built once.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 
-/// The crate whose program is the Rust one, and its version. It comes with a lock file of its own.
+/// The crate with the Rust program, and its version. It includes a lock file.
 const CRATE: (&str, &str) = ("ra_ap_rust-analyzer", "0.0.331");
 
-/// The translation units of the C++ program.
+/// The number of translation units of the C++ program.
 const UNITS: usize = 200;
 
 /// A program, and where to stop in it.
 pub struct Program {
-    /// For people.
+    /// The name for output.
     pub name: &'static str,
     /// The executable.
     pub path: PathBuf,
@@ -27,7 +27,7 @@ pub struct Program {
     pub function: String,
 }
 
-/// Where the programs and the debuggers' indexes are kept.
+/// The directory in which the programs and the debuggers' indexes are kept.
 pub fn folder() -> anyhow::Result<PathBuf> {
     let cache = match std::env::var_os("XDG_CACHE_HOME") {
         Some(cache) if !cache.is_empty() => PathBuf::from(cache),
@@ -43,7 +43,7 @@ pub fn folder() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds what is not there yet.
+/// Builds the programs that don't exist yet.
 pub fn build(folder: &Path) -> anyhow::Result<Vec<Program>> {
     Ok(vec![rust(folder)?, cpp(folder)?])
 }
@@ -95,7 +95,7 @@ fn registry_source(file: &str) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("no {file} in {}", sources.display()))
 }
 
-/// The number of the line behind the first that begins with `start`.
+/// The number of the line after the first that begins with `start`.
 fn line_behind(source: &Path, start: &str) -> anyhow::Result<i64> {
     let text = std::fs::read_to_string(source)
         .with_context(|| format!("can't read {}", source.display()))?;
@@ -122,7 +122,7 @@ fn cpp(folder: &Path) -> anyhow::Result<Program> {
         path,
         line: line_behind(&source, "int main(")?,
         source,
-        // One that lldb finds by its name, too: it does not find what has an ABI tag, such as `work`.
+        // A function that lldb also finds by its name: it doesn't find names with an ABI tag, such as `work`.
         function: format!("part_{}::Circle::area", UNITS / 2),
     })
 }
@@ -183,7 +183,7 @@ fn main_text() -> String {
     text
 }
 
-/// A unit as programs have them: types and templates of its own, and much of the standard library.
+/// A typical unit: types and templates of its own, and much of the standard library.
 fn unit_text(unit: usize) -> String {
     let mut text = String::new();
     for header in [

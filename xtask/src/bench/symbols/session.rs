@@ -1,4 +1,4 @@
-//! A debugger's way to the first stop, and what it holds then.
+//! Measures a debugger up to the first stop: the time, and the memory that it uses.
 
 use std::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::memory::Watch;
 use super::programs::Program;
 use crate::bench::mi;
 
-/// How long anything may take before the debugger counts as stuck.
+/// How long an operation may take before the debugger counts as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where to stop.
@@ -34,15 +34,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// What one session showed.
+/// The measurements of one session.
 pub struct Measured {
     /// From the start of the process to the first stop.
     pub stopped_in: Duration,
-    /// The debugger's peak of anonymous memory, in bytes, until it had nothing more to do behind the stop.
+    /// The debugger's peak of anonymous memory, in bytes, until it is idle after the stop.
     pub peak: u64,
 }
 
-/// With a debug adapter.
+/// Measures a debug adapter.
 pub fn dap(
     command: &[String],
     init: &[String],
@@ -90,13 +90,13 @@ pub fn dap(
     client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
     let stopped_in = begin.elapsed();
     let peak = watch.finish(PATIENCE);
-    // If it does not answer, it is killed with the client.
+    // If the adapter doesn't answer, dropping the client kills it.
     let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
     client.request::<DisconnectRequest>(arguments).ok();
     Ok(Measured { stopped_in, peak })
 }
 
-/// With gdb's machine interface.
+/// Measures gdb through its machine interface.
 pub fn mi(program: &Program, place: &Place) -> anyhow::Result<Measured> {
     let location = match place {
         Place::Line(line) => format!("{}:{line}", program.source.display()),
