@@ -1,15 +1,15 @@
 //! Project chores: `cargo xtask CHORE`.
 //!
 //! - `bench`: measures starting and stepping next to other debuggers.
-//! - `bench data`: measures looking at a stopped program next to other debuggers.
+//! - `bench data`: measures inspecting a stopped program next to other debuggers.
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
 //! - `codegen [--check]`: writes the protocol's types from the definition, and the schema and page of the launch arguments from their table,
 //!   or says whether they are up to date.
-//! - `dist`: makes what people install: a static binary, in an archive with manual pages and completions.
-//! - `e2e [EDITOR]`: debugs a program in a real editor, which is installed for that; without a name, which there are.
-//! - `schema diff A [B]`: how two definitions of the protocol differ in structure.
+//! - `dist`: builds the release: a static binary, in an archive with manual pages and completions.
+//! - `e2e [EDITOR]`: debugs a program in a real editor, which is installed for that; without a name, lists the editors.
+//! - `schema diff A [B]`: compares the structure of two definitions of the protocol.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
 mod bench;

@@ -5,7 +5,7 @@
 pub struct Mapping {
     /// The first address.
     pub start: u64,
-    /// The address behind the last byte.
+    /// The address after the last byte.
     pub end: u64,
     /// It is readable.
     pub read: bool,

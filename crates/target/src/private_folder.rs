@@ -130,7 +130,7 @@ mod tests {
         let path = folder.path().to_owned();
         let mode = std::fs::metadata(&path).expect("it is there").mode();
         assert_eq!(mode & 0o777, 0o700);
-        // Whatever the process in its name is.
+        // A locked directory is in use, even if no process has the id in its name.
         assert!(abandoned(&path, i32::MAX).is_none());
         drop(folder);
         assert!(!path.exists());

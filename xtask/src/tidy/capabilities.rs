@@ -1,4 +1,4 @@
-//! Checks that every capability of the protocol has a row in the list of tests of capabilities.
+//! Checks that every capability of the protocol has a row in the list of capabilities and their tests.
 
 use super::source::Source;
 use super::{Finding, Rule};

@@ -51,7 +51,7 @@ pub struct CoreThread {
 pub struct MappedFile {
     /// Its first address.
     pub start: u64,
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub end: u64,
     /// The offset in the file at which it begins, in bytes.
     pub offset: u64,

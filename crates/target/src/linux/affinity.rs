@@ -298,7 +298,7 @@ impl PartialEq for Set {
 impl Set {
     /// The affinity of a thread; 0 for the current one.
     fn of(thread: i32) -> io::Result<Set> {
-        // SAFETY: an all-zero set is a valid, empty one; the kernel writes a set of the size it is told.
+        // SAFETY: an all-zero set is a valid, empty one; the kernel writes a set of the given size.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             match libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &mut set) {
@@ -333,7 +333,7 @@ impl Set {
 
     /// Sets the affinity of a thread; 0 for the current one.
     fn give(&self, thread: i32) -> io::Result<()> {
-        // SAFETY: the kernel reads a set of the size it is told.
+        // SAFETY: the kernel reads a set of the given size.
         match unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &self.0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),

@@ -228,7 +228,7 @@ pub struct CopyNote<'a> {
     pub start: Address,
     /// The address of the original instruction.
     pub original: Address,
-    /// The copy's length without the jump behind it, in bytes.
+    /// The copy's length without the jump that follows it, in bytes.
     pub copied: u64,
     /// The original's length, in bytes.
     pub length: u64,

@@ -2,7 +2,7 @@
 //!
 //! The kernel can't do that in one step: between one tracer's PTRACE_DETACH and the other's PTRACE_SEIZE the child is untraced, and it must
 //! not execute an instruction of the program meanwhile. So the first tracer makes it sleep in a system call, poll(2) without files, with
-//! all signals blocked. The new tracer then restores its registers, signal mask and code. If the child is stopped behind a system call of
+//! all signals blocked. The new tracer then restores its registers, signal mask and code. If the child is stopped after a system call of
 //! its own, as after a fork, that `syscall` instruction is reused and its code isn't changed.
 //!
 //! The alternatives have side effects. A stop by SIGSTOP is reported to the child's parent: in a test the parent got one more SIGCHLD, and

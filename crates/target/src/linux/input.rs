@@ -38,7 +38,7 @@ impl Input {
             let mut end = File::from(end);
             for bytes in to_write {
                 if end.write_all(&bytes).is_err() {
-                    // The program has closed its input or is gone.
+                    // The program has closed its input or has ended.
                     return;
                 }
             }

@@ -28,7 +28,7 @@ pub fn peer(socket: &UnixStream) -> io::Result<Peer> {
         gid: 0,
     };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes a ucred of the length told.
+    // SAFETY: the kernel writes a ucred of the given length.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

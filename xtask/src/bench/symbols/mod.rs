@@ -217,7 +217,7 @@ fn compare(contenders: &[Contender], program: &Program, place: &Place) -> anyhow
     Ok(met)
 }
 
-/// Prints what is to be reached, and whether it is.
+/// Prints a figure and its target. Returns whether the target is met.
 fn target(what: &str, wanted: f64, reached: f64, at_least: bool) -> bool {
     let met = if at_least {
         reached >= wanted

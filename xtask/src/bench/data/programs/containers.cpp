@@ -11,7 +11,7 @@ struct Node {
     Node *right;
 };
 
-// As flat as can be.
+// A balanced tree.
 static Node *tree(int low, int high) {
     if (low >= high)
         return nullptr;

@@ -1,4 +1,4 @@
-/* A stack as deep as it is told, and a line to step on at its end. */
+/* A stack as deep as the argument says, and a line to step on in its innermost frame. */
 #include <stdio.h>
 #include <stdlib.h>
 

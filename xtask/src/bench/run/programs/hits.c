@@ -1,4 +1,4 @@
-/* A loop that does next to nothing, as many times as it is told. */
+/* A loop that does next to nothing, as many times as the argument says. */
 #include <stdio.h>
 #include <stdlib.h>
 

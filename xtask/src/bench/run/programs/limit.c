@@ -1,5 +1,5 @@
-/* What ptrace(2) itself allows: no debugger on it can be quicker. Tracer and tracee share a processor, where a switch
- * between them is cheapest. Prints a line for each figure: its name, and the count a second or the milliseconds. */
+/* Measures what ptrace(2) itself allows, which no debugger can exceed. Tracer and tracee share a CPU, where a switch between
+ * them is cheapest. Prints a line for each figure: its name, and the count per second or the milliseconds. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
@@ -55,7 +55,7 @@ static void finish(pid_t child) {
         ;
 }
 
-/* Each round is a trap, and a way round it that costs no second stop. */
+/* Each round is one trap. Nothing has to be stepped over, so it costs no second stop. */
 static void trap_for_ever(void) {
     for (;;) {
         __asm__ volatile("int3");
@@ -73,7 +73,7 @@ static void breakpoints(void) {
         ptrace(PTRACE_CONT, child, 0, 0);
         if (waitpid(child, &status, __WALL) != child || !WIFSTOPPED(status))
             die("a hit");
-        /* What a condition needs, and what takes the thread past the breakpoint. */
+        /* The calls that a condition needs, and the one that moves the thread past the breakpoint. */
         ptrace(PTRACE_GETREGS, child, 0, &registers);
         if (process_vm_readv(child, &local, 1, &remote, 1, 0) < 0)
             die("process_vm_readv");
