@@ -209,8 +209,8 @@ pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     }
 }
 
-/// As [`wait`], but the kernel keeps the status until [`take`] is called. The status in [`Waited::Status`] lacks the ptrace event and the
-/// exit code.
+/// As [`wait`], but the kernel keeps the status until [`take`] is called. The status in [`Waited::Status`] is provisional: for a thread
+/// that has ended it is 0, whatever its exit code.
 pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     let mut info = no_info();
     let (kind, whom) = match thread {
@@ -251,7 +251,8 @@ pub fn take(thread: ThreadId) -> Option<i32> {
     (result == thread.0).then_some(status)
 }
 
-/// Waits until a thread has a status, and leaves the status with the kernel; incomplete as from [`look`]. `None` if the thread has ended.
+/// Waits until a thread has a status, and leaves the status with the kernel; provisional as from [`look`]. `None` if there is no such
+/// thread.
 pub fn look_at(thread: ThreadId) -> Option<i32> {
     loop {
         let mut info = no_info();
