@@ -1,7 +1,7 @@
 //! A native debugger for Linux x86-64: a program is launched, stopped, stepped, unwound, and its values read.
 //!
-//! [`Session`] is the whole interface: commands go to the one thread that owns the debuggee, [`Event`]s come back on a
-//! channel. Nothing here knows how a client talks.
+//! [`Session`] is the whole interface: it sends commands to the one thread that owns the debuggee, and [`Event`]s come back on a
+//! channel. The engine knows nothing of the protocol that the client speaks.
 
 pub mod attach;
 mod breakpoints;

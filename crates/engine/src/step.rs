@@ -1,22 +1,27 @@
-//! Stepping by line: the state machine that decides, instruction by instruction, what a stepping thread does next.
+//! Stepping by line: the state machine that decides, stop by stop, what a stepping thread does next.
 //!
-//! Responsible for *what* to do: single-step, run to an address, or finish. Not responsible for doing it: the owner thread
-//! inserts the breakpoint, resumes and waits. So a step is a pure function of registers, memory and symbols.
+//! It decides *what* to do: single-step, run to an address, or finish. The owner thread does it: it inserts the breakpoint, resumes and
+//! waits. So a step is a pure function of registers, memory and symbols.
 //!
-//! The contract. A step **over** ends at the start of another line (or statement, [`StepUnit`]) of the same activation of the function, or, when that
-//! returns, in the nearest caller that has the user's source, in the middle of its line where something is left to do there.
-//! Calls, and calls that were inlined, belong to the line. A step **into** ends there too, unless the line calls a function
-//! with the user's source: then after that function's prologue, or at the first statement of an inlined one. Linkage stubs
-//! are followed to what they call. A step **out** ends after the return, or after the inlined code. Where an exception or a
-//! panic leaves what the step runs past, each of them ends at the code that catches it, and where a `longjmp` does, at the
-//! `setjmp`. Code is the user's when it has lines in a source that is on this machine and isn't skipped ([`SkipList`]), as a standard library's is; who
-//! starts in a library steps through library code like any other. A step into that comes to a library goes on to what of the
-//! user's that calls ([`through`]), and out of that, on to what it calls next.
+//! The contract:
+//! - A step **over** ends at the start of another line (or statement, [`StepUnit`]) of the same activation. If the activation returns,
+//!   it ends in the nearest caller with user source: in the middle of the caller's line, if code of that line is left to run. Calls,
+//!   inlined ones too, belong to the line.
+//! - A step **into** ends there too, unless the line calls a function with user source. Then it ends after that function's prologue, or
+//!   at the first statement of an inlined one. Linkage stubs are followed to the function that they jump to.
+//! - A step **out** ends after the return, or after the inlined code.
+//! - If an exception or a panic unwinds past the place that a step runs to, the step ends at the code that catches it; after a
+//!   `longjmp`, at the `setjmp`.
 //!
-//! A line that begins with inlined code is stopped at before that code, so that a person sees the call and can choose.
+//! Code is user code if its line is in a source file that exists on this machine and isn't skipped ([`SkipList`]), as those of a
+//! standard library are. A step that starts in library code steps through library code like any other. A step into that comes to
+//! library code goes on to the user code that this calls ([`through`]), and after leaving that user code, to the user code that the
+//! library calls next.
 //!
-//! The trick: an activation is told from its twins, recursive ones and those of coroutines, by the stack pointer. A call is
-//! stepped over by running to its return address, and the arrival counts only when the stack is back at the caller's height.
+//! If a line begins with inlined code, a step stops before that code, so that the user sees the call and can step into it or over it.
+//!
+//! The trick: the stack pointer tells an activation from others of the same function, in a recursion or in coroutines. A call is
+//! stepped over by running to its return address, and the arrival counts only if the stack is back at the caller's height.
 
 mod code;
 mod exits;
@@ -50,7 +55,7 @@ use std::sync::Arc;
 pub use targets::targets;
 use through::Gates;
 
-/// What a decision is made from: the stepping thread as it is now.
+/// What a decision is made from: the stepping thread's current state.
 pub struct Context<'a> {
     /// Its registers.
     pub registers: Registers,
@@ -58,31 +63,31 @@ pub struct Context<'a> {
     pub modules: &'a Modules,
     /// The debuggee's memory, without inserted bytes.
     pub memory: &'a dyn Memory,
-    /// What the symbols said before.
+    /// Cached symbol lookups.
     pub places: &'a Places,
 }
 
-/// Why a thread isn't where it would have returned to.
+/// Why a thread arrived elsewhere than at the address that it should have returned to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landing {
-    /// An exception or a panic: the code takes it, or cleans up on its way.
+    /// An exception or a panic: the code there catches it, or runs destructors.
     Thrown,
     /// `longjmp`.
     Jumped,
 }
 
-/// What the stepping thread is to do. After the first two, [`Step::after`] decides again.
+/// What the stepping thread does next. After the first two, [`Step::after`] decides again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Execute one instruction.
     SingleStep,
-    /// Run, with all threads, until this thread is at `address` with its stack at `height`; or, with its stack no deeper than
-    /// that, where an exception or a jump takes it instead: that is told by [`Step::landed`]. At [`Step::gates`],
-    /// [`Step::at_gate`] decides.
+    /// Run, with all threads, until this thread is at `address` with its stack pointer at `height`. If an exception or a `longjmp`
+    /// takes the thread to this frame or an outer one instead, [`Step::landed`] decides. At one of [`Step::gates`], [`Step::at_gate`]
+    /// decides.
     RunTo {
         /// Where.
         address: Address,
-        /// What the stack pointer is in the activation that is meant; without it every arrival counts.
+        /// The stack pointer in the activation that is meant. `None`: every arrival counts.
         height: Option<Address>,
     },
     /// The step is complete.
@@ -100,29 +105,30 @@ enum Phase {
     Inside,
     /// A return instruction.
     Returning,
-    /// A call, or a signal's handler, that is run past.
+    /// A call or a signal handler that the step runs over.
     Skipping,
-    /// A call instruction, or a stub behind it, on the way to the callee.
+    /// A call instruction, or a linkage stub after it, on the way to the callee.
     Entering(Call),
     /// The dynamic linker's resolver, up to its last jump.
     Resolving(Call),
     /// The callee's prologue.
     Prologue,
-    /// The way to a caller.
+    /// Running to a caller.
     Leaving,
-    /// A library's function, which may call one of the user's.
+    /// Running through a library function, which may call user code.
     Through(Call),
-    /// Everything up to where the line may be left: a loop, for one.
+    /// Running to one of the line's exits, mostly out of a loop.
     Looping,
 }
 
-/// A call being entered: how to get past it if its target is of no interest.
+/// A call being entered, with what is needed to run over it if its target is of no interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Call {
     return_to: Address,
     /// The stack pointer after the return.
     height: Address,
-    /// The step has left the line that made it: back in a library, it goes on to what that calls next, or to the caller.
+    /// The step has left the line that made the call. Back in a library, it goes on to the user code that the library calls next, or to
+    /// the library's caller.
     left: bool,
 }
 
@@ -132,40 +138,40 @@ pub struct Step {
     kind: StepKind,
     phase: Phase,
     function: Option<FunctionId>,
-    /// Where that is called.
+    /// The function's entry address.
     entry: Option<Address>,
     file: Option<Arc<Path>>,
     line: u32,
-    /// Of the statement to finish; 0: unknown.
+    /// The column of the statement to finish; 0: unknown.
     column: u32,
     unit: StepUnit,
     /// Addresses known to belong to the line.
     range: Range<u64>,
     /// The inlined calls around the start, outermost first.
     inlined: Vec<InlinedCall>,
-    /// Started in code that isn't the user's, where all code with lines is good enough.
+    /// The step started in code that isn't the user's, so it may end in any code that has lines.
     any_source: bool,
-    /// Only the rest of what is inlined, the innermost of `inlined`, is left to run.
+    /// The step ends as soon as it is out of the innermost call of `inlined`.
     only_out: bool,
     pace: Pace,
-    /// Where the line may be left.
+    /// The places where the line may be left.
     exits: Exits,
-    /// The calls on the straight way that is run: where they return to, and the stack pointer there.
+    /// The calls in the straight stretch being run: the return address, and the stack pointer after the return.
     calls_ahead: Vec<(Address, Address)>,
-    /// How many inlined calls that begin where the step ended are not begun.
+    /// How many of the inlined calls that begin at the step's end are not entered yet.
     before: usize,
-    /// Where a library may call the user's code.
+    /// Where library code may call user code.
     gates: Gates,
-    /// The one call to go into.
+    /// The only call to step into, if one was selected.
     target: Option<Callee>,
-    /// It is being made.
+    /// The selected call is being made.
     chosen: bool,
-    /// Of a step out: where the function was left to run to its direct caller.
+    /// For a step out to the direct caller: an address in the function that it left.
     left: Option<Address>,
 }
 
 impl Step {
-    /// Starts a step where the thread stands: before the innermost `before` of the inlined calls there.
+    /// Starts a step at the thread's position, where the innermost `before` inlined calls are not entered yet.
     pub fn begin(
         kind: StepKind,
         cx: &Context<'_>,
@@ -187,7 +193,7 @@ impl Step {
         (step, action)
     }
 
-    /// Starts a step out to the nearest caller that is the user's, whatever is in between.
+    /// Starts a step out to the nearest caller in user code, however many frames are in between.
     pub fn out_to_users(cx: &Context<'_>, pace: Pace) -> (Step, Action) {
         let mut step = Step::standing(StepKind::Out, cx, 0, pace);
         step.any_source = false;
@@ -231,7 +237,7 @@ impl Step {
         !self.kind.is_by_line()
     }
 
-    /// Executes one instruction, with all that it calls.
+    /// Executes one instruction. If it is a call, runs until that has returned.
     fn over_instruction(&mut self, cx: &Context<'_>) -> Action {
         let (Some(pc), Some(sp)) = (cx.registers.pc(), cx.registers.sp()) else {
             return Action::Finished;
@@ -246,7 +252,7 @@ impl Step {
         }
     }
 
-    /// A step out has come to the caller of the function that it left: an address in that, once.
+    /// If a step out has arrived in the direct caller of the function that it left: an address in that function. Returned only once.
     pub fn take_left(&mut self) -> Option<Address> {
         let arrived = self.kind == StepKind::Out && self.phase == Phase::Leaving;
         self.left.take().filter(|_| arrived)
@@ -276,19 +282,20 @@ impl Step {
         }
     }
 
-    /// Where, besides its target, [`Action::RunTo`] is to stop, at whatever height of the stack.
+    /// The addresses, besides the target, at which [`Action::RunTo`] must stop at any height of the stack.
     pub fn gates(&self) -> impl Iterator<Item = Address> {
         let looping = self.phase == Phase::Looping;
         let exits = looping.then(|| self.exits.addresses()).into_iter();
         self.gates.addresses().chain(exits.flatten())
     }
 
-    /// How many inlined calls that begin where the step ended are not begun: the thread is shown before them.
+    /// How many of the inlined calls that begin at the step's end are not entered yet: the thread is shown before them.
     pub fn before(&self) -> usize {
         self.before
     }
 
-    /// Where the stack has the return address of the call that is run over on the way to `address`, where the stack is at `height`.
+    /// The stack slot that holds the return address of the call being run over, on the way to `address` with the stack at `height`.
+    /// `None` if no such slot is certain.
     pub fn return_place(
         &self,
         address: Address,
@@ -310,18 +317,18 @@ impl Step {
             _ => &call,
         };
         let mut begun = calls.iter().filter(|(to, height)| at(*height) == Some(*to));
-        // What an earlier call has left may be there still, beside what this one has pushed.
+        // Two matches are ambiguous: one may be a return address that an earlier call has left on the stack.
         match (begun.next(), begun.next()) {
             (Some((_, height)), None) => Some(place(*height)),
             _ => None,
         }
     }
 
-    /// The thread is at one of [`Step::gates`]. `None`: it is to run on.
+    /// Decides at one of [`Step::gates`]. `None`: the thread runs on.
     pub fn at_gate(&mut self, cx: &Context<'_>) -> Option<Action> {
         let pc = cx.registers.pc()?;
         if self.phase == Phase::Looping {
-            // In another activation the stack is elsewhere.
+            // The stack pointer differs in another activation.
             let here = self.exits.height_at(pc) == cx.registers.sp();
             return here.then(|| self.after(cx));
         }
@@ -340,8 +347,8 @@ impl Step {
         }
     }
 
-    /// Instead of getting where it should, the thread was taken elsewhere: `cx` is there, in the step's activation or one
-    /// around that. `doing` is what it did.
+    /// Decides after an exception or a `longjmp` took the thread to another place, in the step's activation or an outer one. `doing` is
+    /// the action that was under way.
     pub fn landed(&mut self, cx: &Context<'_>, landing: Landing, doing: Action) -> Action {
         if self.is_by_instruction() {
             return Action::Finished;
@@ -359,13 +366,12 @@ impl Step {
                 self.settle(cx);
                 self.advance(cx)
             }
-            // A runtime's own handler, such as the one that makes an error of a panic.
+            // A runtime's own handler, such as the one that turns a panic into an error.
             _ => self.leave(cx),
         }
     }
 
-    /// A signal's handler runs in the middle of the step: `cx` is at its first instruction, and what it interrupted is
-    /// continued when it returns.
+    /// A signal handler starts in the middle of the step: runs until it returns to the interrupted code.
     pub fn signal_handler_entered(
         &mut self,
         interrupted: Address,
@@ -375,7 +381,7 @@ impl Step {
             return Action::Finished;
         }
         if self.phase == Phase::Returning {
-            // The return has not happened, its instruction was only interrupted.
+            // The return instruction was interrupted before it executed.
             self.phase = Phase::Inside;
         }
         if !matches!(self.phase, Phase::Entering(_)) {
@@ -388,7 +394,7 @@ impl Step {
         }
     }
 
-    /// Takes the place where the thread stands as the line to finish.
+    /// Takes the thread's position as the line to finish.
     fn settle(&mut self, cx: &Context<'_>) {
         let Some(at) = cx.position() else {
             return;
@@ -409,8 +415,8 @@ impl Step {
         }
     }
 
-    /// Ends the step, in the user's code: out of a library's that is inlined where the thread stands, and before the calls
-    /// that begin there.
+    /// Ends the step in user code: leaves library code that is inlined at the thread's position first, and stops before user-written
+    /// inlined calls that begin there.
     fn finish(&mut self, cx: &Context<'_>) -> Action {
         let Some(at) = cx.position() else {
             return Action::Finished;
@@ -434,7 +440,7 @@ impl Step {
         if at.users || !at.in_users {
             return Action::Finished;
         }
-        // In the middle of a library's code in the user's function: that has to come to its end.
+        // In the middle of library code inlined into a user function: run to its end first.
         let sites = at.inlined.iter().map(|call| call.call_site.as_ref());
         let users = sites
             .rev()
@@ -446,7 +452,7 @@ impl Step {
         self.advance(cx)
     }
 
-    /// The innermost `count` inlined calls are not begun: their code belongs to the line that has the first of them.
+    /// Takes the innermost `count` inlined calls as not entered yet: their code belongs to the line with the outermost one's call site.
     fn stand_before(&mut self, cx: &Context<'_>, count: usize) {
         let outer = self.inlined.len().saturating_sub(count);
         let Some(first) = self.inlined.get(outer) else {
@@ -461,7 +467,7 @@ impl Step {
         }
     }
 
-    /// Executes the instruction at hand, or what it calls.
+    /// Goes on from the current instruction: one instruction, a straight stretch, a call, or up to the line's exits.
     fn advance(&mut self, cx: &Context<'_>) -> Action {
         let (Some(pc), Some(sp)) = (cx.registers.pc(), cx.registers.sp()) else {
             return Action::Finished;
@@ -497,7 +503,7 @@ impl Step {
         }
     }
 
-    /// Runs what there is up to the next jump, or the end of what is known to belong to the line.
+    /// Runs up to the next jump, or to the end of the code that is known to belong to the line.
     fn run_straight(&mut self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
         if self.pace == Pace::EachInstruction || self.only_out {
             return None;
@@ -522,7 +528,7 @@ impl Step {
         })
     }
 
-    /// Whether a call at hand is gone into.
+    /// Whether to step into the call at the current instruction.
     fn goes_into(&self) -> bool {
         match self.target {
             Some(_) => self.chosen,
@@ -530,7 +536,7 @@ impl Step {
         }
     }
 
-    /// In the inlined call that was chosen: the step is complete.
+    /// Finishes the step if the thread is in the selected inlined call.
     fn in_target(&mut self, cx: &Context<'_>) -> Option<Action> {
         let Some(Callee::Inlined { start, depth }) = self.target else {
             return None;
@@ -549,7 +555,7 @@ impl Step {
         Some(Action::Finished)
     }
 
-    /// Whether the instruction at hand may be emulated: nobody asked for its very execution.
+    /// Whether the current instruction may be emulated: not if executing single instructions was asked for.
     pub fn may_emulate(&self) -> bool {
         self.pace != Pace::EachInstruction && self.phase != Phase::Instruction
     }
@@ -573,7 +579,7 @@ impl Step {
         }
     }
 
-    /// A jump left the function: what it went to returns to this activation's caller.
+    /// After a tail call: the callee returns to this activation's caller.
     fn tail_called(&mut self, cx: &Context<'_>) -> Action {
         let Some(sp) = cx.registers.sp() else {
             return Action::Finished;
@@ -593,7 +599,7 @@ impl Step {
         self.leave(cx)
     }
 
-    /// At the target of a call, or of a stub that a call went to.
+    /// At the target of a call, or of a linkage stub that was called.
     fn enter(&mut self, call: Call, cx: &Context<'_>) -> Action {
         let Some(pc) = cx.registers.pc() else {
             return Action::Finished;
@@ -653,14 +659,14 @@ impl Step {
         }
     }
 
-    /// Whether a module has nothing to stop at: it's a distribution's, whose debug information takes long to read.
+    /// Whether to ignore a module: a distribution's library has nothing to stop at, and its debug information takes long to read.
     fn is_foreign(&self, module: &LoadedModule) -> bool {
         !self.any_source && module.is_distributions()
     }
 }
 
-/// How many inlined calls a thread is before when a step into from before the innermost `before` of those where it stands begins
-/// one of them, and ends there: the first, if it has the user's source, or the one that was chosen.
+/// A step into that starts before the innermost `before` inlined calls may end without moving the thread: in the first of them, if that
+/// has user source, or in the selected one (`target`). Returns how many inlined calls are then not entered yet.
 pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -> Option<usize> {
     let at = cx.position().filter(|_| before > 0)?;
     let entered = at.inlined.len().checked_sub(before)?;
@@ -683,7 +689,7 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
     }
 }
 
-/// Whether an exception that has come here only has destructors run, and goes on.
+/// Whether an exception that landed here only runs destructors, and unwinds further.
 pub fn only_cleans_up(cx: &Context<'_>) -> bool {
     cx.position().is_some_and(|at| at.is_cleanup())
 }

@@ -1,4 +1,4 @@
-//! What stepping needs to know of the code itself: instructions, linkage stubs, library sources.
+//! What stepping needs to know of machine code: instructions, linkage stubs, the dynamic linker's resolver.
 
 use crate::Address;
 use dapple_arch::Memory;
@@ -22,7 +22,7 @@ pub enum Instruction {
     },
     /// A near return.
     Return,
-    /// Anything else, undecodable bytes too.
+    /// Anything else, including undecodable bytes.
     Other,
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn is_system_call(code: Code) -> bool {
     is_syscall(code) || code == Code::Int_imm8
 }
 
-/// Up to `length` bytes of code: from the module's file, else as many as can be read of memory, but no more than of one
-/// instruction, in `buffer`.
+/// Up to `length` bytes of code from the module's file, or else as many as are readable in memory (into `buffer`), but no more than one
+/// instruction's.
 pub(super) fn bytes_at<'b>(
     address: Address,
     length: usize,
@@ -86,7 +86,7 @@ pub(super) fn bytes_at<'b>(
 
 /// C++ thunks are _ZTh, _ZTv and _ZTc (Itanium C++ ABI, 5.1.4.2).
 const THUNKS: [&str; 3] = ["_ZTh", "_ZTv", "_ZTc"];
-/// What gcc and clang call in place of calling by a register (`-mindirect-branch=thunk`, `-mretpoline`).
+/// The thunks that gcc and clang call in place of an indirect call (`-mindirect-branch=thunk`, `-mretpoline`).
 const RETPOLINES: [&str; 2] = ["__x86_indirect_thunk_", "__llvm_retpoline_"];
 
 /// Whether `address` is in code that only passes a call on: the procedure linkage table, a C++ thunk, a retpoline.
@@ -102,7 +102,7 @@ pub fn is_linkage_stub(module: &LoadedModule, address: FileAddress) -> bool {
     section.is_some_and(|name| name.starts_with(".plt"))
 }
 
-/// Whether `address` is in what goes to where a register says.
+/// Whether `address` is in a retpoline, a thunk that jumps to the address in a register.
 pub fn is_retpoline(module: &LoadedModule, address: FileAddress) -> bool {
     is_named(module, address, &RETPOLINES)
 }
@@ -112,7 +112,7 @@ fn is_named(module: &LoadedModule, address: FileAddress, starts: &[&str]) -> boo
     symbol.is_some_and(|symbol| starts.iter().any(|start| symbol.name.starts_with(start)))
 }
 
-/// The last jump of the dynamic linker's lazy resolver when `pc` is in it: it goes to the function that was called.
+/// If `pc` is in the dynamic linker's lazy resolver: the address of its last jump, which goes to the function that was called.
 pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) -> Option<Address> {
     let symbol = module.module.symbol_at(module.to_file(pc))?;
     if !symbol.name.starts_with("_dl_runtime_resolve") {

@@ -1,10 +1,9 @@
-//! Where a line can be left: for lines that go round and round.
+//! Where a line can be left: this makes steps over loops fast.
 //!
-//! A loop that was inlined into a line, or is written on one, may take millions of turns, and a stop at each jump of each
-//! turn takes a second for some ten thousand. So once a line has taken some stops its code is *read* from where the
-//! thread stands: along jumps and past calls, as far as a step would go on there. What is met beyond is an exit, and
-//! so is what can't be read ahead: a return, an indirect jump, a stack pointer from elsewhere. The thread runs until it
-//! is at one.
+//! A loop that was inlined into a line, or is written on one, may take millions of iterations, and stops at every jump take a second
+//! for some ten thousand jumps. So after some stops on a line, its code is disassembled from where the thread is: along jumps and past
+//! calls, as far as a step would go on there. Code beyond that is an exit, and so is an instruction that can't be followed ahead: a
+//! return, an indirect jump, a load of the stack pointer from elsewhere. The thread runs until it is at an exit.
 
 use super::judging::Verdict;
 use super::{Action, Context, Phase, Step};
@@ -15,21 +14,21 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// After so many jumps on a line its exits are looked for.
+/// The number of jumps on a line after which its exits are looked for.
 const PATIENCE: u32 = 16;
-/// How much of the code is read, in instructions.
+/// How many instructions are read at most.
 const MOST_CODE: usize = 1 << 14;
-/// More exits than that would take long to have sites at.
+/// The most exits that a region may have: to insert more sites would take long.
 const MOST_EXITS: usize = 64;
-/// How much is asked of a file at once, in bytes.
+/// How much is read of a file at once, in bytes.
 const PIECE: usize = 1 << 12;
 
 /// What is known of a line's exits.
 #[derive(Debug, Default)]
 pub(super) struct Exits {
-    /// What was read of the line, from wherever it was gone on with.
+    /// The parts of the line that were read, each from one place where the step went on.
     regions: Vec<Region>,
-    /// The one that is run through.
+    /// The index of the region that is being run.
     current: usize,
     /// Jumps since the line was begun, or since it was last read.
     jumps: u32,
@@ -40,9 +39,9 @@ pub(super) struct Exits {
 /// A part of a line, read from one place on.
 #[derive(Debug, Default)]
 struct Region {
-    /// Where it is left, with the height of the stack there.
+    /// Its exits, with the stack pointer at each.
     exits: FxHashMap<Address, Address>,
-    /// The code that is run through, with the height of the stack there.
+    /// Its instructions, with the stack pointer at each.
     inside: FxHashMap<Address, Address>,
 }
 
@@ -52,24 +51,24 @@ impl Exits {
         current.flat_map(|region| region.exits.keys().copied())
     }
 
-    /// What the stack pointer is at an exit.
+    /// The stack pointer at an exit.
     pub(super) fn height_at(&self, address: Address) -> Option<Address> {
         let current = self.regions.get(self.current)?;
         current.exits.get(&address).copied()
     }
 
-    /// What the stack pointer is where a call inside returns to. All of them are made from that height: at others the line is left.
+    /// The stack pointer where a call in the region returns to. All these calls are made at one height: a call at another is an exit.
     pub(super) fn height_inside(&self, address: Address) -> Option<Address> {
         let current = self.regions.get(self.current)?;
         current.inside.get(&address).copied()
     }
 
-    /// The line is another.
+    /// Starts anew for another line.
     pub(super) fn forget(&mut self) {
         *self = Exits::default();
     }
 
-    /// Takes the region that has this place, if one does.
+    /// Makes the region that contains this place the current one. `false`: none does.
     fn choose(&mut self, pc: Address, sp: Address) -> bool {
         let has = |region: &Region| region.inside.get(&pc) == Some(&sp);
         let known = self.regions.iter().position(has);
@@ -79,7 +78,7 @@ impl Exits {
 }
 
 impl Step {
-    /// Runs to where the line may be left, if that is worth it by now.
+    /// Runs to the line's exits, if that is worth it by now.
     pub(super) fn run_to_exits(
         &mut self,
         pc: Address,
@@ -91,7 +90,7 @@ impl Step {
         }
         if !self.exits.choose(pc, sp) {
             self.exits.jumps += 1;
-            // What can't be read, or is left all the time, is less and less worth trying.
+            // A line that can't be read, or is left all the time, is tried ever more rarely.
             let patience = match self.pace {
                 Pace::ToExits => 0,
                 _ => PATIENCE << (2 * self.exits.reads).min(20),
@@ -106,7 +105,7 @@ impl Step {
             self.exits.regions.push(region);
         }
         let exits = &self.exits.regions.get(self.exits.current)?.exits;
-        // Where an exception goes to is told from the height of this frame, which has most of them.
+        // An exception's landing is compared with this height: prefer the current frame's, which most exits have.
         let usual = exits.iter().find(|(_, height)| **height == sp);
         let (address, height) = usual.or_else(|| exits.iter().next())?;
         let (address, height) = (*address, Some(*height));
@@ -119,14 +118,14 @@ impl Step {
 struct Walk<'a> {
     step: &'a Step,
     cx: &'a Context<'a>,
-    /// Where calls are made, all of them: the frames of what is called are below.
+    /// The stack pointer at which all calls are made: callees' frames are below it.
     base: u64,
-    /// Code to be read, with the height of the stack there.
+    /// Code yet to be read, with the stack pointer there.
     queue: Vec<(u64, u64)>,
     found: Region,
 }
 
-/// Reads the code from `pc` on; `None` where there is too much, or where a place is come to with the stack at two heights.
+/// Reads the code from `pc` on. `None` if there is too much of it, or if a place is reached with two different stack pointers.
 fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Region> {
     let mut walk = Walk {
         step,
@@ -140,12 +139,12 @@ fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Regio
     }
     let found = walk.found;
     let fits = found.exits.len() <= MOST_EXITS && !found.exits.contains_key(&pc);
-    // Without an exit there is nothing to run to: only a person ends that.
+    // Without an exit there is nothing to run to: only the user can end such a loop.
     (fits && !found.exits.is_empty()).then_some(found)
 }
 
 impl Walk<'_> {
-    /// Reads up to what doesn't go on to the next instruction.
+    /// Reads up to an instruction that doesn't go on to the next.
     fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
         let mut stack = StackChanges::default();
         let mut range = self.range_at(at);
@@ -179,14 +178,14 @@ impl Walk<'_> {
                 at = instruction.next_ip();
             }
             if at == before {
-                // No instruction there: whoever comes to it has it stopped at.
+                // No valid instruction there: the thread stops when it gets there.
                 self.found.inside.remove(&Address(at));
                 return self.exit(at, height);
             }
         }
     }
 
-    /// The height behind an instruction; `None` inside where the block ends with it.
+    /// The stack pointer after an instruction; `Some(None)` if the block ends with it.
     fn read_instruction(
         &mut self,
         instruction: &Instruction,
@@ -235,7 +234,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a step that comes to this place goes on there as before; an exit where not.
+    /// Whether a step that comes to this place goes on there as before. If not, the place becomes an exit.
     fn goes_on(&mut self, at: u64, height: u64) -> Option<bool> {
         if self.step.range.contains(&at) && !self.step.only_out {
             return Some(true);
@@ -259,7 +258,7 @@ impl Walk<'_> {
         position.is_some_and(|position| position.function_id() == self.step.function)
     }
 
-    /// The code around a place that needn't be asked about: that of its row.
+    /// The addresses around a place that need no verdict of their own: those of its row.
     fn range_at(&self, at: u64) -> Range<u64> {
         if self.step.range.contains(&at) && !self.step.only_out {
             return self.step.range.clone();

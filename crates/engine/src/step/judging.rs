@@ -1,4 +1,4 @@
-//! What a place on the way means for a step: whether it ends there, or whose line it is.
+//! What a place that a step comes to means: whether the step ends there, or which line the code belongs to.
 
 use super::position::Position;
 use super::{Action, Context, Step, source};
@@ -9,11 +9,12 @@ use dapple_symbols::lines::LineRow;
 /// What a place in the step's activation means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The inlined code that is to be left is left. So many of the inlined calls around the step's start are still around the place.
+    /// The step is out of the inlined code that it had to leave. The number: how many of the inlined calls around the step's start are
+    /// also around the place.
     Out(usize),
-    /// The step ends there. With a number: before so many of the inlined calls there.
+    /// The step ends there: with a number, before this many of the inlined calls there.
     Ends(Option<usize>),
-    /// In the middle of another line, which is the one to finish from there on.
+    /// In the middle of another line, which the step finishes from now on.
     OtherLine,
     /// On the line.
     Line,
@@ -22,7 +23,7 @@ pub(super) enum Verdict {
 }
 
 impl Step {
-    /// In the same activation: is this another line?
+    /// Decides at a place in the same activation.
     pub(super) fn judge(&mut self, cx: &Context<'_>) -> Action {
         let Some(pc) = cx.registers.pc() else {
             return Action::Finished;
@@ -51,7 +52,7 @@ impl Step {
         self.advance(cx)
     }
 
-    /// What a place means that isn't in the range of the line that is known already.
+    /// What a place outside the known range of the line means.
     pub(super) fn verdict(&self, at: &Position, cx: &Context<'_>) -> Verdict {
         let Some(row) = &at.row else {
             return Verdict::OnTheWay;
@@ -63,7 +64,8 @@ impl Step {
             .take_while(|(a, b)| a.ranges == b.ranges)
             .count();
         if self.only_out {
-            // Out of an inlined call: only its own code is left to run. Out of none, code that the function has of a library: likewise.
+            // Out of an inlined call: only that call's own code is left to run. Out of none: likewise library code that is inlined into
+            // the function.
             let is_out = match self.inlined.is_empty() {
                 true => cx.is_of_users(at, 0),
                 false => inside < self.inlined.len(),
@@ -96,7 +98,7 @@ impl Step {
 
     /// Whether a place on the line to finish begins another statement of it.
     fn is_next_statement(&self, at: &Position, row: &LineRow) -> bool {
-        // LLVM marks only the first row of a line as a statement's.
+        // `is_stmt` can't be asked: LLVM sets it only for the first row of a line.
         row.range.start == at.address
             && self.column != 0
             && row.column != 0
@@ -104,7 +106,7 @@ impl Step {
             && source::separates(&row.file, row.line, self.column, row.column)
     }
 
-    /// In `call`, inlined into what was around the line.
+    /// What a place in `call` means, which is inlined into the code around the line.
     fn verdict_inlined(
         &self,
         cx: &Context<'_>,
@@ -127,7 +129,7 @@ impl Step {
             && !of_line(site)
             && (self.any_source || cx.places.is_users(&site.file))
         {
-            // Another line, which begins with what it calls.
+            // Another line, which begins with this inlined call.
             return Verdict::Ends(Some(at.inlined.len() - inside));
         }
         let deeper = inside == self.inlined.len();

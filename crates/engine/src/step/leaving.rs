@@ -1,5 +1,5 @@
-//! The way from a function to who called it: the nearest caller with the user's source, or, on a step into, what a library on the
-//! way calls of the user's before that: a closure of `map` at its end, the comparison of a sort, once more.
+//! Leaving a function for the nearest caller with user source. On a step into, library code on the way may call user code first (the
+//! closure of a `map`, the comparison of a sort, once more), and the step ends there.
 
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
@@ -11,8 +11,8 @@ use dapple_inspect::unwind;
 const MAX_CALLERS: usize = 256;
 
 impl Step {
-    /// Runs to the nearest caller with source. Where none has, the program runs on; but a step out of code that isn't the user's
-    /// goes to the direct one.
+    /// Runs to the nearest caller with user source. If there is none, lets the program run; a step out of code that isn't the user's
+    /// goes to the direct caller instead.
     pub(super) fn leave(&mut self, cx: &Context<'_>) -> Action {
         let mut frame = unwind::innermost(cx.registers, cx.modules, cx.memory);
         let mut direct = None;
@@ -48,8 +48,8 @@ impl Step {
         }
     }
 
-    /// Out of an inlined call, into what is around it: the outermost `inside` of the inlined calls at `at`, and the function. If that is a
-    /// library's, on to the nearest of those that is the user's, or else to a caller.
+    /// Goes on after an inlined call was left, in the code around it: the outermost `inside` of the inlined calls at `at`, and the
+    /// function. If that code is a library's, runs to the nearest of these that is user code, or else to a caller.
     pub(super) fn out_of_inlined(
         &mut self,
         at: &Position,
@@ -60,7 +60,7 @@ impl Step {
             return self.finish(cx);
         }
         match (0..=inside).rfind(|depth| cx.is_of_users(at, *depth)) {
-            // In another call that is inlined there, even if not at its beginning: shown before it.
+            // In another inlined call, perhaps not at its beginning: the thread is shown before it.
             Some(depth) if depth == inside && at.inlined.len() > inside => {
                 self.before = at.inlined.len() - inside;
                 Action::Finished
@@ -75,7 +75,8 @@ impl Step {
         }
     }
 
-    /// To the nearest caller with the user's source. What the library's function returns there is not what the step has left.
+    /// Runs to the nearest caller with user source. Clears `left`: the value that is returned there is the library function's, not that
+    /// of the function that the step left.
     fn leave_library(&mut self, cx: &Context<'_>) -> Action {
         let action = self.leave(cx);
         self.left = None;
@@ -98,7 +99,7 @@ impl Step {
             let in_users = self.any_source || cx.position().is_some_and(|at| at.in_users);
             return match self.phase == Phase::Leaving || in_users {
                 true => self.finish(cx),
-                // The user's code was inlined into the library's function that has returned.
+                // The user code was inlined into the library function that has returned.
                 false => self.leave_library(cx),
             };
         }
@@ -116,8 +117,8 @@ impl Step {
         }
     }
 
-    /// Back in a library that has called the user's code: to what of the user's it calls next, the same again or another, or else
-    /// to the caller.
+    /// Back in a library that has called user code: runs to the next user code that it calls, the same function or another, or else to
+    /// the library's caller.
     fn leave_through(&mut self, cx: &Context<'_>) -> Action {
         let action = self.leave(cx);
         let Action::RunTo {
@@ -152,9 +153,10 @@ impl Step {
 }
 
 impl Context<'_> {
-    /// Whether code at a place is the user's: that of the function with `depth` 0, or of an inlined call around the place.
+    /// Whether code at a place is the user's: the function's own with `depth` 0, else that of the `depth`-th inlined call around the
+    /// place.
     pub(super) fn is_of_users(&self, at: &Position, depth: usize) -> bool {
-        // Where the next call in it is written tells that.
+        // The call site of the next inner call names the file of this code.
         match at.inlined.get(depth) {
             Some(call) => call
                 .call_site

@@ -25,69 +25,69 @@ impl StepKind {
     }
 }
 
-/// What a step over or into goes to the next of.
+/// The unit by which a step over or into advances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepUnit {
     /// The next line.
     #[default]
     Line,
-    /// The next statement, on the same line too: told by the columns of the line table, and by what stands between them in the
-    /// source. Without columns, as far as the next line.
+    /// The next statement, perhaps on the same line. Statements are told apart by the columns of the line table and the source text
+    /// between them. Without columns, it is the next line.
     Statement,
 }
 
-/// How the code of a step is run. It makes no difference to where the step ends, which tests compare.
+/// How the code of a step is run. The step ends at the same place with each, which tests check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pace {
-    /// Up to the next jump at once; from the places where a line that takes long, a loop, may be left.
+    /// Up to the next jump at once. On a line that takes long, a loop, up to the places where it may be left.
     #[default]
     Usual,
     /// With a stop at each instruction.
     EachInstruction,
-    /// Up to the places where the line may be left at once, however short it is.
+    /// Always up to the places where the line may be left, however short it is.
     ToExits,
 }
 
 /// How a step is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepOptions {
-    /// The other threads are held, as by [`Session::resume_only`](crate::Session::resume_only).
+    /// The other threads stay stopped, as with [`Session::resume_only`](crate::Session::resume_only).
     pub alone: bool,
     /// How the code of a step over, into or out is run.
     pub pace: Pace,
     /// How far a step over or into goes.
     pub unit: StepUnit,
-    /// Of a step into: the one call to go into, whoever's it is, by [`Session::step_targets`](crate::Session::step_targets). A step that doesn't come to it
-    /// ends as a step over.
+    /// For a step into: the only call to step into, from [`Session::step_targets`](crate::Session::step_targets), whether it is user
+    /// code or not. If the step doesn't reach that call, it ends like a step over.
     pub target: Option<Callee>,
 }
 
-/// What a line calls, as people see it.
+/// A call that a line makes, as shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepTarget {
-    /// For [`StepOptions::target`], as long as the thread stands where it was asked.
+    /// For [`StepOptions::target`]; valid until the thread moves.
     pub into: Callee,
-    /// The function's short name; of a call through a pointer, what is written: `(*pointer)()`.
+    /// The function's short name; for a call through a pointer, its source text: `(*pointer)()`.
     pub name: String,
     /// Where the call is written.
     pub position: Option<SourcePosition>,
-    /// Behind the call's closing parenthesis, where the source shows that what is written there is this call.
+    /// Just after the call's closing parenthesis, if the source text is recognizably this call.
     pub end: Option<SourcePosition>,
 }
 
 /// One of the calls of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Callee {
-    /// What this instruction calls, or jumps to in place of a call.
+    /// The target of this instruction: a call, or a jump in place of a call.
     Called {
         /// The instruction.
         from: Address,
     },
-    /// A call whose code stands in the caller's.
+    /// An inlined call.
     Inlined {
         /// Where its code begins.
         start: Address,
-        /// In how many inlined calls it is itself.
+        /// How many inlined calls are around it.
         depth: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What the symbols say of an address, as far as stepping cares; looked up once an address.
+//! What the symbols say about an address, as far as stepping needs it. Looked up once per address.
 
 use super::SkipList;
 use crate::Address;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 /// How many addresses are remembered.
 const REMEMBERED: usize = 1 << 16;
 
-/// An address with what the symbols say of it.
+/// An address with what the symbols say about it.
 #[derive(Debug)]
 pub(super) struct Position {
     pub module: Arc<LoadedModule>,
     pub address: FileAddress,
-    /// The row, when it belongs to a line.
+    /// The line row there; `None` if it has line 0.
     pub row: Option<LineRow>,
     pub function: Option<Arc<Function>>,
     /// The inlined calls there, outermost first.
@@ -31,18 +31,18 @@ pub(super) struct Position {
     pub in_users: bool,
 }
 
-/// What was looked up. Forgotten when the modules are others.
+/// A cache of positions. It is emptied when the modules change.
 #[derive(Debug, Default)]
 pub struct Places {
     positions: RefCell<FxHashMap<Address, Arc<Position>>>,
-    /// By the place of the path in memory, which is kept from being another's.
+    /// By the path's address in memory. Keeping the `Arc` prevents another path from getting the same address.
     files: RefCell<FxHashMap<usize, (Arc<Path>, bool)>>,
     version: Cell<u64>,
     skip: SkipList,
 }
 
 impl Places {
-    /// Says which code isn't to be counted as the user's.
+    /// Sets which code isn't counted as the user's.
     pub fn skip(&mut self, list: SkipList) {
         *self = Places {
             skip: list,
@@ -93,7 +93,7 @@ impl Places {
     /// Whether a function, or one that is inlined into it around the innermost call, is the user's own.
     fn has_users(&self, function: Option<&Function>, inlined: &[InlinedCall]) -> bool {
         let declared = function.and_then(|f| Some((f.name.as_str(), f.declaration.as_ref()?)));
-        // Where a call is written tells the file of what is around it.
+        // A call site names the file of the code around the call.
         let around = function
             .map(|f| f.name.as_str())
             .into_iter()
@@ -123,7 +123,7 @@ impl Places {
     }
 }
 
-/// Where a shared path is in memory.
+/// The address of a shared path in memory.
 trait InMemory {
     fn as_ptr_usize(&self) -> usize;
 }
@@ -135,27 +135,27 @@ impl InMemory for Arc<Path> {
 }
 
 impl Position {
-    /// Whether the address is where its function is called.
+    /// Whether the address is its function's entry.
     pub fn is_entry(&self) -> bool {
         self.function
             .as_ref()
             .is_some_and(|f| f.entry == self.address)
     }
 
-    /// The row that a thread standing here is shown at: code of no line belongs to the line before.
+    /// The row that a thread stopped here is shown at: code of line 0 belongs to the line before.
     pub fn shown_row(&self) -> Option<LineRow> {
         let row = self.row.clone();
         row.or_else(|| self.module.module.row_with_line(self.address))
     }
 
-    /// Whether `pc` is the first address of a row that begins a statement.
+    /// Whether this is the first address of a row that begins a statement.
     pub fn begins_statement(&self) -> bool {
         self.row
             .as_ref()
             .is_some_and(|row| row.is_stmt && row.range.start == self.address)
     }
 
-    /// Whether a throw that lands here is only passing through: destructors run, and it goes on.
+    /// Whether an exception that lands here only runs destructors, and unwinds further.
     pub fn is_cleanup(&self) -> bool {
         use dapple_symbols::lsda::Action;
         let table = self.module.module.exception_table(self.address);
@@ -166,12 +166,12 @@ impl Position {
             let pad = site.landing_pad.as_ref()?;
             (pad.address == self.address).then_some(&pad.actions)
         });
-        // Calls with one landing pad may differ in what they go there for.
+        // Call sites with the same landing pad may have different actions.
         let cleans = |actions: &Arc<[Action]>| actions.iter().all(|a| *a == Action::Cleanup);
         pads.clone().next().is_some() && pads.all(cleans)
     }
 
-    /// The row's range.
+    /// A row's range as process addresses.
     pub fn range(&self, range: &Range<FileAddress>) -> Range<u64> {
         self.module.to_process(range.start).0..self.module.to_process(range.end).0
     }

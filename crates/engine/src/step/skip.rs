@@ -1,14 +1,14 @@
-//! Code that steps don't enter unasked.
+//! The skip list: code that steps don't enter unless asked to.
 
 use dapple_inspect::exceptions::pattern::matches;
 use dapple_symbols::sources::is_library_source;
 use std::path::Path;
 
-/// The word for the standard libraries and the system's headers.
+/// The pattern that stands for the standard libraries and the system's headers.
 const STD: &str = "std";
 
-/// Which code steps do not enter: by files and by functions. What it calls of other code they do enter, and where the thread
-/// stands in it they step as in any other.
+/// The files and functions that steps do not enter. Steps do enter other code that skipped code calls. A step that starts in skipped
+/// code works as in any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkipList {
     std: bool,
@@ -28,9 +28,9 @@ impl Default for SkipList {
 }
 
 impl SkipList {
-    /// Reads patterns with `*` for anything and `?` for one character. `std` stands for the standard libraries and the system's
-    /// headers; what has a `/` or a `.` means source files, by their path or the end of it; all else functions, by their path or
-    /// the end of it, without template arguments. Only these are skipped: an empty list skips nothing.
+    /// Parses patterns with `*` for any text and `?` for one character. `std` stands for the standard libraries and the system's
+    /// headers. A pattern with a `/` or a `.` means source files, by the whole path or its end. Any other means functions, by the whole
+    /// qualified name or its end, without template arguments. Only these are skipped: an empty list skips nothing.
     ///
     /// # Errors
     /// A sentence that says what is wrong with which pattern.
@@ -112,7 +112,7 @@ fn without_arguments(name: &str) -> String {
             _ => {}
         }
     }
-    // Of Rust's `Vec::<T>::push` the separators are left.
+    // Rust's `Vec::<T>::push` has both separators left.
     plain.replace("::::", "::")
 }
 

@@ -1,5 +1,5 @@
-//! What the source itself says where the line table is silent: what a call through a pointer is written as, and whether two
-//! columns are of one statement. Compilers give columns to parts of expressions, too.
+//! Reads from source text what the line table doesn't say: how a call through a pointer is written, and whether two columns belong to
+//! one statement (compilers give columns to parts of expressions, too).
 
 use dapple_symbols::functions::SourcePosition;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ const CALL_LINES: usize = 32;
 /// The longest line that is looked at, in bytes.
 const LONGEST: usize = 1 << 12;
 
-/// A line of a source, if it can be read; 1-based.
+/// Line `number` (1-based) of a source file, if it can be read.
 pub(super) fn line(file: &Path, number: u32) -> Option<String> {
     let wanted = usize::try_from(number).ok()?.checked_sub(1)?;
     let reader = BufReader::new(std::fs::File::open(file).ok()?.take(MOST));
@@ -21,7 +21,7 @@ pub(super) fn line(file: &Path, number: u32) -> Option<String> {
     (line.len() <= LONGEST).then(|| String::from_utf8_lossy(&line).into_owned())
 }
 
-/// Whether two columns of a line, both 1-based, are of different statements; as far as the source can be read.
+/// Whether two columns of a line, both 1-based, belong to different statements; `true` if the source can't be read.
 pub(super) fn separates(file: &Path, number: u32, a: u32, b: u32) -> bool {
     let Some(line) = line(file, number) else {
         return true;
@@ -40,7 +40,7 @@ fn between(line: &str, from: usize, to: usize) -> bool {
             (byte, Some(quote)) if byte == quote => quoted = None,
             (_, Some(_)) => {}
             (b'"', None) => quoted = Some(b'"'),
-            // Not a lifetime.
+            // A character, not a lifetime.
             (b'\'', None) if is_character(&bytes[at..]) => quoted = Some(b'\''),
             (b';' | b'{' | b'}', None) if at >= from => return true,
             _ => {}
@@ -61,7 +61,7 @@ fn is_character(bytes: &[u8]) -> bool {
     matches!(bytes, [_, b'\\', ..] | [_, _, b'\'', ..])
 }
 
-/// What stands before the group in parentheses that a text ends in.
+/// The text before the parentheses in which `text` ends.
 fn head(text: &[u8]) -> Option<&[u8]> {
     let mut depth = 0_u32;
     if text.last() != Some(&b')') {
@@ -89,15 +89,15 @@ fn ends_in_word(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| &text[start..] == word.as_bytes())
 }
 
-/// What is called at a place, as it is written there: `(*pointer)()`, `shape->area()`.
+/// The callee of the call at a place, as the source has it: `(*pointer)()`, `shape->area()`.
 pub(super) fn called_at(position: &SourcePosition) -> Option<String> {
     let line = line(&position.file, position.line)?;
     let column = usize::try_from(position.column).ok()?.checked_sub(1)?;
     as_written(&line, column)
 }
 
-/// Where the text of a call of `name` ends that is written at a place: behind its closing parenthesis. `None` where what stands there isn't
-/// plainly that call: an operator, a macro, a constructor without its name.
+/// The position after the closing parenthesis of a call of `name` that is written at `position`. `None` if the text there isn't plainly
+/// that call: an operator, a macro, a constructor without its name.
 pub(super) fn call_end(position: &SourcePosition, name: &str) -> Option<SourcePosition> {
     let first = usize::try_from(position.line).ok()?.checked_sub(1)?;
     let column = usize::try_from(position.column).ok()?.checked_sub(1)?;
@@ -122,7 +122,7 @@ fn end_of_call(text: &[u8], column: usize, name: &str) -> Option<usize> {
     let written = text[..open].trim_ascii_end();
     let start = written.iter().rposition(|byte| !is_name(*byte));
     let written = std::str::from_utf8(&written[start.map_or(0, |at| at + 1)..]).ok()?;
-    // A call through a pointer is named as it is written.
+    // The name of a call through a pointer is its source text.
     let through_pointer = name.ends_with("()");
     let is_it = name.match_indices(written).any(|(at, _)| {
         let (before, after) = (&name[..at], &name[at + written.len()..]);
@@ -170,7 +170,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// The parenthesis at or behind a column, past names and what joins them: the end of what is called.
+/// The opening parenthesis at or after a column, past the callee: names and the operators that join them.
 fn opening(bytes: &[u8], column: usize) -> Option<usize> {
     let mut open = column;
     let mut indexed = 0_u32;

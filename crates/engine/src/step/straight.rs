@@ -1,7 +1,7 @@
-//! How far a line runs straight on: up to where it may leave its range, so that the thread can be let run there at once.
+//! How far a line runs straight on without a jump, so that the thread can run there at once instead of single-stepping.
 //!
-//! Calls that are stepped over belong to the straight line: they come back with the stack as it was. What has to be known for
-//! that, and to tell the arrival from one of another activation, is where the stack pointer will be at the end.
+//! Calls that are stepped over belong to the straight stretch: they return with the stack as it was. The stack pointer at the stretch's
+//! end is computed as well: it tells the arrival from one in another activation.
 
 use super::code;
 use crate::Address;
@@ -10,23 +10,23 @@ use dapple_arch::stack_changes::StackChanges;
 use dapple_inspect::modules::Modules;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
-/// The longest line that is read at once, in bytes.
+/// How much code is read at most, in bytes.
 const MOST: usize = 1 << 12;
-/// A single instruction is as well stepped.
+/// The fewest instructions worth running at once: a single one is as well stepped.
 const WORTH_IT: u32 = 2;
 
 /// A stretch of code without a jump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Straight {
-    /// Where it ends: at an instruction that may jump, or behind the range.
+    /// Where it ends: at an instruction that may jump, or at the end of the range.
     pub end: Address,
-    /// What the stack pointer is at the end.
+    /// The stack pointer there.
     pub stack_pointer: u64,
-    /// The calls on the way: where they return to, and the stack pointer there.
+    /// The calls in the stretch: the return address, and the stack pointer after the return.
     pub calls: Vec<(Address, Address)>,
 }
 
-/// The stretch from `pc` to `limit` at most, if it's worth running at once; with the calls in it, where those are `over`.
+/// The stretch from `pc` up to `limit`, if it is long enough to be run at once. It contains calls only with `over`.
 pub(super) fn ahead(
     pc: Address,
     stack_pointer: u64,
@@ -53,7 +53,7 @@ pub(super) fn ahead(
                 None => break,
             },
             FlowControl::Call if code::is_syscall(instruction.code()) => {}
-            // The call's own stop is saved besides.
+            // Running past a call saves its own stop, too.
             FlowControl::Call | FlowControl::IndirectCall if over => {
                 calls.push((Address(instruction.next_ip()), Address(at)));
                 count += WORTH_IT;

@@ -1,8 +1,7 @@
-//! The calls of a line: what a step into could go into, for people to choose from.
+//! The calls of a line: what a step into could enter, for the user to select from.
 //!
-//! The line's code is *read*, from where the thread stands, along every way that a step over it could take; what is called on
-//! that way is found without running anything. A call through a pointer is named as it is written in the source, since where
-//! it goes only shows when it is made.
+//! The line's code is disassembled from where the thread is, along every path that a step over could take. This finds the calls without
+//! running anything. A call through a pointer is named as it is written in the source, since its target is only known when it is made.
 
 use super::position::Position;
 use super::{Context, Step, code, source};
@@ -24,9 +23,9 @@ use std::sync::Arc;
 const INSTRUCTIONS: usize = 1 << 13;
 /// The longest instruction, in bytes.
 const LONGEST: usize = 15;
-/// How many jumps are followed from a call's target to the function that it is for.
+/// How many jumps are followed from a call's target to the real callee.
 const JUMPS: usize = 4;
-/// What compilers call besides what is written: nobody wants to go there.
+/// Functions that compilers call on their own: nobody wants to step into them.
 const UNWRITTEN: [&str; 10] = [
     "core::panicking::",
     "__stack_chk_fail",
@@ -40,8 +39,8 @@ const UNWRITTEN: [&str; 10] = [
     "mcount",
 ];
 
-/// What the line that a thread stands on, before the innermost `before` of the inlined calls there, calls; in the order of
-/// execution as far as the order of the code tells that.
+/// The calls of the line at which the thread is stopped, before the innermost `before` of the inlined calls there. They are in the
+/// order of execution, as far as the order of the code tells that.
 pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
     let step = Step::standing(StepKind::Over, cx, before, Pace::Usual);
     let Some(pc) = cx.registers.pc().filter(|_| step.line != 0) else {
@@ -58,17 +57,17 @@ pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
     while let Some((way, known)) = walk.ways.pop() {
         walk.follow(way, known);
     }
-    // What lies behind comes only by a jump back.
+    // Code before `pc` is only reached by a jump back.
     walk.found.sort_by_key(|(at, _)| (*at < pc, *at));
     walk.found.into_iter().map(|(_, target)| target).collect()
 }
 
-/// What general registers will hold, as far as that is sure.
+/// The values of general registers, as far as they are certain.
 #[derive(Clone, Default)]
 struct Known(FxHashMap<Register, u64>);
 
 impl Known {
-    /// Where the thread stands.
+    /// The values where the thread is stopped.
     fn of(cx: &Context<'_>) -> Known {
         let named = GENERAL.iter().zip(0..);
         Known(
@@ -82,7 +81,7 @@ impl Known {
         self.0.get(&register).copied().map(Address)
     }
 
-    /// After an instruction, which may have loaded a function's address.
+    /// Takes in an instruction; `loaded` is the function address that it loads, if any.
     fn after(&mut self, instruction: &Instruction, loaded: Option<Address>) {
         if matches!(
             instruction.flow_control(),
@@ -108,7 +107,7 @@ impl Known {
 /// Where a call or a jump out of the function goes.
 enum Goes {
     There(Address),
-    /// It shows when it is made.
+    /// Only known when it is made.
     Somewhere,
 }
 
@@ -117,13 +116,13 @@ struct Walk<'a> {
     cx: &'a Context<'a>,
     start: Address,
     seen: FxHashSet<Address>,
-    /// Where else the line goes on, with what is known there.
+    /// Other paths of the line, with the known registers there.
     ways: Vec<(Address, Known)>,
     found: Vec<(Address, StepTarget)>,
 }
 
 impl Walk<'_> {
-    /// Reads on from `pc` to the end of the line, or to what was read before.
+    /// Reads on from `pc` to the end of the line, or to code that was read before.
     fn follow(&mut self, mut pc: Address, mut known: Known) {
         let mut before = Mnemonic::INVALID;
         while self.seen.len() < INSTRUCTIONS && self.seen.insert(pc) {
@@ -163,7 +162,7 @@ impl Walk<'_> {
                     return self.note_call(&at, outer, pc, Goes::There(target));
                 }
                 FlowControl::IndirectBranch => {
-                    // A jump to what was just added up, or by an index, is that of a `switch`.
+                    // A jump to an address that was just added up, or to an indexed one, belongs to a `switch`.
                     let chosen = before == Mnemonic::Add
                         || instruction.memory_index() != Register::None
                         || (instruction.op0_kind() == OpKind::Register && has_notrack(bytes));
@@ -184,7 +183,7 @@ impl Walk<'_> {
         }
     }
 
-    /// How many of the inlined calls around the line are around a place, too.
+    /// How many of the inlined calls around the line are also around a place.
     fn common(&self, at: &Position) -> usize {
         let pairs = self.step.inlined.iter().zip(&at.inlined);
         pairs.take_while(|(a, b)| a.ranges == b.ranges).count()
@@ -217,8 +216,8 @@ impl Walk<'_> {
         at.is_some_and(|at| at.function_id() == self.step.function)
     }
 
-    /// Notes the inlined calls of the line that a place is in: the one that is written there, and where that is a library's,
-    /// the user's inside.
+    /// Notes the inlined calls of the line that a place is in: the one that is written on the line, and if that is a library's, the
+    /// user's inside it.
     fn note_inlined(&mut self, at: &Position, outer: usize) {
         if outer < self.step.inlined.len()
             || !at
@@ -266,7 +265,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes a call, if it is one of the line's own, or one by which a library's inlined code calls the user's.
+    /// Notes a call if the line itself makes it, or if library code inlined into the line makes it to user code.
     fn note_call(&mut self, at: &Position, outer: usize, pc: Address, goes: Goes) {
         let within = at.inlined.get(outer);
         let own = within.is_none()
@@ -310,7 +309,7 @@ impl Walk<'_> {
         self.found.push((pc, target(into, name, position)));
     }
 
-    /// Where an indirect call goes, as far as that is decided already.
+    /// The target of an indirect call, as far as it is known already.
     fn indirect(&self, instruction: &Instruction, known: &Known) -> Goes {
         let target = match instruction.op0_kind() {
             OpKind::Register => known.of_register(instruction.op0_register()),
@@ -321,7 +320,7 @@ impl Walk<'_> {
         code.map_or(Goes::Somewhere, Goes::There)
     }
 
-    /// What the global offset table has, where an instruction reads that.
+    /// The entry of the global offset table that an instruction reads, if it reads one.
     fn in_table(&self, instruction: &Instruction) -> Option<Address> {
         if instruction.memory_base() != INSTRUCTION_POINTER {
             return None;
@@ -351,7 +350,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The function that a call goes to, and its name; `None` where that only shows when it is made.
+    /// The function that a call goes to, and its name; `None` if that is only known when the call is made.
     fn called(&self, mut target: Address) -> Option<(Address, String)> {
         for _ in 0..JUMPS {
             let Some(module) = self.cx.modules.at(target) else {
@@ -417,7 +416,7 @@ pub(super) fn begins(call: &InlinedCall, at: &Position) -> bool {
             .is_some_and(|code| code.start == at.address)
 }
 
-/// gcc marks the jumps of a `switch` so where others have to go to an `endbr64` (Intel SDM, volume 1, §17.3.8).
+/// gcc gives the jumps of a `switch` this prefix where other jumps have to go to an `endbr64` (Intel SDM, volume 1, §17.3.8).
 fn has_notrack(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0x3e)
 }

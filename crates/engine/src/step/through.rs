@@ -1,9 +1,9 @@
-//! Through a library's code to the user's that it calls: the comparison of a sort, the closure of an iterator's `map`.
+//! Steps through library code to the user code that it calls: the comparison of a sort, the closure of an iterator's `map`.
 //!
-//! A step into that comes to a function without the user's source does not walk through it, which may take millions of
-//! instructions. The function is *read* instead, and those it calls, as far as they are the library's: where one calls a
-//! function of the user's, or where the user's code was inlined into it, is a gate, and so is each call whose target only
-//! shows when it is made. The thread runs until it is at one, or has returned.
+//! A step into that comes to a function without user source does not single-step through it, which may take millions of instructions.
+//! Instead it disassembles the function, and the library functions that it calls. A gate is wherever one of them calls a user function,
+//! where user code was inlined, and each call whose target is only known when it is made. The thread runs until it is at a gate, or has
+//! returned.
 
 use super::Context;
 use super::position::Position;
@@ -16,11 +16,11 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKi
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// How many functions are read for one step.
+/// How many functions are disassembled for one step.
 const FUNCTIONS: usize = 512;
-/// How much of one function is read, in bytes.
+/// The largest code range that is disassembled, in bytes.
 const FUNCTION: u64 = 1 << 16;
-/// How often a call may turn out to go elsewhere before it is no gate any more.
+/// A gate is dropped after this many arrivals: by then, its call has gone elsewhere that often.
 const PATIENCE: u32 = 64;
 /// The DWARF numbers of the registers with arguments (System V ABI for x86-64, §3.2.3).
 const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
@@ -28,13 +28,13 @@ const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
 /// What a gate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gate {
-    /// The user's code begins.
+    /// User code begins here.
     Users,
-    /// A call goes where a register or memory says.
+    /// A call to the address in a register or in memory.
     Indirect,
 }
 
-/// The gates that were found.
+/// The gates found so far.
 #[derive(Debug, Default)]
 pub(super) struct Gates {
     gates: FxHashMap<Address, (Gate, u32)>,
@@ -55,13 +55,13 @@ impl Gates {
         self.gates.keys().copied()
     }
 
-    /// Adds functions of the user's by their entries.
+    /// Adds user functions by their entry addresses.
     pub fn extend(&mut self, entries: impl IntoIterator<Item = Address>) {
         let users = entries.into_iter().map(|entry| (entry, (Gate::Users, 0)));
         self.gates.extend(users);
     }
 
-    /// The gate at `address`, which was come to.
+    /// Counts an arrival at `address`, and returns the gate there.
     pub fn pass(&mut self, address: Address) -> Option<Gate> {
         let (gate, passed) = self.gates.get_mut(&address)?;
         let gate = *gate;
@@ -72,15 +72,15 @@ impl Gates {
         Some(gate)
     }
 
-    /// Adds what the function at `start` of `module`, being executed or about to be, and its callees have of gates.
+    /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees.
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
-        // What a library without debug information calls back, it was given.
+        // A library without debug information calls back functions that were passed to it.
         for address in callbacks(&cx.registers) {
             if is_users_entry(address, cx) {
                 self.gates.entry(address).or_insert((Gate::Users, 0));
             }
         }
-        // A distribution's library is not made of the user's templates, and its debug information takes long to read.
+        // A distribution's library has no instances of the user's templates, and its debug information takes long to read.
         let foreign = module.is_distributions() || module.is_vdso();
         let mut queue = if foreign { Vec::new() } else { vec![start] };
         while let Some(function) = queue.pop() {
@@ -116,7 +116,7 @@ impl Gates {
                         }
                     }
                     FlowControl::IndirectCall => indirect(&instruction, cx),
-                    // A jump to what was just added up is that of a `switch`.
+                    // A jump to an address that was just added up belongs to a `switch`.
                     FlowControl::IndirectBranch if before != Mnemonic::Add => {
                         indirect(&instruction, cx)
                     }
@@ -141,7 +141,7 @@ impl Gates {
                 let Some(module) = cx.modules.at(target) else {
                     return;
                 };
-                // What is behind a linkage stub is another library's, which knows the user's code by arguments only.
+                // A linkage stub leads to another library, which knows user code only by its arguments.
                 let here = cx.modules.at(from).is_some_and(|m| m.id == module.id);
                 if super::code::is_retpoline(module, module.to_file(target)) {
                     self.gates.entry(from).or_insert((Gate::Indirect, 0));
@@ -154,7 +154,7 @@ impl Gates {
         }
     }
 
-    /// The user's code that was inlined into the library's: where each stretch of it begins.
+    /// Adds a gate where each stretch of user code that was inlined into the library's begins.
     fn read_rows(&mut self, at: &Position, range: &Range<FileAddress>, cx: &Context<'_>) {
         let mut users_before = false;
         for row in at.module.module.rows_in(range.clone()) {
@@ -175,11 +175,11 @@ impl Gates {
 
 /// Where a call or a jump goes.
 enum Target {
-    /// Not out of its function.
+    /// Within its function.
     None,
-    /// There.
+    /// To this address.
     Known(Address),
-    /// It shows when it is made.
+    /// Only known when it is made.
     Unknown,
 }
 
@@ -188,7 +188,7 @@ fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
         return Target::Unknown;
     }
     if instruction.memory_base() == INSTRUCTION_POINTER {
-        // The global offset table, which is filled already but for functions bound when they are first called.
+        // A slot of the global offset table. It is filled already, except for functions that are bound lazily, at their first call.
         let slot = Address(instruction.ip_rel_memory_address());
         return match cx.memory.read_u64(slot) {
             Ok(target) if target != 0 => Target::Known(Address(target)),
@@ -197,7 +197,7 @@ fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
     }
     match instruction.memory_index() {
         Register::None => Target::Unknown,
-        // A `switch`.
+        // The jump table of a `switch`.
         _ => Target::None,
     }
 }
