@@ -9,10 +9,10 @@ use std::path::PathBuf;
 pub struct AttachOptions {
     /// Its id.
     pub process: i32,
-    /// What becomes of its children.
+    /// What happens to its children.
     pub follow_forks: FollowForks,
-    /// It is a child that another session holds, which waits at this place: [`crate::forks::Meeting::path`].
+    /// The process is a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
     pub handed_over: Option<PathBuf>,
-    /// What its modules' debug information is had by.
+    /// How the debug information of its modules is found.
     pub debug_info: DebugInfoOptions,
 }

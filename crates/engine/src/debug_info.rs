@@ -1,13 +1,13 @@
-//! Where debug information is looked for beside the files that a program has mapped, and what is kept of it.
+//! Where debug information is looked for besides the files that a program has mapped, and where its indexes are kept.
 
 pub use dapple_symbols::indexing::IndexCache;
 use std::sync::Arc;
 
-/// What a session may use to have the debug information of its modules.
+/// How a session finds the debug information of its modules.
 #[derive(Debug, Clone, Default)]
 pub struct DebugInfoOptions {
     /// Ask debuginfod servers for the debug information of modules that have none; see debuginfod-find(1) for which.
     pub debuginfod: bool,
-    /// Where indexes of large modules are kept; `None`: nowhere, and none is made before it is needed.
+    /// Where indexes of large modules are kept. `None`: they are not kept, and only made when needed.
     pub index_cache: Option<Arc<IndexCache>>,
 }

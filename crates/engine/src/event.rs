@@ -1,4 +1,4 @@
-//! What the engine tells without being asked.
+//! What the engine reports on its own.
 
 use crate::breakpoints::data::{DataBreakpointState, DataHit};
 use crate::breakpoints::wanted::BreakpointState;
@@ -36,17 +36,17 @@ pub enum Event {
     BreakpointChanged(BreakpointState),
     /// A breakpoint wrote its message; the program went on.
     Logged(Logged),
-    /// A breakpoint on data was found, moved or lost outside of a command's own answer. One that is gone
+    /// A data breakpoint was found, moved or lost outside of a command's own answer. One that is gone
     /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
     DataBreakpointChanged(DataBreakpointState),
-    /// The program wrote.
+    /// The program wrote output.
     Output {
         /// Which stream.
         stream: Stream,
-        /// What.
+        /// The bytes.
         bytes: Written,
     },
-    /// A signal came that is told and doesn't stop.
+    /// A signal came that is reported without stopping the program.
     Signalled {
         /// The thread it came to.
         thread: ThreadId,
@@ -55,12 +55,12 @@ pub enum Event {
         /// As in [`StopReason::Signal`].
         description: String,
     },
-    /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when
-    /// what it is about was first needed.
+    /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when the
+    /// information is first needed.
     DebugInfoWarnings(Vec<String>),
-    /// What the user has said of how types are shown can't be used as it is. Each problem comes once.
+    /// Problems in the user's rules for how types are shown. Each comes once.
     PresentationWarnings(Vec<PresentationProblem>),
-    /// An index of a large module is being made, beside the session.
+    /// An index of a large module is being made in the background.
     Indexing {
         /// The module.
         module: PathBuf,
@@ -69,48 +69,50 @@ pub enum Event {
         /// Of how many.
         total: u64,
     },
-    /// That has ended.
+    /// Making an index has ended.
     Indexed {
         /// The module.
         module: PathBuf,
-        /// It has an index now.
+        /// The module has an index now.
         made: bool,
     },
-    /// Servers are asked for a module's debug information, or one of its sources, beside the session: see [`Session::stop_fetching`](crate::Session::stop_fetching).
+    /// Debuginfod servers are being asked in the background for a module's debug information, or for one of its sources: see
+    /// [`Session::stop_fetching`](crate::Session::stop_fetching).
     Fetching {
         /// The module.
         module: PathBuf,
         /// The source, as the debug information has it.
         source: Option<PathBuf>,
     },
-    /// They have answered, or there is nobody to wait for any more.
+    /// The servers have answered, or are no longer waited for.
     Fetched {
         /// The module.
         module: PathBuf,
     },
-    /// A source that servers were asked for ([`Session::fetch_source`](crate::Session::fetch_source)) is here.
+    /// A source that was asked for by [`Session::fetch_source`](crate::Session::fetch_source) has arrived.
     SourceFetched {
         /// The build id of its module.
         build_id: Vec<u8>,
-        /// What the debug information calls it.
+        /// Its path in the debug information.
         source: PathBuf,
-        /// The file, which is not the user's to change.
+        /// The local copy, which is not for editing.
         file: PathBuf,
     },
-    /// The program has a child ([`FollowForks::Both`](dapple_target::follow_forks::FollowForks::Both)), which is held: see
-    /// [`Session::hand_child_over`](crate::Session::hand_child_over).
+    /// The program has forked a child ([`FollowForks::Both`](dapple_target::follow_forks::FollowForks::Both)), which is kept stopped:
+    /// see [`Session::hand_child_over`](crate::Session::hand_child_over).
     Forked {
         /// Its id.
         process: i32,
         /// Its name.
         name: String,
     },
-    /// The session is about this child of the program from now on ([`FollowForks::Child`](dapple_target::follow_forks::FollowForks::Child)); the
-    /// program itself was let go. Its threads are told of as ended.
+    /// The session debugs this child of the program from now on
+    /// ([`FollowForks::Child`](dapple_target::follow_forks::FollowForks::Child)); the program itself was let go. The program's threads
+    /// are reported as ended.
     Followed(ProcessInfo),
-    /// Which runtimes of languages the program has: once the libraries are known that it begins with, and when more come.
+    /// Which language runtimes the program has: sent when the libraries that it starts with are known, and when more are loaded.
     RuntimesKnown(Runtimes),
-    /// A sanitizer's runtime was about to look for leaks, which it can't in a program that is traced: it was kept from trying. Told once.
+    /// A sanitizer's runtime was about to look for leaks, which it can't in a traced program: it was kept from trying. Sent once.
     LeaksNotLookedFor,
     /// The program called exec: modules and breakpoints have been resolved anew.
     Executed,
@@ -118,7 +120,7 @@ pub enum Event {
     Exited(ExitStatus),
 }
 
-/// Tells of each piece of output that it takes. Where nobody listens any more it is taken all the same: the program must not block on it.
+/// Sends an event for each piece of output. The output is read even if nobody receives the events: the program must not block on it.
 pub(crate) fn output_to(events: &Sender<Event>) -> Taker {
     let events = events.clone();
     Taker::new(move |stream, bytes| {
@@ -131,18 +133,19 @@ pub(crate) fn output_to(events: &Sender<Event>) -> Taker {
 pub struct Logged {
     /// The breakpoint's id.
     pub breakpoint: i64,
-    /// The thread that came to it.
+    /// The thread that reached it.
     pub thread: ThreadId,
-    /// Where that is in the source.
+    /// Its position in the source.
     pub position: Option<SourcePosition>,
-    /// What it wrote, without an end of line.
+    /// The message, without a line end.
     pub text: String,
-    /// Those of the values in it that have children.
+    /// The values in the message that have children.
     pub values: Vec<KeptValue>,
 }
 
 impl StopReason {
-    /// The user's breakpoints that it stopped at, by id; those on data that was accessed are with the accesses.
+    /// The ids of the user's breakpoints at which the thread stopped, except data breakpoints whose data was accessed: [`DataHit`] has
+    /// those.
     pub fn breakpoints(&self) -> &[i64] {
         match self {
             StopReason::Breakpoint(breakpoints)
@@ -153,7 +156,8 @@ impl StopReason {
         }
     }
 
-    /// Whether the user wanted it there: at a breakpoint, or where a step or a move has led. The rest happened wherever the thread was.
+    /// Whether the user asked for a stop at this place: a breakpoint, or the end of a step or a move. Other stops happen wherever the
+    /// thread is.
     pub fn is_arrival(&self) -> bool {
         match self {
             StopReason::Entry
@@ -211,13 +215,13 @@ pub enum ExceptionKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// Held at the program's first instruction.
+    /// The program is at its first instruction.
     Entry,
     /// User breakpoints, by id.
     Breakpoint(Vec<i64>),
-    /// User breakpoints of which one has a condition that can't be evaluated.
+    /// User breakpoints, one of which has a condition that can't be evaluated.
     Undecided {
-        /// All that stop here, by id.
+        /// All breakpoints that stop here, by id.
         breakpoints: Vec<i64>,
         /// A sentence for the user.
         why: String,
@@ -226,7 +230,7 @@ pub enum StopReason {
     Step,
     /// A pause was asked for.
     Pause,
-    /// A signal is about to be delivered; it will be on resume.
+    /// A signal is about to be delivered; it is delivered on resume.
     Signal {
         /// Its number.
         number: i32,
@@ -243,28 +247,28 @@ pub enum StopReason {
         kind: ExceptionKind,
         /// A sentence for the user: what it is, what it says, who catches it.
         description: String,
-        /// The user's breakpoints at the place where exceptions of this kind pass, by id.
+        /// User breakpoints at the place where exceptions of this kind are stopped at, by id.
         breakpoints: Vec<i64>,
     },
-    /// The only threads that were let run have ended; the others are still held.
+    /// The only threads that were allowed to run have ended; the others are still stopped.
     LastRunnerEnded,
-    /// It was moved within its function.
+    /// The thread was moved within its function.
     Goto,
-    /// It is at the beginning of a function again.
+    /// The thread is at the beginning of a function again.
     Restarted,
-    /// Data was accessed that is watched, by the instruction before.
+    /// Watched data was accessed by the previous instruction.
     Data(Vec<DataHit>),
-    /// A function has returned, or was left by an exception or a jump, that had watched data in its frame; that isn't watched any more.
+    /// A function with watched data in its frame has returned, or was left by an exception or a jump; the data isn't watched any more.
     DataGone {
         /// The breakpoints.
         breakpoints: Vec<i64>,
-        /// What was watched, as people write it.
+        /// What was watched, as shown to the user.
         names: Vec<String>,
     },
 }
 
 impl StopReason {
-    /// Whether a breakpoint at the place wants the thread to stop there.
+    /// Whether the thread stopped because of a breakpoint at its address.
     pub(crate) fn is_about_place(&self) -> bool {
         matches!(
             self,

@@ -1,9 +1,9 @@
-//! Programs that fork: which process is debugged from then on, and how a child gets from one session to another.
+//! Forking programs: which process is debugged, and how a child is handed over from one session to another.
 //!
-//! A child that is followed beside its parent waits at its start with the session that has its parent; another session takes it
-//! over, which may be in another process. The two meet at a Unix socket in a folder that only this user can enter. The first
-//! gets the child into a state in which it waits without a tracer, says how it was before, and the other takes it from there and
-//! confirms. If that does not come, the first takes the child back and lets it go.
+//! With [`FollowForks::Both`], a child stays stopped at its start in the session that has its parent; another session, perhaps in
+//! another process, takes it over. They meet at a Unix socket in a folder that only this user can enter. The first session gets the
+//! child into a state in which it waits without a tracer, and sends how it was before; the other attaches to it and confirms. Without a
+//! confirmation, the first takes the child back and lets it go.
 
 pub use dapple_target::follow_forks::FollowForks;
 use dapple_target::linux::handover::Parked;
@@ -14,41 +14,41 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often is looked whether somebody has come.
+/// The interval between checks for a connection.
 const TICK: Duration = Duration::from_millis(5);
-/// How long each side may take for its part, once they have met.
+/// How long each side may take once they are connected.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PARKED: u8 = 1;
 const REFUSED: u8 = 0;
 const TAKEN: u8 = 1;
-/// The longest sentence that is read.
+/// The longest refusal that is read, in bytes.
 const MOST_BYTES: u64 = 4096;
 
-/// Where a session is waited for that takes over a child. Its folder goes when it is dropped.
+/// The socket at which a session is awaited that takes over a child. Dropping it removes its folder.
 #[derive(Debug)]
 pub struct Meeting {
     folder: PrivateFolder,
     listener: UnixListener,
 }
 
-/// A session that has come for a child.
+/// A connected session that takes over a child.
 #[derive(Debug)]
 pub struct Successor {
     socket: UnixStream,
-    /// Its process.
+    /// Its process id.
     pub process: i32,
 }
 
-/// What a child was like that waits without a tracer.
+/// The former state of a child that waits without a tracer.
 #[derive(Debug, Clone)]
 pub struct HandedOver(pub(crate) Box<Parked>);
 
 impl Meeting {
-    /// Makes a place.
+    /// Opens the socket.
     ///
     /// # Errors
-    /// There's no room for it.
+    /// The folder or the socket can't be made.
     pub fn open() -> io::Result<Meeting> {
         let folder = PrivateFolder::new()?;
         let listener = UnixListener::bind(folder.path().join("fork")).and_then(|listener| {
@@ -61,15 +61,16 @@ impl Meeting {
         })
     }
 
-    /// What the other session is to be told: [`AttachOptions::handed_over`](crate::attach::AttachOptions::handed_over).
+    /// The socket's path, for the other session: [`AttachOptions::handed_over`](crate::attach::AttachOptions::handed_over).
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("fork")
     }
 
-    /// Waits for the other session. `pause` is called between two looks: it lets the given time pass, or says why the wait is given up.
+    /// Waits for the other session. `pause` is called between two checks: it lets the given time pass, or says why the wait is given
+    /// up.
     ///
     /// # Errors
-    /// That, or what went wrong.
+    /// The reason from `pause`, or what went wrong.
     pub fn wait(
         &self,
         mut pause: impl FnMut(Duration) -> Result<(), String>,
@@ -96,39 +97,39 @@ impl Meeting {
 }
 
 impl Successor {
-    /// Tells that the child waits for it.
+    /// Says that the child can be taken, and how it was before.
     ///
     /// # Errors
-    /// It has gone away.
+    /// The other session is gone.
     pub fn give(&mut self, child: &HandedOver) -> io::Result<()> {
         let mut bytes = vec![PARKED];
         bytes.extend(child.0.to_bytes());
         self.socket.write_all(&bytes)
     }
 
-    /// Tells why it can't have the child.
+    /// Says why the child can't be taken.
     pub fn refuse(&mut self, reason: &str) {
         let mut bytes = vec![REFUSED];
         bytes.extend(reason.as_bytes());
-        // Gone, it needs no answer.
+        // A session that is gone needs no answer.
         let _ = self.socket.write_all(&bytes);
     }
 
-    /// Waits until it has the child; false when it has not.
+    /// Waits until the other session has the child; `false` if it fails to.
     pub fn has_taken(&mut self) -> bool {
         let mut answer = [0];
         self.socket.read_exact(&mut answer).is_ok() && answer[0] == TAKEN
     }
 }
 
-/// A session's end of it.
+/// The connection as seen by the session that takes over a child.
 pub(crate) struct Arrival {
     socket: UnixStream,
     pub(crate) parked: Parked,
 }
 
 impl Arrival {
-    /// Comes for a child.
+    /// Connects to the session that has the child.
     pub(crate) fn at(place: &Path) -> Result<Arrival, String> {
         let gone = |e: io::Error| format!("the session that holds it can't be reached: {e}");
         let mut socket = UnixStream::connect(place).map_err(gone)?;
@@ -154,7 +155,7 @@ impl Arrival {
 
     /// Says that the child is traced here now.
     pub(crate) fn confirm(mut self) {
-        // Gone, the other needs no answer.
+        // A session that is gone needs no answer.
         let _ = self.socket.write_all(&[TAKEN]);
     }
 }

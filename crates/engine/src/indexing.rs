@@ -1,6 +1,6 @@
-//! Indexes of the modules of a session: taken from the cache as a module comes, made beside the session where there is none.
+//! Indexes of a session's modules: read from the cache when a module is loaded, made in the background if there is none.
 //!
-//! The work is done on a thread of its own, of lower priority. Which moment it begins at is for the session to say.
+//! A thread of lower priority does the work. The session decides when it starts.
 
 use crate::Event;
 use crate::inflating::Inflating;
@@ -9,25 +9,25 @@ use dapple_symbols::indexing::{IndexCache, IndexState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much nicer (nice(2)) than the rest the work is.
+/// How much the thread's nice value (nice(2)) is raised.
 const NICER: i32 = 10;
-/// How often it tells how far it is.
+/// The interval between progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// The session that the work is done beside.
+/// The session for which the work is done.
 pub(crate) trait Beside: Send + 'static {
     fn tell(&self, event: Event);
-    /// Nobody waits for what is done any more.
+    /// The session doesn't need the work any more.
     fn is_over(&self) -> bool;
-    /// An index is there, or there will be none.
+    /// The module has an index now, or gets none.
     fn indexed(&self, module: Arc<Module>, state: IndexState);
 }
 
-/// Which modules have an index, and which wait for one.
+/// Which modules wait for an index.
 #[derive(Default)]
 pub(crate) struct Indexing {
     cache: Option<Arc<IndexCache>>,
-    /// Modules that are worth an index and have none.
+    /// Modules large enough for an index that have none.
     waiting: Vec<Arc<Module>>,
     pub(crate) inflating: Inflating,
 }
@@ -44,14 +44,14 @@ impl Indexing {
     /// Looks for the index of a module that was just loaded.
     pub(crate) fn module_loaded(&mut self, module: &Arc<Module>) {
         let Some(cache) = &self.cache else { return };
-        // A distribution's debug information is decompressed only for who asks for it.
+        // An index isn't worth decompressing a distribution's debug information, which is only done when it is needed.
         if !module.has_detached_debug_info() && module.use_index_cache(cache) == IndexState::Missing
         {
             self.waiting.push(Arc::clone(module));
         }
     }
 
-    /// Makes those that are missing.
+    /// Makes the missing indexes.
     pub(crate) fn start(&mut self, beside: impl Beside) {
         if self.waiting.is_empty() {
             return;
@@ -87,7 +87,7 @@ fn make(module: Arc<Module>, beside: &impl Beside) {
     beside.indexed(module, state);
 }
 
-/// That the work on an index has ended.
+/// The event that making an index has ended.
 pub(crate) fn ended(module: &Module, state: IndexState) -> Event {
     Event::Indexed {
         module: module.path().to_owned(),

@@ -1,23 +1,23 @@
-//! Debug information that distributions keep compressed, inflated beside the session as a library is loaded: the first stack of each
-//! program has frames of the C library, and would wait for all of it.
+//! Inflates the compressed debug information of distributions' libraries in the background, when a library is loaded. Otherwise a
+//! program's first stack, which has frames of the C library, would wait for all of it.
 
 use dapple_symbols::Module;
 use std::sync::Arc;
 
-/// How much is inflated that perhaps nobody needs, of one module and of all, in bytes.
+/// How much is inflated in advance, of one module and of all, in bytes: perhaps it is never needed.
 const MOST_OF_ONE: u64 = 16 << 20;
 const MOST: u64 = 32 << 20;
-/// The largest section is more than half of it all.
+/// More threads don't help: the largest section is more than half of all.
 const THREADS: usize = 2;
 
-/// How much was inflated so.
+/// How much was inflated in advance, in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Inflating {
     so_far: u64,
 }
 
 impl Inflating {
-    /// Begins with a module that was just loaded.
+    /// Starts inflating a module that was just loaded.
     pub(crate) fn start(&mut self, module: &Arc<Module>) {
         let size = module.compressed_size();
         if !self.takes(size) {
@@ -27,7 +27,7 @@ impl Inflating {
         for _ in 0..processors.min(THREADS) {
             let module = Arc::clone(module);
             let thread = std::thread::Builder::new().name("inflating".into());
-            // With the usual priority: on a busy machine a stack would wait for a thread that others keep from running.
+            // With the usual priority: a stack waits for this thread, and on a busy machine one of lower priority would hardly run.
             let started = thread.spawn(move || module.inflate());
             if let Err(error) = started {
                 tracing::debug!(%error, "what is compressed is inflated when it is needed");
@@ -35,7 +35,7 @@ impl Inflating {
         }
     }
 
-    /// Whether a module that has so much is one of those.
+    /// Whether a module with this many compressed bytes is inflated in advance; if so, they are counted.
     fn takes(&mut self, size: u64) -> bool {
         let takes = (1..=MOST_OF_ONE).contains(&size) && self.so_far + size <= MOST;
         self.so_far += if takes { size } else { 0 };

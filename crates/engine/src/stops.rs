@@ -1,20 +1,20 @@
 //! What the debuggee's stops mean for the set of its threads: a pure reducer, `(state, event) → actions`.
 //!
-//! Responsible for: which threads exist, which run, which must be interrupted or waited for until all are stopped, and
-//! how each goes on. Not responsible for: why a thread trapped (breakpoint, step, the program's own instruction). Such
-//! stops are handed out as [`Action::Examine`] and answered by [`Stops::go`] or [`Stops::stop_all`].
+//! It knows which threads exist and which run, which must be interrupted or waited for until all are stopped, and how each continues.
+//! It doesn't know why a thread trapped (breakpoint, step, the program's own instruction): it hands such stops out as
+//! [`Action::Examine`], and the answer is [`Stops::go`] or [`Stops::stop_all`].
 //!
-//! The trick worth knowing: nothing is remembered about interrupts that were sent. Any other stop makes the kernel
-//! forget an interrupt, unless it was sent after that stop, so a memory of it would be wrong either way. An interrupt's
-//! stop that nobody waits for is just resumed from, and every [`Stops::stop_all`] interrupts every running thread.
+//! The trick worth knowing: interrupts that were sent are not remembered. Any other stop makes the kernel forget an interrupt, unless
+//! that was sent after the stop, so a memory of it would be wrong either way. A thread that stops for an interrupt nobody waits for is
+//! just resumed, and every [`Stops::stop_all`] interrupts every running thread.
 //!
-//! Single threads may run while the others are held ([`Stops::run_only`]). What they begin is held, too, from its
-//! first instruction on. It is no lock: others are let go at any time. When the last of those that may run has ended,
-//! nothing could ever happen any more, so all are stopped then.
+//! Single threads may run while the others stay stopped ([`Stops::run_only`]). Threads that they start stay stopped, too, from their
+//! first instruction on. It is no lock: other threads may be resumed at any time. When the last thread that may run has ended, nothing
+//! could ever happen any more, so all are stopped then.
 //!
-//! What becomes of children is decided by [`Stops::follow`]: one with a copy of the memory at its first stop, one that shares the
-//! memory (vfork) at its exec, before which it can't be told from its maker by what is inserted. A child that is
-//! not let go at once is in no set of threads: it stays where it is until somebody takes it, or it is killed.
+//! [`Stops::follow`] decides about child processes: for a child with a copy of the memory at its first stop, for a vfork child, which
+//! shares the memory, at its exec. Before that, inserted breakpoints affect both processes. A child that is not released at once is in
+//! no set of threads: it stays where it is until it is taken over or killed.
 
 mod children;
 mod threads;
@@ -30,42 +30,42 @@ use threads::{State, Thread, Threads};
 /// How a thread runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Until something happens.
+    /// Until the next event.
     Continue,
     /// One instruction.
     Step,
 }
 
-/// What is to be done, in order.
+/// What the owner has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Let a thread run, delivering the signal unless 0.
+    /// Resume a thread, delivering the signal unless it is 0.
     Run(ThreadId, How, i32),
-    /// Leave it in its group stop (PTRACE_LISTEN).
+    /// Leave the thread in its group stop (PTRACE_LISTEN).
     Listen(ThreadId),
-    /// Ask it to stop.
+    /// Ask the thread to stop.
     Interrupt(ThreadId),
-    /// It has this signal: find out why and answer.
+    /// The thread stopped with this signal: find out why and answer.
     Examine(ThreadId, i32),
-    /// A child with a copy of the memory waits at its start: take what was inserted out of its copy and let it go.
+    /// A child with a copy of the memory is stopped at its start: remove the inserted breakpoints from its copy and release it.
     ReleaseCopy(ThreadId),
-    /// A child that has shared our memory runs another program now: let it go.
+    /// A vfork child runs another program now: release it.
     ReleaseVforkChild(ThreadId),
-    /// A child waits, and stays so: it is to be debugged, too.
+    /// A child is stopped, and stays so: it is to be debugged, too.
     KeepChild(ThreadId, Memory),
-    /// A child waits, and stays so: it is to be debugged in place of its maker's process, all threads of which are being stopped.
+    /// A child is stopped, and stays so: it is to be debugged in place of its parent, all threads of which are being stopped.
     Succeed {
         child: ThreadId,
         maker: ThreadId,
         memory: Memory,
     },
-    /// A child that was held is gone.
+    /// A child that was kept stopped is gone.
     KeptChildEnded(ThreadId),
     /// A thread began.
     Started(ThreadId),
     /// A thread ended.
     Ended(ThreadId),
-    /// The process runs another program; its only thread waits for [`Stops::go`].
+    /// The process runs another program; its only thread is stopped until [`Stops::go`].
     Executed(ThreadId),
     /// All threads are stopped.
     AllStopped,
@@ -73,10 +73,10 @@ pub(crate) enum Action {
     ProcessEnded(ExitStatus),
 }
 
-/// What a child's memory is, where it is let go or held.
+/// What memory a child has when it is released or kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// A copy of ours, with what was inserted into that.
+    /// A copy of ours, including the inserted breakpoints.
     Copy,
     /// Another program's.
     Own,
@@ -85,14 +85,14 @@ pub(crate) enum Memory {
 /// Actions in order.
 pub(crate) type Actions = VecDeque<Action>;
 
-/// The process as a whole, as its user sees it.
+/// The process as a whole, as the user sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Threads run; single ones may be stopped for the engine's own reasons.
+    /// Threads run. Single ones may be stopped for the engine's own reasons.
     Running,
-    /// All are asked to stop; some have.
+    /// All threads were asked to stop; some have stopped.
     Stopping,
-    /// All are stopped.
+    /// All threads are stopped.
     Stopped,
 }
 
@@ -101,21 +101,21 @@ pub(crate) enum Mode {
 pub(crate) struct Stops {
     leader: ThreadId,
     threads: Threads,
-    /// In the order of their beginning.
+    /// In the order in which they started.
     order: Vec<ThreadId>,
     mode: Mode,
-    /// While the process runs, only these do; `None`: all.
+    /// The only threads that may run while the process runs; `None`: all may.
     only: Option<Vec<ThreadId>>,
     follow: FollowForks,
-    /// Children that were told of but have not shown up, with who made them; they are dealt with when they do.
+    /// Children that their parent has reported but that have not stopped yet, with that parent. They are handled when they stop.
     copies: FxHashMap<ThreadId, ThreadId>,
-    /// Children that wait to be taken.
+    /// Children that stay stopped until they are taken over.
     kept_children: FxHashSet<ThreadId>,
-    /// One of these takes the place of the debuggee.
+    /// A child takes the place of the debuggee.
     succeeded: bool,
-    /// What threads did before their maker told of them.
+    /// Events of threads that their parent has not reported yet.
     aside: FxHashMap<ThreadId, Vec<What>>,
-    /// How the last thread that is gone has ended.
+    /// The exit status of the last thread that ended.
     last_exit: Option<ExitStatus>,
 }
 
@@ -137,7 +137,7 @@ impl Stops {
         }
     }
 
-    /// A process whose threads run and have all been asked to stop; [`Action::AllStopped`] tells when they have.
+    /// A process whose threads run and have all been asked to stop; [`Action::AllStopped`] comes when they have.
     pub(crate) fn stopping(leader: ThreadId, threads: &[ThreadId]) -> Stops {
         let running = |id: &ThreadId| (*id, Thread::new(State::Running));
         Stops {
@@ -148,13 +148,13 @@ impl Stops {
         }
     }
 
-    /// How a process has ended of which nothing is left, and whose first thread isn't ours to wait for: it had ended before the
-    /// others were taken over. To the last one the kernel gives the process's own status.
+    /// The exit status of the last thread that ended. The kernel gives the process's own status to the last thread. It is needed if the
+    /// leader isn't ours to wait for, because it had ended before the other threads were attached to.
     pub(crate) fn last_exit(&self) -> Option<ExitStatus> {
         self.last_exit
     }
 
-    /// What becomes of children now.
+    /// What happens to children now.
     pub(crate) fn follow_now(&self) -> FollowForks {
         self.follow
     }
@@ -169,12 +169,12 @@ impl Stops {
         self.threads.get(thread).is_some_and(Thread::is_awaited)
     }
 
-    /// The threads that are not on their way out, oldest first.
+    /// The threads that are not exiting, oldest first.
     pub(crate) fn live(&self) -> impl Iterator<Item = ThreadId> {
         self.order.iter().copied().filter(|id| self.is_live(*id))
     }
 
-    /// Whether this is a thread of the debuggee, and not on its way out.
+    /// Whether this is a thread of the debuggee, and not exiting.
     pub(crate) fn is_live(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
@@ -191,7 +191,7 @@ impl Stops {
         self.threads.get(thread).is_some_and(|t| t.group_stop)
     }
 
-    /// What a stopped thread did that was let go on only to stop again at once, before its next instruction.
+    /// Takes in the event of a stopped thread that was resumed only to stop again at once, before its next instruction.
     pub(crate) fn stepped_aside(&mut self, event: WaitEvent, actions: &mut Actions) {
         match event.what {
             What::Interrupted { .. } => {
@@ -203,17 +203,17 @@ impl Stops {
         }
     }
 
-    /// Whether this is a child that shares our memory.
+    /// Whether this is a vfork child, which shares our memory.
     pub(crate) fn is_vfork_child(&self, thread: ThreadId) -> bool {
         self.threads.get(thread).is_some_and(Thread::is_vfork_child)
     }
 
-    /// How the thread was last let run.
+    /// How the thread was last resumed.
     pub(crate) fn last_run(&self, thread: ThreadId) -> How {
         self.threads.get(thread).map_or(How::Continue, |t| t.how)
     }
 
-    /// Every traced thread that is stopped, vfork children among them: for taking leave.
+    /// Every traced thread that is stopped, vfork children included: for detaching or killing.
     pub(crate) fn all_stopped(&self) -> Vec<ThreadId> {
         let stopped = |t: &Thread| t.state() == State::Stopped;
         self.threads
@@ -223,22 +223,22 @@ impl Stops {
             .collect()
     }
 
-    /// Whether children have been told of that have not shown up, or have shown up and are not told of.
+    /// Whether a child was reported but has not stopped yet, or has stopped but was not reported yet.
     pub(crate) fn awaits_children(&self) -> bool {
         !self.copies.is_empty() || !self.aside.is_empty()
     }
 
-    /// The process has ended, and the children that shared its memory were let go.
+    /// The process has ended, and its vfork children were released.
     pub(crate) fn forget_vfork_children(&mut self) {
         self.threads.clear();
     }
 
-    /// Whether children share our memory: they may run in it while all else is stopped.
+    /// Whether there are vfork children: they may run in our memory while all else is stopped.
     pub(crate) fn has_vfork_children(&self) -> bool {
         self.threads.values().any(Thread::is_vfork_child)
     }
 
-    /// Children that share our memory and run in it now.
+    /// The vfork children that are running.
     pub(crate) fn running_vfork_children(&self) -> Vec<ThreadId> {
         let running = |t: &Thread| t.is_vfork_child() && t.state() == State::Running;
         self.threads
@@ -248,7 +248,7 @@ impl Stops {
             .collect()
     }
 
-    /// Takes in an event; appends what is to be done.
+    /// Takes in an event; appends the actions that follow from it.
     pub(crate) fn handle(&mut self, event: WaitEvent, actions: &mut Actions) {
         let WaitEvent { thread, what } = event;
         if let What::Exited(status) = what {
@@ -260,7 +260,7 @@ impl Stops {
         }
         if self.kept_children.contains(&thread) {
             if what == What::Exiting {
-                // It was killed.
+                // The child was killed.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
             return;
@@ -271,7 +271,7 @@ impl Stops {
         let may_run = self.may_run(thread);
         let Some(known) = self.threads.get(thread).copied() else {
             if what == What::Exiting {
-                // It was killed, its maker probably with it: that may never tell of it.
+                // The thread was killed, probably with its parent, which then never reports it.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
             self.aside.entry(thread).or_default().push(what);
@@ -296,7 +296,7 @@ impl Stops {
                 self.check_all_stopped(actions);
             }
             What::Interrupted { trap_pending: true } => {
-                // The trap comes next; no instruction is executed before it.
+                // The trap follows; no instruction is executed before it.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
             What::Interrupted {
@@ -321,7 +321,8 @@ impl Stops {
                 }
             }
             What::SystemCall => {
-                // No place to stay: its registers are half the call's. The stop made the kernel forget an interrupt.
+                // A thread can't stay in this stop: its registers are partly the system call's. The stop made the kernel forget an
+                // interrupt.
                 if !running {
                     actions.push_back(Action::Interrupt(thread));
                 }
@@ -339,7 +340,7 @@ impl Stops {
                 self.threads.set(thread, State::Stopped);
                 let seen = self.aside.remove(&child);
                 let dead = seen.as_ref().is_some_and(|seen| seen.iter().any(is_end));
-                // A step goes on in the child, from here.
+                // The parent stays here, since a step is continued in the child from this point.
                 let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
                 if !is_left || dead {
                     self.resume_or_stay(thread, actions);
@@ -372,8 +373,8 @@ impl Stops {
         }
     }
 
-    /// Lets a stopped thread go on, now if the process runs, else with the others. `signal` is for now only: the
-    /// caller keeps it otherwise.
+    /// Resumes a stopped thread if it may run now, with `signal`. Otherwise does nothing: the caller keeps the signal and resumes the
+    /// thread with the others.
     pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
         let runs = self.mode == Mode::Running && self.may_run(thread);
         let Some(known) = self.threads.get_mut(thread) else {
@@ -392,20 +393,20 @@ impl Stops {
         let group_stop = known.group_stop;
         self.threads.set(thread, State::Running);
         if group_stop {
-            // A stop signal still holds it. When SIGCONT has come meanwhile, listening ends at once.
+            // The thread is still in a group stop. If SIGCONT has come meanwhile, PTRACE_LISTEN ends at once.
             actions.push_back(Action::Listen(thread));
         } else {
             actions.push_back(Action::Run(thread, how, signal));
         }
     }
 
-    /// The process runs from now on: what [`Stops::go`] is called for goes, unless it is held.
+    /// The process runs from now on: [`Stops::go`] resumes a thread unless it is not allowed to run.
     pub(crate) fn set_running(&mut self) {
         self.mode = Mode::Running;
     }
 
-    /// Decides who runs while the process does: all, or `thread` and, if others are held already, those that run now.
-    /// Where all run, all go on running.
+    /// Decides which threads may run while the process does: all, or only `thread`. If the process already runs only some, `thread`
+    /// joins them; if it runs all, all go on running.
     pub(crate) fn run_only(&mut self, thread: Option<ThreadId>) {
         match (thread, self.mode, &mut self.only) {
             (None, ..) => self.only = None,
@@ -419,12 +420,12 @@ impl Stops {
         }
     }
 
-    /// Which threads may run, where not all may.
+    /// Which threads may run, if not all may.
     pub(crate) fn runners(&self) -> Option<Vec<ThreadId>> {
         self.only.clone()
     }
 
-    /// Lets only those run that might before ([`Stops::runners`]).
+    /// Restores which threads may run, as [`Stops::runners`] gave it.
     pub(crate) fn set_runners(&mut self, runners: Option<Vec<ThreadId>>) {
         self.only = runners;
     }
@@ -434,14 +435,14 @@ impl Stops {
         self.mode == Mode::Running && self.only.is_some()
     }
 
-    /// Whether a child has a thread's memory, and it waits for that.
+    /// Whether a vfork child has a thread's memory, and the thread waits for it.
     pub(crate) fn has_lent(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
             .is_some_and(|t| t.lent_to.is_some())
     }
 
-    /// Whether a thread that has lent its memory is to go on no more: when it has that back, and the process runs, all are stopped.
+    /// Sets whether a vfork parent stays stopped once its child has left its memory: if the process runs then, all threads are stopped.
     pub(crate) fn wait_after_vfork(&mut self, thread: ThreadId, waits_after_vfork: bool) {
         if let Some(known) = self.threads.get_mut(thread) {
             known.waits_after_vfork = waits_after_vfork;
@@ -457,12 +458,12 @@ impl Stops {
         stopped && !self.runs(thread)
     }
 
-    /// Whether a thread is to run now, unless something in it has to be looked at.
+    /// Whether a thread is to run now, unless its stop has to be examined.
     pub(crate) fn runs(&self, thread: ThreadId) -> bool {
         self.mode == Mode::Running && self.may_run(thread)
     }
 
-    /// Whether all were stopped because each that might run has ended.
+    /// Whether all threads were stopped because each that might run has ended.
     pub(crate) fn none_may_run(&self) -> bool {
         self.only.as_ref().is_some_and(Vec::is_empty)
     }
@@ -471,7 +472,7 @@ impl Stops {
         self.only.as_ref().is_none_or(|only| only.contains(&thread))
     }
 
-    /// A thread has ended: when it was the last that might run, all are stopped.
+    /// A thread has ended: if it was the last that might run, all are stopped.
     fn runs_no_more(&mut self, thread: ThreadId) {
         let Some(only) = &mut self.only else { return };
         only.retain(|id| *id != thread);
@@ -480,7 +481,7 @@ impl Stops {
         }
     }
 
-    /// Stops all threads; [`Action::AllStopped`] tells when they are.
+    /// Stops all threads; [`Action::AllStopped`] comes when they are.
     pub(crate) fn stop_all(&mut self, actions: &mut Actions) {
         if self.mode != Mode::Running {
             return;
@@ -518,7 +519,7 @@ impl Stops {
             self.threads.insert(child, Thread::new_vfork_child());
             return self.replay(child, actions);
         }
-        // Its first stop is still to come or lies aside; until then it counts as running.
+        // The thread's first stop is still to come or is in `aside`; until then the thread counts as running.
         self.threads.insert(child, Thread::new(State::Running));
         self.order.push(child);
         actions.push_back(Action::Started(child));
@@ -540,7 +541,7 @@ impl Stops {
     fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
         if let Some(maker) = self.copies.remove(&thread) {
             if self.follow == FollowForks::Child && !self.succeeded {
-                // It has waited for that.
+                // The parent has waited for this child.
                 self.resume_or_stay(maker, actions);
             }
             return self.check_all_stopped(actions);
@@ -550,14 +551,14 @@ impl Stops {
             return;
         }
         if let Some(aside) = self.aside.get_mut(&thread) {
-            // Its maker may still tell of it.
+            // The parent may still report it.
             aside.push(What::Exited(status));
         }
         if thread == self.leader {
-            // The kernel tells of the leader last, whichever thread died last. Children that have its memory may still run.
+            // The kernel reports the leader's exit last, whichever thread ended last. Vfork children may still run in its memory.
             self.threads.keep_vfork_children();
             self.order.clear();
-            // Nobody is left who could tell of these.
+            // No parent is left that could report these.
             for (child, seen) in self.aside.drain() {
                 if !seen.iter().any(is_end) {
                     actions.push_back(Action::ReleaseCopy(child));
@@ -591,7 +592,7 @@ impl Stops {
             self.aside.entry(thread).or_default().push(What::Other);
             return;
         }
-        // All other threads are gone, `former` without a status of its own: it goes on as the leader.
+        // All other threads are gone. `former`, which called exec, has no exit status of its own: it goes on as the leader.
         let others: Vec<ThreadId> = self
             .order
             .iter()
@@ -623,7 +624,7 @@ impl Stops {
         self.check_all_stopped(actions);
     }
 
-    /// The child `guest` no longer uses our memory: its maker goes on.
+    /// The vfork child no longer uses our memory: its parent goes on.
     fn take_back(&mut self, guest: ThreadId, actions: &mut Actions) {
         let Some(maker) = self.maker_of(guest) else {
             return;
@@ -648,7 +649,7 @@ impl Stops {
         if self.mode != Mode::Stopping || self.threads.awaits_any() {
             return;
         }
-        // One that is born meanwhile may take the debuggee's place: nothing else must be told before.
+        // A child that is yet to stop may take the debuggee's place: `AllStopped` must not come before that.
         if self.follow == FollowForks::Child && !self.copies.is_empty() {
             return;
         }
@@ -657,7 +658,7 @@ impl Stops {
     }
 }
 
-/// Whether a thread that did this is gone, or about to be.
+/// Whether a thread with this event is gone, or about to be.
 fn is_end(what: &What) -> bool {
     matches!(what, What::Exiting | What::Exited(_))
 }

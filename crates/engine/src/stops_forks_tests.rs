@@ -1,4 +1,4 @@
-//! Scripted sender of events around children that are followed.
+//! Scripted events around children that are followed.
 
 use super::tests::{A, B, C, STOP, feed, go, run, running, stop_all};
 use super::*;

@@ -28,7 +28,7 @@ fn live(stops: &Stops) -> Vec<ThreadId> {
     stops.live().collect()
 }
 
-/// Lets all that are stopped go on.
+/// Resumes all stopped threads.
 fn resume(stops: &mut Stops) -> Vec<Action> {
     stops.set_running();
     let stopped = stops.all_stopped().into_iter();

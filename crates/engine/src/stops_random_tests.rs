@@ -1,4 +1,4 @@
-//! Events in any order, possible ones and impossible ones: what is counted is what is there.
+//! Events in any order, possible and impossible: the maintained count of awaited threads is right after each.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Scripted sender of events while single threads run and the others are held.
+//! Scripted events while single threads run and the others stay stopped.
 
 use super::tests::*;
 use super::*;

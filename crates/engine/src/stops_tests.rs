@@ -1,4 +1,4 @@
-//! Scripted sender of events, the awkward ones above all.
+//! Scripted events, above all awkward ones.
 
 use super::*;
 
@@ -321,7 +321,7 @@ fn a_vforks_maker_counts_as_stopped_until_its_child_execs() {
     assert_eq!(feed(&mut stops, A, vfork), []);
     assert_eq!(feed(&mut stops, C, STOP), [run(C)]);
     assert_eq!(stops.live().collect::<Vec<_>>(), [A, B]);
-    // Only B needs to be interrupted; the child runs on and may trap.
+    // Only B has to be interrupted; the child runs on and may trap.
     assert_eq!(stop_all(&mut stops), [Action::Interrupt(B)]);
     assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
     assert_eq!(

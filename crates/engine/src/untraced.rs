@@ -1,9 +1,9 @@
 //! A program that is run and not debugged: nothing traces it, so that it runs as fast as it would alone, may trace itself, and has the
 //! privileges that its file gives it (execve(2): a traced program gets none).
 //!
-//! [`Untraced::prepare`] looks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end
+//! [`Untraced::prepare`] checks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end
 //! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
-//! ([`dapple_target::launcher`]), and is killed with the debugger, unless it was let go: a guard sees to that here, the launcher there.
+//! ([`dapple_target::launcher`]), and is killed when the debugger is gone, unless it was let go: by a [`Guard`] or by the launcher.
 
 use crate::session::Leave;
 use crate::{Error, Event, ThreadId, event};
@@ -40,14 +40,14 @@ pub struct Untraced {
 
 #[derive(Debug)]
 enum State {
-    /// It has yet to be started.
+    /// Not started yet.
     Prepared {
         streams: Option<Streams>,
         events: Sender<Event>,
     },
-    /// It was started.
+    /// Started.
     Started(Running),
-    /// It was left, or couldn't be started.
+    /// Let go, or failed to start.
     Over,
 }
 
@@ -56,11 +56,11 @@ struct Running {
     process: ProcessInfo,
     handle: Handle,
     keeper: Keeper,
-    /// Tells of its end.
+    /// Waits for the program's end and reports it.
     waiting: JoinHandle<()>,
 }
 
-/// Who kills it when the debugger is gone.
+/// What kills the program when the debugger is gone.
 #[derive(Debug)]
 enum Keeper {
     Guard(Guard),
@@ -68,7 +68,7 @@ enum Keeper {
 }
 
 impl Untraced {
-    /// Looks whether the program can be started, and opens its streams. What it does once it is started goes to `events`.
+    /// Checks whether the program can be started, and opens its streams. Its output and its end go to `events`.
     ///
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
@@ -87,10 +87,10 @@ impl Untraced {
         })
     }
 
-    /// Runs the program; nothing when it was started before.
+    /// Runs the program; does nothing if it was started before.
     ///
     /// # Errors
-    /// [`Error::Launch`] where the system refuses.
+    /// [`Error::Launch`] if the system refuses.
     pub fn start(&mut self) -> Result<(), Error> {
         let (streams, events) = match std::mem::replace(&mut self.state, State::Over) {
             State::Prepared { streams, events } => (streams, events),
@@ -128,7 +128,7 @@ impl Untraced {
         }
         command.stdout(ends.stdout).stderr(ends.stderr);
         let mut child = command.spawn().map_err(|e| self.refused(&e))?;
-        // Its ends of the streams are closed with the command: theirs are the only ones.
+        // Closes our copies of the program's stream ends with the command: only the program has them then.
         drop((command, ends.terminal));
         let process = ThreadId(child.id().cast_signed());
         let kept = Handle::of(process).and_then(|handle| Ok((Guard::start(&handle)?, handle)));
@@ -171,7 +171,7 @@ impl Untraced {
                 Ok(()) => exit_status(std::process::ExitStatus::from_raw(i32::from_le_bytes(
                     status,
                 ))),
-                // The launcher is gone, and has taken the program with it.
+                // The launcher is gone, and has killed the program.
                 Err(_) => ExitStatus::Signal(libc::SIGKILL),
             };
             let _ = events.send(Event::Exited(status));
@@ -229,7 +229,7 @@ impl Untraced {
         self.running().ok().map(|running| &running.process)
     }
 
-    /// Its threads; none when it has ended or has yet to begin.
+    /// The program's threads; none if it has ended or has yet to start.
     pub fn threads(&self) -> Vec<ThreadInfo> {
         let Ok(running) = self.running() else {
             return Vec::new();
@@ -286,15 +286,15 @@ impl Untraced {
             })
     }
 
-    /// Sends bytes to its standard input; `None` ends that.
+    /// Sends bytes to the program's standard input; `None` closes it.
     ///
     /// # Errors
-    /// [`Error::System`] where nothing reads it.
+    /// [`Error::System`] if nothing reads it.
     pub fn send_input(&mut self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         Input::take(self.input.as_mut(), bytes)
     }
 
-    /// Takes leave of it.
+    /// Kills the program or lets it go.
     pub fn leave(mut self, how: Leave) {
         self.end(how);
     }
@@ -304,7 +304,7 @@ impl Untraced {
             return;
         };
         match how {
-            // What may not be killed (it has become another user's) is not waited for.
+            // A program that may not be killed, because it has become another user's, is not waited for.
             Leave::Kill => match running.handle.signal(libc::SIGKILL) {
                 Err(e) if e.raw_os_error() == Some(libc::EPERM) => {
                     tracing::warn!(process = running.process.pid, "it may not be killed");
@@ -316,7 +316,7 @@ impl Untraced {
                     output.let_go();
                 }
                 if how == Leave::Suspend {
-                    // One that has ended meanwhile needs no stop.
+                    // A program that has ended meanwhile needs no stop.
                     let _ = running.handle.signal(libc::SIGSTOP);
                 }
                 running.keeper.let_go();
@@ -336,7 +336,7 @@ impl Keeper {
         match self {
             Keeper::Guard(guard) => guard.dismiss(),
             Keeper::Launcher(mut socket) => {
-                // A launcher that is gone kills nobody.
+                // A launcher that is gone kills nothing.
                 let _ = socket.write_all(&[dapple_target::launcher::LET_GO]);
             }
         }

@@ -1,21 +1,21 @@
-//! Telling what of the debug information can't be used.
+//! Reports what part of the debug information can't be used.
 //!
-//! It is read bit by bit, as it is needed, and so its problems come up then. After each command the modules are asked for
-//! what is new; that reads nothing.
+//! Debug information is read piece by piece, as it is needed, and its problems appear then. After each command the modules are asked
+//! for new problems; that reads nothing.
 
 use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
-/// A module with more problems than that is broken, and its user knows.
+/// The most problems that are reported of a module: one with more is broken, as the user knows by then.
 const MOST: usize = 10;
 
-/// What was told, by module file: a library that comes back has the same problems.
+/// The reported problems by module file: a library that is loaded again has the same problems.
 #[derive(Debug, Default)]
 pub(crate) struct Reported(FxHashMap<PathBuf, Vec<String>>);
 
 impl Reported {
-    /// What the modules have met since the last time, module by module.
+    /// The modules' problems since the last time, module by module.
     pub(crate) fn news_of(&mut self, modules: &Modules) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for loaded in modules.iter() {
@@ -33,7 +33,7 @@ impl Reported {
         all
     }
 
-    /// Those of the problems that are to be told now, and the last word when there are too many.
+    /// The problems that are to be reported now. If there are too many, the last sentence says so.
     pub(crate) fn news(
         &mut self,
         path: &Path,

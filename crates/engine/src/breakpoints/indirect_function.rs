@@ -1,22 +1,22 @@
-//! Functions whose code the program chooses while it runs (`STT_GNU_IFUNC`): what a breakpoint on one knows.
+//! Indirect functions (`STT_GNU_IFUNC`), whose code an IFUNC resolver selects while the program runs: what a breakpoint on one knows.
 
 use crate::Address;
 use dapple_symbols::queries::FoundFunction;
 
-/// A function of which only what chooses it is known at first.
+/// A function of which only the IFUNC resolver is known at first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndirectFunction {
-    /// What is called to choose.
+    /// The IFUNC resolver's entry.
     pub(crate) resolver: Address,
-    /// The linker's name, by which other modules ask for the function.
+    /// The linkage name, by which other modules import the function.
     pub(crate) linkage_name: Option<String>,
-    /// What was chosen so far: entries of functions. All calls choose alike, as a rule.
+    /// The function entries that the resolver has returned so far. As a rule all its calls return the same.
     pub(crate) chosen: Vec<Address>,
 }
 
 impl IndirectFunction {
     pub(crate) fn new(function: &FoundFunction, resolver: Address) -> IndirectFunction {
-        // In some tables a version is behind the name: `memcpy@@GLIBC_2.14`.
+        // Some symbol tables append a version to the name: `memcpy@@GLIBC_2.14`.
         let name = function.linkage_name.as_deref();
         let name = name.and_then(|name| name.split('@').next());
         IndirectFunction {

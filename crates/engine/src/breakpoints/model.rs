@@ -1,7 +1,7 @@
-//! What the user asked for, and where that is in the modules loaded now.
+//! The breakpoints that the user asked for, and where they are in the modules loaded now.
 //!
-//! Each breakpoint remembers what every module said about its line or function. A module that comes is asked once, one that goes
-//! is forgotten, and the resolution is always made of all answers together.
+//! Each breakpoint remembers every module's answer about its line or function. A module is asked once, when it is loaded, and its
+//! answer is forgotten when it is unloaded. The resolution is always made from all answers together.
 
 mod answers;
 mod temporaries;
@@ -38,7 +38,7 @@ enum Spec {
     Function {
         name: String,
     },
-    /// As a function's name, `*0x401136`: an address all the same.
+    /// An address that was given as a function's name: `*0x401136`.
     Pointed {
         name: String,
         address: Address,
@@ -47,7 +47,7 @@ enum Spec {
 }
 
 impl Spec {
-    /// Of one on an address.
+    /// The address, if it is set on one.
     fn address(&self) -> Option<Address> {
         match self {
             Spec::Address(address) | Spec::Pointed { address, .. } => Some(*address),
@@ -55,7 +55,7 @@ impl Spec {
         }
     }
 
-    /// The file of one that is in all its copies.
+    /// The file, if it is set in all copies of it.
     fn copied(&self) -> Option<&Path> {
         match self {
             Spec::Line {
@@ -72,23 +72,23 @@ struct Breakpoint {
     spec: Spec,
     rules: Rules,
     answers: Vec<Answer>,
-    /// Of one in all copies of a file: what those have.
+    /// If it is set in all copies of a file: their contents.
     contents: Contents,
-    /// What deciding needs of each place, once a thread has come there.
+    /// Decisions' input for each place, cached when a thread first comes there.
     places: FxHashMap<Address, Place>,
-    /// Of one on an address: the source there.
+    /// If it is set on an address: the source position there.
     position: Option<SourcePosition>,
     /// The locations that could not be armed.
     refused: BTreeMap<Address, Refusal>,
     state: Option<BreakpointState>,
-    /// It is there until a thread has stopped at it, and in none of the lists.
+    /// If it is temporary: it is removed when a thread has stopped at it, and is in none of the client's lists.
     temporary: Option<Temporary>,
 }
 
-/// A place of a breakpoint, as threads that come there are shown.
+/// How a thread at a breakpoint's location is shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
-    /// How many inlined calls that begin there are still to begin: see [`Model::calls_begun`].
+    /// How many of the inlined calls that begin there are not entered yet: see [`Model::calls_begun`].
     pub(crate) not_begun: usize,
     pub(crate) position: Option<SourcePosition>,
 }
@@ -108,8 +108,8 @@ pub(crate) struct Arm {
 }
 
 impl Model {
-    /// Replaces the breakpoints of `file`; gives their ids in the order of `wanted`. A line that was there before keeps
-    /// its breakpoint.
+    /// Replaces the breakpoints of `file`; returns their ids in the order of `wanted`. A line that was there before keeps its
+    /// breakpoint.
     pub(crate) fn set_lines(
         &mut self,
         file: &Path,
@@ -166,7 +166,7 @@ impl Model {
         self.list = kept;
         let mut ids = Vec::new();
         for (spec, options) in specs {
-            // The same twice in one request is two breakpoints at one place; each keeps its own options if it can.
+            // A line that is twice in one request gets two breakpoints; each keeps its own options if it can.
             let same = |b: &Breakpoint| b.spec == spec;
             let kept = old
                 .iter()
@@ -206,7 +206,7 @@ impl Model {
         }
     }
 
-    /// Asks a module again where it had no index to answer by; whether there was something to ask.
+    /// Asks a module again whose answer was incomplete for lack of an index; returns whether there was something to ask.
     pub(crate) fn complete(&mut self, module: &LoadedModule) -> bool {
         let mut asked = false;
         for breakpoint in &mut self.list {
@@ -221,18 +221,18 @@ impl Model {
         asked
     }
 
-    /// Whether an index would tell more.
+    /// Whether an index would give more complete answers.
     pub(crate) fn wants_indexes(&self) -> bool {
         let mut answers = self.list.iter().flat_map(|b| &b.answers);
         answers.any(|answer| answer.incomplete)
     }
 
-    /// What was worked out for places is no longer so.
+    /// Empties the caches of all places.
     fn forget_places(&mut self) {
         self.list.iter_mut().for_each(Breakpoint::forget_places);
     }
 
-    /// Forgets what a module said.
+    /// Forgets the answers of a module.
     pub(crate) fn module_unloaded(&mut self, module: u64) {
         self.forget_places();
         for breakpoint in &mut self.list {
@@ -240,7 +240,7 @@ impl Model {
         }
     }
 
-    /// The functions that breakpoints mean and of which the program chooses the code.
+    /// The indirect functions that breakpoints are set on.
     pub(crate) fn indirect_functions(&self) -> Vec<IndirectFunction> {
         let places = self.list.iter().flat_map(Breakpoint::places);
         let mut indirect_functions: Vec<IndirectFunction> = Vec::new();
@@ -252,7 +252,7 @@ impl Model {
         indirect_functions
     }
 
-    /// What is at `resolver` has chosen the function that begins at `target`; whether that is news to any breakpoint.
+    /// The IFUNC resolver at `resolver` has returned the function at `target`. Returns whether that is new to any breakpoint.
     pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let answers = self.list.iter_mut().flat_map(|b| &mut b.answers);
         let mut new = false;
@@ -264,7 +264,7 @@ impl Model {
         new
     }
 
-    /// All locations: what is to be armed, and nothing else. What was refused before is tried anew.
+    /// All locations that are to be armed. Those that were refused before are tried again.
     pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
         let mut wanted = BTreeSet::new();
         for breakpoint in &mut self.list {
@@ -298,18 +298,18 @@ impl Model {
         self.list.iter().any(|b| !b.refused.is_empty())
     }
 
-    /// Whether a breakpoint is on an address that a person has given: there may be anything.
+    /// Whether a breakpoint is on an address that the user has given, where anything may be.
     pub(crate) fn is_on_address(&self, id: i64) -> bool {
         let breakpoint = self.list.iter().find(|b| b.id == id);
         breakpoint.is_some_and(|b| b.spec.address().is_some())
     }
 
-    /// The addresses that a person has given.
+    /// The addresses that the user has given.
     pub(crate) fn given_addresses(&self) -> impl Iterator<Item = Address> {
         self.list.iter().filter_map(|b| b.spec.address())
     }
 
-    /// What a breakpoint has to say of a thread that has come to it; `here` tells of the thread, given the place.
+    /// Decides what a breakpoint does with a thread that has reached it. `here` describes the thread, given the place.
     pub(crate) fn decide<'a>(
         &mut self,
         id: i64,
@@ -336,15 +336,15 @@ impl Model {
         (act, Some(place))
     }
 
-    /// A breakpoint for which functions are called, and its place.
+    /// The rules of a breakpoint that calls functions in the debuggee, and its place.
     pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<(&mut Rules, Place)> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
         let place = breakpoint.places.get(&address).cloned();
         Some((&mut breakpoint.rules, place.unwrap_or_default()))
     }
 
-    /// How many of the inlined calls at `address` a thread that was stopped there by these breakpoints is still to begin:
-    /// who stops in a function wants to see that, and not what its first line calls.
+    /// How many of the inlined calls at `address` are not entered yet for a thread that these breakpoints have stopped there: a
+    /// breakpoint on a function shows that function, not what its first line calls.
     pub(crate) fn calls_begun(
         &self,
         ids: &[i64],
@@ -357,7 +357,7 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// The line that the first of these breakpoints was set on whose place is at `address`.
+    /// The line of the first of these breakpoints with a location at `address`.
     pub(crate) fn line_at(&self, ids: &[i64], address: Address) -> Option<SourcePosition> {
         let here = self.list.iter().filter(|b| ids.contains(&b.id));
         let mut locations = here.flat_map(Breakpoint::locations);
@@ -369,13 +369,13 @@ impl Model {
         })
     }
 
-    /// The breakpoints whose state is another than when last asked.
+    /// The breakpoints whose state has changed since the last call.
     pub(crate) fn changed(&mut self) -> Vec<BreakpointState> {
         let mut changed = Vec::new();
         for breakpoint in &mut self.list {
             let state = breakpoint.resolve();
             if Some(&state) != breakpoint.state.as_ref() {
-                // Who sets a temporary one is answered, and told no more.
+                // Changes of a temporary breakpoint are not reported: its state is in the answer to the request that sets it.
                 if breakpoint.temporary.is_none() {
                     changed.push(state.clone());
                 }
@@ -491,7 +491,7 @@ impl Breakpoint {
         all().filter(|l| Some(l.line) == best).collect()
     }
 
-    /// That libraries have more functions of the name.
+    /// The remark that libraries have more functions of the name.
     fn others(&self) -> Option<String> {
         let Spec::Function { name } = &self.spec else {
             return None;
@@ -507,7 +507,7 @@ impl Breakpoint {
         }))
     }
 
-    /// Each once; of a function's first the one that is told.
+    /// Each address once. The first address of a function is the one that is reported.
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) | Spec::Pointed { address, .. } => vec![address],
@@ -597,7 +597,7 @@ impl Breakpoint {
         ))
     }
 
-    /// Which copies of its file it is in, too.
+    /// The remark that says which copies of its file it is in, too.
     fn copies(&self) -> Option<String> {
         /// More are only counted.
         const LIMIT: usize = 3;
@@ -622,14 +622,14 @@ impl Breakpoint {
         };
         let locations = self.locations();
         let first = locations.first()?;
-        // A lambda's line is also where that is made.
+        // A lambda's line is also where the lambda object is made.
         if locations.iter().any(|location| location.stop_line == line) {
             return None;
         }
         let stop = first.stop_line;
         let (what, why) = match first.line == line {
             true => ("a function begins", "where its arguments are in place"),
-            // It begins behind the line, and what gives members their values stands before.
+            // The next function begins after the line, but its member initializers are written before.
             false if stop < line => ("no code", "where the next function has its arguments"),
             false => ("no code", "the next one with code"),
         };
@@ -669,7 +669,7 @@ impl Breakpoint {
         }
     }
 
-    /// Files that modules name and that may be meant, at most a few; those of the very name before others.
+    /// Source files of modules that may be meant, at most a few; those with the same file name come first.
     fn similar_files(&self) -> Vec<PathBuf> {
         /// "At most a few".
         const LIMIT: usize = 3;

@@ -1,4 +1,4 @@
-//! Why a byte can't be put somewhere.
+//! Why a breakpoint can't be inserted at an address.
 
 use crate::Address;
 use crate::breakpoints::wanted::Resolution;
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
-    /// Something loaded later may be there.
+    /// It may become possible when more modules are loaded.
     pending: bool,
 }
 
@@ -21,7 +21,7 @@ impl Refusal {
         }
     }
 
-    /// What is mapped there is no code.
+    /// The memory at the address is not executable.
     pub(crate) fn no_code(address: Address, what: &str) -> Refusal {
         let what = match what {
             "" => String::new(),
@@ -33,7 +33,7 @@ impl Refusal {
         }
     }
 
-    /// An instruction begins before the address and ends behind it.
+    /// The address is in the middle of an instruction.
     pub(crate) fn inside(address: Address, begins: Address, next: Address) -> Refusal {
         Refusal {
             why: format!(
@@ -43,7 +43,7 @@ impl Refusal {
         }
     }
 
-    /// The kernel says so.
+    /// The kernel refuses to write there.
     pub(crate) fn failed(address: Address, error: &std::io::Error) -> Refusal {
         Refusal {
             why: format!("no breakpoint can be inserted at {address}: {error}"),

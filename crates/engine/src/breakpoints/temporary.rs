@@ -6,22 +6,22 @@ use crate::{Address, ThreadId};
 /// What makes a breakpoint a temporary one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Temporary {
-    /// Only this thread.
+    /// Stop only this thread.
     pub(crate) thread: Option<ThreadId>,
-    /// Only in this frame and those that called it, and where it returns to.
+    /// Stop only in this frame and its callers, and at its return address.
     pub(crate) frame: Option<FrameOnStack>,
-    /// It has stopped a thread: it is on its way out.
+    /// It has stopped a thread and is about to be removed.
     pub(crate) spent: bool,
 }
 
 impl Temporary {
-    /// Where the frame returns to, which is a place of the breakpoint.
+    /// The frame's return address, which is one of the breakpoint's locations.
     pub(crate) fn return_to(&self) -> Option<Address> {
         Some(self.frame.as_ref()?.return_to)
     }
 
-    /// Whether a thread that has come to `at` may be stopped. `frame` is the canonical frame address there, where it is one
-    /// of the breakpoint's own places.
+    /// Whether a thread at `at` may be stopped. `frame` gives the canonical frame address there, if `at` is one of the breakpoint's own
+    /// locations.
     pub(crate) fn admits(
         &self,
         thread: ThreadId,
@@ -35,7 +35,7 @@ impl Temporary {
         let Some(until) = &self.frame else {
             return true;
         };
-        // Calls in it may return to the same address.
+        // Calls made by the frame may return to the same address.
         let left = at == until.return_to && sp >= until.cfa.0;
         thread == until.thread && (left || frame().is_some_and(|cfa| cfa >= until.cfa))
     }

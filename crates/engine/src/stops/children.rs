@@ -1,51 +1,51 @@
-//! What becomes of the debuggee's children, as [`Stops::follow`] says.
+//! What happens to the debuggee's child processes, as [`Stops::follow`] says.
 
 use super::{Action, Actions, Memory, Stops};
 use crate::ThreadId;
 use dapple_target::follow_forks::FollowForks;
 
 impl Stops {
-    /// Decides what becomes of children from now on.
+    /// Sets what happens to children from now on.
     pub(crate) fn follow(&mut self, follow: FollowForks) {
         self.follow = follow;
     }
 
-    /// What becomes of children.
+    /// What happens to children.
     pub(crate) fn followed(&self) -> FollowForks {
         self.follow
     }
 
-    /// Children that wait to be taken.
+    /// The children that stay stopped until they are taken over.
     pub(crate) fn kept_children(&self) -> Vec<ThreadId> {
         self.kept_children.iter().copied().collect()
     }
 
-    /// Whether this child waits to be taken.
+    /// Whether this child stays stopped until it is taken over.
     pub(crate) fn keeps_child(&self, child: ThreadId) -> bool {
         self.kept_children.contains(&child)
     }
 
-    /// A child that waited was taken or let go.
+    /// Forgets a kept child that was taken over or released.
     pub(crate) fn forget_child(&mut self, child: ThreadId) {
         self.kept_children.remove(&child);
     }
 
-    /// No child takes the debuggee's place after all: a later one may.
+    /// No child takes the debuggee's place after all; a later one may.
     pub(crate) fn forget_successor(&mut self) {
         self.succeeded = false;
     }
 
-    /// Children that have been told of and are still to show up; the caller sees to them.
+    /// Takes the children that were reported but have not stopped yet; the caller handles them.
     pub(crate) fn take_expected_children(&mut self) -> Vec<ThreadId> {
         self.copies.drain().map(|(child, _)| child).collect()
     }
 
-    /// Whether there are such.
+    /// Whether children were reported that have not stopped yet.
     pub(crate) fn expects_children(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// A child with a copy of our memory waits at its start.
+    /// A child with a copy of our memory is stopped at its start.
     pub(super) fn copied(&mut self, child: ThreadId, maker: ThreadId, actions: &mut Actions) {
         match self.follow {
             FollowForks::Both => {
@@ -83,7 +83,7 @@ impl Stops {
         self.stop_all(actions);
     }
 
-    /// The child `child` runs another program, in memory of its own.
+    /// The vfork child runs another program now, in memory of its own.
     pub(super) fn left_with_exec(&mut self, child: ThreadId, actions: &mut Actions) {
         let maker = self.maker_of(child);
         match (self.follow, maker) {
@@ -99,7 +99,7 @@ impl Stops {
         self.take_back(child, actions);
     }
 
-    /// The thread that has lent its memory to this child.
+    /// The vfork parent of this child.
     pub(super) fn maker_of(&self, child: ThreadId) -> Option<ThreadId> {
         let mut threads = self.threads.iter();
         let maker = threads.find(|(_, t)| t.lent_to == Some(child));

@@ -1,7 +1,7 @@
-//! The threads that the reducer knows, and how many of them are waited for until all are stopped.
+//! The threads that the reducer knows, and how many of them have yet to stop.
 //!
-//! Each event asks whether that is so. With a thousand threads to stop, a look at all of them for each would be a million: so
-//! those that run are counted as their states change, which happens here alone.
+//! Each event asks whether all are stopped. With a thousand threads to stop, looking at each thread for each event would be a million
+//! looks. So the running threads are counted when their states change, which happens only here.
 
 use super::How;
 use crate::ThreadId;
@@ -13,7 +13,7 @@ use std::collections::btree_map::{Iter, Values};
 pub(super) enum State {
     Running,
     Stopped,
-    /// On its way out: it runs no code of the program any more and is not waited for.
+    /// Exiting: the thread runs no code of the program any more and is not waited for.
     Leaving,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Thread {
     state: State,
     guest: bool,
     pub(super) how: How,
-    /// A stop signal holds the process: it goes on by SIGCONT.
+    /// The thread is in a group stop (a stop signal came); SIGCONT ends that.
     pub(super) group_stop: bool,
-    /// The child that has its memory (vfork): it can't run before the child has let go.
+    /// The vfork child that has the thread's memory: the thread can't run before the child has left it.
     pub(super) lent_to: Option<ThreadId>,
-    /// It is to go on no more once it has its memory back.
+    /// The thread stays stopped once it has its memory back.
     pub(super) waits_after_vfork: bool,
 }
 
@@ -43,7 +43,7 @@ impl Thread {
         }
     }
 
-    /// A child that runs in the debuggee's memory: no thread of the debuggee, but bound to trap on what is inserted.
+    /// A vfork child: no thread of the debuggee, but it runs in the debuggee's memory and so traps at inserted breakpoints.
     pub(super) fn new_vfork_child() -> Thread {
         Thread {
             guest: true,
@@ -59,7 +59,7 @@ impl Thread {
         self.guest
     }
 
-    /// Whether it has yet to stop before all are stopped.
+    /// Whether the thread has yet to stop before all are stopped.
     pub(super) fn is_awaited(&self) -> bool {
         self.state == State::Running && !self.guest
     }
@@ -78,7 +78,7 @@ impl Threads {
         self.all.get(&id)
     }
 
-    /// For all but the state.
+    /// For changing anything but the state.
     pub(super) fn get_mut(&mut self, id: ThreadId) -> Option<&mut Thread> {
         self.all.get_mut(&id)
     }
@@ -109,14 +109,14 @@ impl Threads {
         self.awaited = 0;
     }
 
-    /// Forgets all but the children that run in the debuggee's memory.
+    /// Forgets all but the vfork children.
     pub(super) fn keep_vfork_children(&mut self) {
         let stays = |thread: &Thread| thread.guest && thread.state != State::Leaving;
         self.all.retain(|_, thread| stays(thread));
         self.awaited = 0;
     }
 
-    /// Whether any has yet to stop before all are stopped.
+    /// Whether any thread has yet to stop before all are stopped.
     pub(super) fn awaits_any(&self) -> bool {
         self.awaited > 0
     }
@@ -129,7 +129,7 @@ impl Threads {
         self.all.iter()
     }
 
-    /// The number that is kept, and the one that a look at all gives.
+    /// The number of awaited threads: as counted along, and as counted anew.
     #[cfg(test)]
     pub(super) fn counts(&self) -> (usize, usize) {
         let awaited = self.all.values().filter(|thread| thread.is_awaited());
