@@ -245,7 +245,7 @@ pub enum StopReason {
     Exception {
         /// What happens to it.
         kind: ExceptionKind,
-        /// A sentence for the user: what it is, what it says, who catches it.
+        /// A sentence for the user: the exception, its message, and what catches it.
         description: String,
         /// User breakpoints at the place where exceptions of this kind are stopped at, by id.
         breakpoints: Vec<i64>,

@@ -1,6 +1,6 @@
-//! What a process has left, looked at: a core file, with the program and the libraries that it ran.
+//! Debugging post mortem: a core file, with the program and the libraries that ran.
 //!
-//! Responsible for putting those together: which files were loaded where, and that they are of the builds that ran. A file that is another build now
+//! It puts those together: which files were loaded where, and whether they are the builds that ran. A file that is another build now
 //! would give wrong names and values, so it is left out, with a warning.
 
 mod programs;
@@ -37,32 +37,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is to be looked at.
+/// Which core file is opened, and with what.
 #[derive(Debug, Clone, Default)]
 pub struct CoreOptions {
     /// The core file.
     pub core: PathBuf,
-    /// The program that it is of: its path, or its name alone, by which it is looked for where it was, beside the core file and in
-    /// `PATH`; `None`: the file says where that was.
+    /// The program that it is of: a path, or only a name, which is looked for where the program was, beside the core file and in
+    /// `PATH`. `None`: the core file says where it was.
     pub program: Option<PathBuf>,
     /// Where indexes of large modules are kept from one session to the next; none are made without.
     pub index_cache: Option<Arc<IndexCache>>,
 }
 
-/// Frames belong to the only stop there is.
+/// The number of the only stop there is, to which all frames belong.
 const STOP: u64 = 1;
-/// The longest part of memory that the vDSO is in.
+/// How much of the vDSO's mapping is read at most, in bytes.
 const LONGEST_VDSO: u64 = 1 << 20;
-/// What is read of a loaded file's beginning for its build id: the kernel writes down that page.
+/// How much of a loaded file's beginning is read for its build id, in bytes: the kernel dumps that page.
 const PAGE: usize = 4096;
 
-/// What a process has left.
+/// An opened core file.
 pub(crate) struct PostMortem {
     core: CoreFile,
     modules: Modules,
     known: Known,
     stacks: FxHashMap<ThreadId, StackCache>,
-    /// What it has ended by.
+    /// The signal that ended the process.
     exception: Option<Arc<Exception>>,
     stop: Stop,
     indexing: Indexing,
@@ -70,7 +70,7 @@ pub(crate) struct PostMortem {
     warned: Warned,
 }
 
-/// Who is told what happens beside the session, until that is over.
+/// Sends the events of background work, until the session is over.
 #[derive(Clone)]
 struct Told {
     events: Sender<Event>,
@@ -79,7 +79,7 @@ struct Told {
 
 impl Beside for Told {
     fn tell(&self, event: Event) {
-        // Nobody listens any more when the session ends.
+        // The receiver is gone when the session ends.
         let _ = self.events.send(event);
     }
 
@@ -160,7 +160,7 @@ impl PostMortem {
         Ok((remains, process))
     }
 
-    /// Finds the modules; gives the program's path.
+    /// Finds the modules; returns the program's path.
     fn load(
         &mut self,
         options: &CoreOptions,
@@ -213,7 +213,7 @@ impl PostMortem {
         Ok(path)
     }
 
-    /// A path that the process had in its memory.
+    /// Reads a path from the process's memory.
     fn text_at(&self, at: Address) -> Option<PathBuf> {
         let mut bytes = vec![0; libc::PATH_MAX as usize];
         let read = self.core.read_some(at, &mut bytes);
@@ -222,8 +222,8 @@ impl PostMortem {
         (end > 0).then(|| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    /// The parts of each file of which code was mapped. Where the core file leaves out mappings, as gdb's do that are as in their file, it is
-    /// taken to have been one that can have code: an ELF file.
+    /// The mapped parts of each file of which code was mapped. A core file may leave out mappings that are as in their file, as gdb's
+    /// do: an ELF file with such a mapping is taken to have had code.
     fn loaded_files(&self) -> Vec<Vec<MappedFile>> {
         let mappings = self.core.mappings();
         let overlaps =
@@ -293,7 +293,7 @@ impl PostMortem {
         Ok(())
     }
 
-    /// Adds the program where the file doesn't say what was mapped.
+    /// Adds the program if the core file doesn't say what was mapped.
     fn add_by_entry(
         &mut self,
         path: &Path,
@@ -332,7 +332,7 @@ impl PostMortem {
         self.modules.push(Arc::new(module));
     }
 
-    /// Finds out what the first thread has ended by.
+    /// Finds out what ended the first thread.
     fn explain_end(&mut self) {
         let Some(thread) = self.core.notes.threads.first().cloned() else {
             return;
@@ -368,8 +368,8 @@ impl PostMortem {
         self.indexing.start(self.told.clone());
     }
 
-    /// Tells what can't be used of the modules, of the files that memory is read from, and of the user's own
-    /// presentation of types, since the last time.
+    /// Reports the problems since the last time: of the modules, of the files that memory is read from, and of the user's presentation
+    /// of types.
     pub(crate) fn tell_warnings(&mut self) {
         for warnings in self.warned.news_of(&self.modules) {
             self.tell(Event::DebugInfoWarnings(warnings));
@@ -456,7 +456,7 @@ impl Inspect for PostMortem {
 
     fn threads(&self) -> Vec<ThreadInfo> {
         let notes = &self.core.notes;
-        // The kernel writes down what the process is called, and that is its first thread.
+        // The kernel dumps the process's name, which is its first thread's.
         let of_process = |id: ThreadId| (id.0 == notes.process).then(|| notes.name.clone());
         let threads = notes.threads.iter();
         threads

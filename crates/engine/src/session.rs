@@ -1,4 +1,4 @@
-//! The debugger's front door: a handle on the thread that owns the debuggee.
+//! The debugger's interface: a handle on the thread that owns the debuggee.
 
 pub mod assigning;
 mod breakpoint_locations;
@@ -47,9 +47,9 @@ pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
 use std::path::Path;
 
-/// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming
-/// commands return when the debuggee runs, and its stop arrives as an [`Event`].
-/// Dropping a session kills a launched debuggee, or a child of one, and lets one go that was attached to.
+/// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming commands return when
+/// the debuggee runs, and its stop arrives as an [`Event`]. Dropping a session kills a launched debuggee, or a child of one, and
+/// detaches from one that was attached to.
 #[derive(Debug)]
 pub struct Session {
     keeper: Keeper,
@@ -57,8 +57,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a program and holds it at its entry, before any of its own code ran; its symbols can be asked.
-    /// Events go to `events`, first of them the modules found.
+    /// Starts a program and stops it at its entry, before any of its own code has run. Its symbols are available. Events go to
+    /// `events`, first of them the modules found.
     ///
     /// # Errors
     /// [`Error::Launch`] with a sentence the user can act on.
@@ -66,7 +66,7 @@ impl Session {
         Session::launch_kept(options, DebugInfoOptions::default(), events, Keep::Apart)
     }
 
-    /// As [`Session::launch`], with what its modules' debug information is had by, and kept by a thread of the user's choice.
+    /// As [`Session::launch`], with options for debug information, and on a thread of the caller's choice.
     ///
     /// # Errors
     /// As [`Session::launch`].
@@ -87,8 +87,8 @@ impl Session {
         Ok(Session { keeper, process })
     }
 
-    /// Takes over a process that runs, and holds all its threads; its symbols can be asked. Events go to `events`, first of
-    /// them the modules found. Dropping the session lets it go on.
+    /// Attaches to a running process, and stops all its threads. Its symbols are available. Events go to `events`, first of them the
+    /// modules found. Dropping the session lets the process go on.
     ///
     /// # Errors
     /// [`Error::Attach`] with a sentence the user can act on.
@@ -96,7 +96,7 @@ impl Session {
         Session::attach_kept(options, events, Keep::Apart)
     }
 
-    /// As [`Session::attach`], by a thread of the user's choice.
+    /// As [`Session::attach`], on a thread of the caller's choice.
     ///
     /// # Errors
     /// As [`Session::attach`].
@@ -116,26 +116,25 @@ impl Session {
         Ok(Session { keeper, process })
     }
 
-    /// For a session that the calling thread keeps ([`Keep::Here`]): waits until the debuggee does something or the waker is
-    /// called, and deals with the one or lets the caller deal with the other. False when there is nothing to wait for any more, or nothing to
-    /// do here because a thread of its own does it.
+    /// For a session with [`Keep::Here`]: waits until the debuggee has an event, which is handled, or the waker is called, which is for
+    /// the caller to handle. `false` if there is nothing to wait for any more, or the debuggee has a thread of its own.
     pub fn attend(&self) -> bool {
         self.keeper.attend()
     }
 
-    /// Whether nothing is to be expected of the debuggee before the user says so: all its threads are held, for a session that the
-    /// calling thread keeps.
+    /// For a session with [`Keep::Here`]: whether all threads of the debuggee are stopped, so that nothing happens before the user
+    /// resumes it.
     pub fn is_held(&self) -> bool {
         self.keeper.is_held()
     }
 
-    /// Whether a thread that runs is expected to stop at once: the last ones did. If none has within a few milliseconds,
-    /// [`Session::attend`] returns, for a session that the calling thread keeps.
+    /// For a session with [`Keep::Here`]: whether a running thread is expected to stop at once, as the last ones did. If none has
+    /// within a few milliseconds, [`Session::attend`] returns.
     pub fn stops_soon(&self) -> bool {
         self.keeper.stops_soon()
     }
 
-    /// Runs `command` on the thread that keeps the debuggee and waits for its answer.
+    /// Runs `command` on the thread that owns the debuggee, and waits for its answer.
     fn ask<R: Send + 'static>(
         &self,
         command: impl FnOnce(&mut Owner) -> R + Send + 'static,
@@ -143,7 +142,7 @@ impl Session {
         self.keeper.ask(command)
     }
 
-    /// Looks at threads that stand still, on the thread that keeps them.
+    /// Looks at stopped threads, on the thread that owns the debuggee.
     fn look<R: Send + 'static>(
         &self,
         look: impl FnOnce(&mut dyn Inspect) -> R + Send + 'static,
@@ -167,8 +166,8 @@ impl Session {
         let file = file.to_owned();
         self.ask(move |owner| owner.set_line_breakpoints(&file, &wanted))
     }
-    /// Replaces all breakpoints on functions; the answer has the same order and count. Works while running. A module that is
-    /// loaded is asked once for each name, which for a large one takes its time.
+    /// Replaces all breakpoints on functions; the answer has the same order and count. Works while running. Each loaded module is
+    /// searched once for each name, which takes a while for a large one.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -205,7 +204,7 @@ impl Session {
     pub fn resume(&self) -> Result<(), Error> {
         self.ask(Owner::resume)
     }
-    /// Stops all threads; `thread` is reported where given. Harmless when stopped.
+    /// Stops all threads; `thread` is reported, if given. Harmless when stopped.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -226,7 +225,8 @@ impl Session {
     pub fn modules(&self) -> Result<Vec<ModuleInfo>, Error> {
         self.look(|threads| threads.module_infos())
     }
-    /// More of a page of the modules, and how many there are in all. Reads units of their debug information. Works while running.
+    /// Details of the modules in `range`, and how many modules there are in all. Reads compilation units of their debug information.
+    /// Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -289,8 +289,8 @@ impl Session {
         let expression = expression.map(str::to_owned);
         self.look(move |threads| threads.children(&value, expression.as_deref(), range))?
     }
-    /// What the word at the end of `line` may become: members, variables, types, registers. In a frame, or as
-    /// [`Session::evaluate`] without one.
+    /// The completions of the word at the end of `line`: members, variables, types, registers. Names are those of the frame; without
+    /// one, as in [`Session::evaluate`].
     ///
     /// # Errors
     /// As [`Session::variables`].
@@ -298,7 +298,7 @@ impl Session {
         let line = line.to_owned();
         self.look(move |threads| threads.completions(&line, frame))?
     }
-    /// Values with their numbers, and those in them, in a format, unless they have one already.
+    /// Values rendered with their numbers in a format, nested ones too, unless a value has a format already.
     ///
     /// # Errors
     /// As [`Session::children`].
@@ -322,8 +322,8 @@ impl Session {
         self.look(move |threads| threads.evaluate(&text, frame))?
     }
 
-    /// What a name stands for that is no variable: a type with its parts (`struct Point {int x; int y;} (8 bytes)`), or a function with
-    /// its parameters. `None`: neither.
+    /// Describes a name that is no variable: a type with its parts (`struct Point {int x; int y;} (8 bytes)`), or a function with its
+    /// parameters. `None` if it is neither.
     ///
     /// # Errors
     /// As [`Session::variables`].
@@ -332,8 +332,8 @@ impl Session {
         self.look(move |threads| threads.described(&name, frame))?
     }
 
-    /// Asks the program to end: by SIGTERM or another signal (`kill -l`), which it may handle; it runs for that. The signal
-    /// doesn't stop the program and is passed on, whatever [`Session::set_signals`] says of it.
+    /// Asks the program to end: by SIGTERM or another signal (`kill -l`), which it may handle; it is resumed for that. The signal
+    /// doesn't stop the program and is passed on, whatever [`Session::set_signals`] says.
     ///
     /// # Errors
     /// [`Error::Ended`], or what the system says.

@@ -70,7 +70,7 @@ fn a_held_child_is_not_stopped_or_run_with_the_others_and_its_death_is_told() {
     assert_eq!(stops.all_stopped(), [A]);
     stops.set_running();
     assert_eq!(go(&mut stops, B, How::Continue), []);
-    // SIGKILL gets it out of its stop, into the last one.
+    // SIGKILL takes the child out of its stop, into its exit stop.
     assert_eq!(feed(&mut stops, B, What::Exiting), [run(B)]);
     assert_eq!(
         feed(&mut stops, B, What::Exited(KILLED)),
@@ -180,7 +180,7 @@ fn a_stop_for_the_user_waits_for_a_child_that_takes_the_debuggees_place() {
         feed(&mut stops, C, STOP),
         [succeed(C, A, Memory::Copy), Action::AllStopped]
     );
-    // And if it has died, for nothing.
+    // If the child has died, the wait was for nothing.
     let mut stops = following(FollowForks::Child, &[]);
     stop_all(&mut stops);
     assert_eq!(feed(&mut stops, A, fork(C)), []);
@@ -228,10 +228,10 @@ fn a_child_that_was_to_take_the_debuggees_place_and_dies_leaves_that_to_the_next
     stops.forget_successor();
     stops.set_running();
     assert_eq!(go(&mut stops, A, How::Continue), [run(A)]);
-    // One that does not even show up.
+    // A child that doesn't even stop.
     assert_eq!(feed(&mut stops, A, fork(D)), []);
     assert_eq!(feed(&mut stops, D, What::Exited(KILLED)), [run(A)]);
-    // And one that was dead before it was told of.
+    // A child that was dead before it was reported.
     assert_eq!(feed(&mut stops, D, STOP), []);
     assert_eq!(feed(&mut stops, D, What::Exiting), [run(D)]);
     assert_eq!(

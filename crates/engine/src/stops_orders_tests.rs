@@ -1,6 +1,6 @@
-//! More scripted sender of events: births and deaths at bad moments, group stops, execs, children in our memory.
+//! More scripted events: births and deaths at bad moments, group stops, execs, vfork children.
 //!
-//! Each asserts the exact actions. The comments say how the kernel comes to such an order.
+//! Each test asserts the exact actions. The comments say how the kernel comes to such an order.
 
 use super::tests::{A, B, C, STOP, feed, go, run, running, stop_all};
 use super::*;
@@ -42,7 +42,7 @@ fn resume(stops: &mut Stops) -> Vec<Action> {
 #[test]
 fn threads_that_begin_threads_are_each_started_once_whatever_the_order() {
     let mut stops = running(&[]);
-    // B runs as soon as it is told of, and begins C, which shows up before B's event.
+    // B runs as soon as its start is reported, and starts C, whose first stop comes before B's event.
     assert_eq!(feed(&mut stops, C, STOP), []);
     assert_eq!(feed(&mut stops, B, STOP), []);
     assert_eq!(
@@ -65,7 +65,7 @@ fn a_thread_that_was_told_of_and_dies_before_it_shows_up_is_not_waited_for() {
         [Action::Interrupt(A), Action::Interrupt(B)]
     );
     assert_eq!(feed(&mut stops, A, STOP), []);
-    // SIGKILL takes it before its first stop.
+    // SIGKILL ends B before its first stop.
     assert_eq!(
         feed(&mut stops, B, What::Exited(KILLED)),
         [Action::Ended(B), Action::AllStopped]
@@ -101,7 +101,7 @@ fn a_birth_in_the_middle_of_a_step_lets_the_step_go_on() {
     let mut stops = running(&[]);
     feed(&mut stops, A, What::Signal(5));
     go(&mut stops, A, How::Step);
-    // clone(2) was the instruction that is stepped; its event comes before the step's trap.
+    // The stepped instruction was clone(2)'s; the clone event comes before the step's trap.
     assert_eq!(
         feed(&mut stops, A, What::NewThread(B)),
         [Action::Run(A, How::Step, 0), Action::Started(B)]
@@ -121,7 +121,7 @@ fn a_birth_that_is_told_while_all_are_stopping_holds_both() {
         stop_all(&mut stops),
         [Action::Interrupt(A), Action::Interrupt(B)]
     );
-    // The interrupt is dropped with the event's stop: nobody may wait for it.
+    // The event's stop made the kernel drop the interrupt: nothing may wait for it.
     assert_eq!(
         feed(&mut stops, A, What::NewThread(C)),
         [Action::Started(C)]
@@ -182,7 +182,7 @@ fn a_kill_between_a_trap_and_its_answer_makes_the_answer_harmless() {
 
 #[test]
 fn a_thread_that_leaves_twice_is_told_of_once() {
-    // SIGKILL behind exit(2): PTRACE_EVENT_EXIT can come again.
+    // SIGKILL after exit(2): PTRACE_EVENT_EXIT can come twice.
     let mut stops = running(&[B]);
     assert_eq!(
         feed(&mut stops, B, What::Exiting),
@@ -242,7 +242,7 @@ fn a_process_that_ends_while_all_are_being_stopped_ends() {
 fn an_interrupt_that_crosses_a_trap_stops_the_thread_again_and_is_run_on_from() {
     let mut stops = running(&[B]);
     stop_all(&mut stops);
-    // The trap was there first; the interrupt is still with the kernel.
+    // The trap came first; the interrupt is still pending in the kernel.
     assert_eq!(
         feed(&mut stops, B, What::Signal(5)),
         [Action::Examine(B, 5)]
@@ -283,7 +283,7 @@ fn an_interrupts_stop_in_the_middle_of_a_step_is_not_the_steps_end() {
     go(&mut stops, A, How::Step);
     stop_all(&mut stops);
     assert_eq!(feed(&mut stops, A, STOP), [Action::AllStopped]);
-    // It goes on as it is told then, whatever it did before.
+    // The thread goes on as `go` says, whatever it did before.
     stops.set_running();
     assert_eq!(go(&mut stops, A, How::Continue), [run(A)]);
     assert_eq!(stops.last_run(A), How::Continue);
@@ -313,7 +313,7 @@ fn a_group_stop_of_all_threads_ends_with_the_signal_to_continue() {
     let mut stops = running(&[B]);
     assert_eq!(feed(&mut stops, A, What::Group(19)), [Action::Listen(A)]);
     assert_eq!(feed(&mut stops, B, What::Group(19)), [Action::Listen(B)]);
-    // SIGCONT wakes them one by one, and is itself a signal to one of them.
+    // SIGCONT wakes the threads one by one, and is itself a signal to one of them.
     assert_eq!(feed(&mut stops, B, STOP), [run(B)]);
     assert_eq!(feed(&mut stops, A, STOP), [run(A)]);
     assert_eq!(
@@ -327,7 +327,7 @@ fn the_signal_to_continue_while_the_debugger_holds_all_lets_them_run_later() {
     let mut stops = running(&[B]);
     feed(&mut stops, A, What::Group(20));
     feed(&mut stops, B, What::Group(20));
-    // PTRACE_INTERRUPT wakes a listening thread, which tells of the group stop again.
+    // PTRACE_INTERRUPT wakes a listening thread, which reports the group stop again.
     assert_eq!(
         stop_all(&mut stops),
         [Action::Interrupt(A), Action::Interrupt(B)]
@@ -335,7 +335,7 @@ fn the_signal_to_continue_while_the_debugger_holds_all_lets_them_run_later() {
     assert_eq!(feed(&mut stops, A, What::Group(20)), []);
     // SIGCONT has come before B's.
     assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
-    // The one that hasn't heard of it listens, which ends at once.
+    // A, which hasn't seen SIGCONT, listens, which ends at once.
     assert_eq!(resume(&mut stops), [Action::Listen(A), run(B)]);
     assert_eq!(feed(&mut stops, A, STOP), [run(A)]);
 }
@@ -382,7 +382,7 @@ fn an_exec_by_another_thread_while_threads_leave_and_begin_forgets_them_all() {
         feed(&mut stops, A, What::Executed { former: B }),
         [Action::Ended(B), Action::Ended(D), Action::Executed(A)]
     );
-    // What comes late of those that are gone.
+    // Late events of threads that are gone.
     assert_eq!(feed(&mut stops, D, STOP), []);
     assert_eq!(feed(&mut stops, D, What::Exited(KILLED)), []);
     assert_eq!(feed(&mut stops, C, What::Exited(KILLED)), []);
@@ -444,7 +444,7 @@ fn a_forked_child_that_dies_before_its_stop_is_forgotten() {
     let mut stops = running(&[]);
     assert_eq!(feed(&mut stops, A, fork(B)), [run(A)]);
     assert_eq!(feed(&mut stops, B, What::Exited(KILLED)), []);
-    // Its number may come again, as a thread's.
+    // The kernel may reuse its id for a thread.
     assert_eq!(
         feed(&mut stops, A, What::NewThread(B)),
         [run(A), Action::Started(B)]
@@ -505,7 +505,7 @@ fn a_child_in_our_memory_runs_on_while_all_are_stopped_and_its_maker_waits_for_b
     feed(&mut stops, A, vfork(C));
     feed(&mut stops, C, STOP);
     assert_eq!(stop_all(&mut stops), [Action::AllStopped]);
-    // It is gone before the user goes on: the maker doesn't run yet.
+    // The child is gone before the user resumes: its parent doesn't run yet.
     assert_eq!(feed(&mut stops, C, What::Exited(DONE)), []);
     assert_eq!(resume(&mut stops), [run(A)]);
 }
@@ -610,7 +610,7 @@ fn a_step_over_vfork_goes_on_when_the_memory_is_back() {
 
 #[test]
 fn an_interrupt_to_a_child_in_our_memory_runs_on() {
-    // For taking leave it is interrupted by itself; what comes late of that is nothing.
+    // A vfork child is interrupted separately when the debugger detaches; a late stop from that has no effect.
     let mut stops = running(&[]);
     feed(&mut stops, A, vfork(C));
     feed(&mut stops, C, STOP);
@@ -620,7 +620,7 @@ fn an_interrupt_to_a_child_in_our_memory_runs_on() {
     assert_eq!(stops.mode(), Mode::Stopped);
 }
 
-// System calls that a thread was to stop for.
+// Stops at system calls.
 
 #[test]
 fn a_thread_before_a_call_makes_it() {
@@ -633,7 +633,7 @@ fn a_thread_before_a_call_makes_it() {
 
 #[test]
 fn a_thread_before_a_call_is_stopped_in_it() {
-    // Its stop has made the kernel forget the interrupt: it is sent anew, and ends the call.
+    // The system call stop made the kernel forget the interrupt: it is sent again, and ends the call.
     let mut stops = running(&[]);
     assert_eq!(stop_all(&mut stops), [Action::Interrupt(A)]);
     assert_eq!(

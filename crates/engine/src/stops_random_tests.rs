@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// One thing that may happen or be asked for.
+/// One random event or command.
 fn happens(stops: &mut Stops, numbers: &mut Numbers, actions: &mut Actions) -> String {
     match numbers.below(12) {
         0 => {

@@ -69,7 +69,7 @@ fn the_end_of_the_last_that_may_run_stops_all() {
     assert!(stops.none_may_run());
     assert_eq!(stops.mode(), Mode::Stopped);
     assert_eq!(feed(&mut stops, B, What::Exited(ExitStatus::Code(0))), []);
-    // From there all go on.
+    // Then all threads go on.
     stops.run_only(None);
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(A), run(C)]);
@@ -99,7 +99,7 @@ fn the_end_of_the_last_that_may_run_waits_for_a_thread_it_has_just_begun() {
 #[test]
 fn an_exit_of_the_process_by_the_one_that_runs_takes_the_held_with_it() {
     let mut stops = only_b_runs();
-    // The exit's own thread comes first here; the others have been killed in their stops.
+    // The thread that called exit comes first here; the others have been killed in their stops.
     feed(&mut stops, B, What::Exiting);
     assert_eq!(
         feed(&mut stops, A, What::Exiting),
@@ -160,7 +160,7 @@ fn a_stop_signal_holds_only_the_one_that_runs_until_the_others_are_let_go() {
     let mut stops = only_b_runs();
     assert_eq!(feed(&mut stops, B, What::Group(19)), [Action::Listen(B)]);
     stops.run_only(None);
-    // The others hear of the stop signal as soon as they run.
+    // The other threads get the stop signal as soon as they run.
     assert_eq!(go_all(&mut stops), [run(A), run(C)]);
     assert_eq!(feed(&mut stops, A, What::Group(19)), [Action::Listen(A)]);
     assert_eq!(feed(&mut stops, A, STOP), [run(A)]);
@@ -206,7 +206,7 @@ fn a_stop_for_the_debuggers_own_reasons_lets_only_the_same_go_on() {
     let mut stops = only_b_runs();
     feed(&mut stops, B, What::Signal(5));
     assert_eq!(stop_all(&mut stops), [Action::AllStopped]);
-    // As it does to run an instruction with nobody beside it.
+    // As when a thread executes an instruction with no other thread running.
     stops.set_running();
     assert_eq!(go_all(&mut stops), [run(B)]);
 }

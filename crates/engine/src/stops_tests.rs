@@ -189,7 +189,7 @@ fn a_first_thread_that_leaves_before_the_others_does_not_end_the_process() {
         [run(A), Action::Ended(A)]
     );
     assert_eq!(stops.live().collect::<Vec<_>>(), [B]);
-    // Its zombie does not keep the others from being stopped.
+    // The leader's zombie does not keep the others from being stopped.
     stop_all(&mut stops);
     assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
     stops.set_running();

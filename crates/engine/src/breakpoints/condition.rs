@@ -1,8 +1,8 @@
-//! Expressions that are looked at each time a thread comes to a place: conditions, and what log messages show.
+//! Expressions that are evaluated each time a thread reaches a place: conditions, and values in log messages.
 //!
-//! An expression is read once for each place, in the language that is spoken there, and evaluated against the thread's
-//! innermost frame: no frame is unwound, no other thread is stopped. Plain ones are made ready ([`Quick`]), so that nothing is
-//! looked up again. Not responsible for what follows from a value.
+//! An expression is parsed once for each place, in the language of the code there, and evaluated in the thread's innermost frame: no
+//! frame is unwound, no other thread is stopped. Simple ones are prepared ([`Quick`]), so that nothing is looked up again. What follows
+//! from a value is decided elsewhere.
 
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
@@ -26,9 +26,9 @@ pub(crate) struct Here<'a> {
     pub(crate) registers: Registers,
     /// Reads its SSE registers, which few expressions need.
     pub(crate) vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
-    /// Gives the registers that frames don't keep.
+    /// Gives the registers that frames don't have.
     pub(crate) live: &'a dyn Live,
-    /// How many inlined calls at its address it has not begun.
+    /// How many of the inlined calls at its address are not entered yet.
     pub(crate) not_begun: usize,
     pub(crate) modules: &'a Modules,
     pub(crate) known: &'a Known,
@@ -75,30 +75,30 @@ impl Here<'_> {
     }
 }
 
-/// The language that is spoken at an address.
+/// The language of the code at an address.
 pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
     modules.at(address).map_or(Language::Other, |module| {
         module.module.language_at(module.to_file(address))
     })
 }
 
-/// An expression of the user's and what has been made of it for each place.
+/// An expression of the user's, and what was prepared of it for each place.
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: Arc<str>,
     ready: FxHashMap<Address, Result<Ready, Error>>,
 }
 
-/// What was made of an expression for a place.
+/// An expression, prepared for a place.
 #[derive(Debug, Clone)]
 struct Ready {
     parsed: Parsed,
-    /// Where it is plain enough.
+    /// Only if it is simple enough.
     quick: Option<Quick>,
 }
 
 impl Expression {
-    /// Nothing is made of it yet.
+    /// Parses nothing yet.
     pub(crate) fn new(text: &str) -> Expression {
         Expression {
             text: text.trim().into(),
@@ -110,7 +110,7 @@ impl Expression {
         &self.text
     }
 
-    /// Whether it can be read where `language` is spoken.
+    /// Whether it can be parsed in `language`.
     ///
     /// # Errors
     /// What is wrong with it, and where in its text.
@@ -118,7 +118,7 @@ impl Expression {
         Parsed::calling(&self.text, language).map(|_| ())
     }
 
-    /// Forgets what was made of it: modules have come or gone.
+    /// Forgets what was prepared, because modules were loaded or unloaded.
     pub(crate) fn forget(&mut self) {
         self.ready.clear();
     }
@@ -135,10 +135,10 @@ impl Expression {
         self.ready[&here.address()].as_ref().map_err(Clone::clone)
     }
 
-    /// Whether a condition takes its value for true; `None`: a function of the program has to be called for that.
+    /// Whether it is true as a condition; `None`: a function of the program has to be called to evaluate it.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it has no value.
     pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<Option<bool>, Error> {
         if let Some(number) = self.quick_number(here) {
             return Ok(Some(number.is_true()));
@@ -152,22 +152,22 @@ impl Expression {
         }
     }
 
-    /// The number it stands for, where that is plain enough.
+    /// Its number, if the expression is simple enough.
     pub(crate) fn quick_number(&mut self, here: &Here<'_>) -> Option<Number> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.number(&here.registers, here.memory)
     }
 
-    /// Its value as text, where that is plain enough.
+    /// Its value as text, if the expression is simple enough.
     pub(crate) fn quick_text(&mut self, here: &Here<'_>) -> Option<String> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.text(&here.registers, here.memory)
     }
 
-    /// Its value as `show` writes it; `None`: a function of the program has to be called for that.
+    /// Its value as `show` writes it; `None`: a function of the program has to be called to evaluate it.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it has no value.
     pub(crate) fn shown<T>(
         &mut self,
         here: &Here<'_>,

@@ -1,4 +1,4 @@
-//! Breakpoints on data: what can be watched, what is asked for, what is told of it.
+//! Data breakpoints: what can be watched, what the user asks for, what is reported.
 
 use super::options::BreakpointOptions;
 use crate::{Address, ThreadId};
@@ -7,28 +7,28 @@ use dapple_inspect::values::{NamedValue, Value};
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 
-/// Which accesses to data are told. All of them are told after the instruction that has made them. What the kernel reads
-/// and writes for the program (`read(2)`, `write(2)`) is seen by no processor, and so never told.
+/// Which accesses to data are reported. All are reported after the instruction that made them. Accesses that the kernel makes for the
+/// program (`read(2)`, `write(2)`) do not trigger the processor's watchpoints, and are never reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A write that changes the value.
     Change,
-    /// Each write, also of the value that was there.
+    /// Each write, even if it doesn't change the value.
     Write,
-    /// A read. The processor tells it from a write only by the value, so a write of the value that was there is one, too.
+    /// A read. The processor doesn't distinguish reads from writes here, so a write that doesn't change the value counts as one, too.
     Read,
     /// Each read and each write.
     ReadWrite,
 }
 
-/// How data is spoken of.
+/// How the user names data.
 #[derive(Debug, Clone)]
 pub enum DataPlace {
     /// A variable, field or element that was shown.
     Value(NamedValue),
     /// An expression in a frame; without one, in that of the thread that stopped.
     Expression(String, Option<FrameId>),
-    /// An expression without any frame, of what is there as long as the program is.
+    /// An expression that needs no frame: its data exists as long as the program.
     Static(String, Language),
     /// Memory.
     Address(Address),
@@ -39,51 +39,51 @@ pub enum DataPlace {
 pub struct DataTarget {
     /// The expression, or the address.
     pub name: String,
-    /// Where it begins.
+    /// Where the data begins.
     pub address: Address,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub length: u64,
-    /// What it is; `None`: bytes.
+    /// Its value; `None`: plain bytes.
     pub value: Option<Value>,
-    /// The type as people write it; empty for bytes.
+    /// The type, as shown to the user; empty for plain bytes.
     pub type_name: String,
-    /// The frame that it is in: with that, it ends.
+    /// The frame that the data is in, and with which it ends.
     pub frame: Option<FrameOnStack>,
     /// The compiler keeps the variable elsewhere in other parts of its function.
     pub moves: bool,
-    /// The language in which `name` gives it again at any time, in a later session, too.
+    /// The language in which `name` means the data at any time, also in a later session.
     pub persistent: Option<Language>,
 }
 
-/// A frame by its place.
+/// A frame, identified by its place on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameOnStack {
-    /// Whose stack.
+    /// The thread.
     pub thread: ThreadId,
     /// Its canonical frame address.
     pub cfa: Address,
-    /// Where it returns to.
+    /// Its return address.
     pub return_to: Address,
 }
 
-/// A breakpoint that is wanted on data.
+/// A data breakpoint, as the user asks for it.
 #[derive(Debug, Clone)]
 pub struct DataBreakpoint {
     /// What is watched.
     pub data: WatchedData,
-    /// For what.
+    /// Which accesses are reported.
     pub access: Access,
-    /// What it does besides stopping. A condition is evaluated in the innermost frame of the thread that has made the
-    /// access, wherever that is; messages are not written.
+    /// What it does besides stopping. A condition is evaluated in the innermost frame of the thread that made the access, whatever
+    /// function that is; messages are not written.
     pub options: BreakpointOptions,
 }
 
-/// What a breakpoint on data watches.
+/// What a data breakpoint watches.
 #[derive(Debug, Clone)]
 pub enum WatchedData {
     /// What [`Session::data_target`](crate::Session::data_target) has found.
     Target(Box<DataTarget>),
-    /// A static, wherever the modules that are loaded have it.
+    /// A static variable, in whichever loaded modules have it.
     Static {
         /// The expression.
         name: String,
@@ -94,27 +94,27 @@ pub enum WatchedData {
     },
 }
 
-/// What has become of a breakpoint on data.
+/// The state of a data breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataBreakpointState {
-    /// Stable while the breakpoint is; no other breakpoint has it.
+    /// Stable while the breakpoint exists; no other breakpoint has it.
     pub id: i64,
-    /// What is watched, as people write it.
+    /// What is watched, as shown to the user.
     pub name: String,
-    /// Where.
+    /// The address of the data.
     pub address: Option<Address>,
-    /// Why it isn't watched; `None`: it is.
+    /// Why the data isn't watched; `None` if it is.
     pub refused: Option<DataRefusal>,
 }
 
 /// Why data isn't watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataRefusal {
-    /// It isn't there yet; a module loaded later may have it.
+    /// The data doesn't exist yet; a module that is loaded later may have it.
     Pending(String),
-    /// It can't be, for this reason.
+    /// The data can't be watched, for this reason.
     Failed(String),
-    /// It is no more.
+    /// The data no longer exists.
     Gone(String),
 }
 
@@ -123,16 +123,16 @@ pub enum DataRefusal {
 pub struct DataHit {
     /// The breakpoint.
     pub breakpoint: i64,
-    /// What is watched, as people write it.
+    /// What is watched, as shown to the user.
     pub name: String,
-    /// For what it is watched.
+    /// Which accesses the breakpoint reports.
     pub access: Access,
-    /// The value before, where it has changed.
+    /// The value before, if it has changed.
     pub old: Option<String>,
     /// The value now.
     pub new: String,
     /// Why the breakpoint's condition can't be evaluated.
     pub undecided: Option<String>,
-    /// The statement that has the access; the thread may be at the next one already.
+    /// The statement that made the access; the thread may be at the next one already.
     pub position: Option<SourcePosition>,
 }

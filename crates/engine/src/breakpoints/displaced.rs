@@ -1,15 +1,14 @@
-//! Getting past a breakpoint's byte while other threads may run into it.
+//! Displaced stepping: gets a thread past an inserted `int3` while other threads may run into it.
 //!
-//! Two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect
-//! is on the instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back,
-//! which costs no extra stop: the thread is moved to the copy and simply continued. A copy never changes, so it is
-//! made once a site and any number of threads may be in it at once.
+//! There are two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect is on
+//! the instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back, which costs no extra
+//! stop: the thread is moved to the copy and simply continued. A copy never changes, so it is made once per site, and any number of
+//! threads may be in it at once.
 //!
-//! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. They are
-//! mapped from the file but belong to nothing, and are near enough for 32-bit displacements. No memory needs to be
-//! allocated in the debuggee.
+//! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. These are mapped from the
+//! file but unused, and near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.
 //!
-//! A thread that stops in a copy for another reason (a signal, an interrupt) is where its original counterpart says:
+//! A thread that stops in a copy for another reason (a signal, an interrupt) counts as being at the original instruction:
 //! [`Caves::original`].
 
 use crate::Address;
@@ -26,19 +25,19 @@ use std::ops::Range;
 const SLOT: u64 = COPY as u64;
 /// The most a module's cave is used of: 128 copies.
 const CAVE_LIMIT: u64 = 4096;
-/// What a fork's child can be made clean of; also the size below which a cave isn't worth having.
+/// A smaller cave isn't worth using.
 const CAVE_MINIMUM: u64 = SLOT;
 
-/// An instruction somewhere else.
+/// A copy of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Copy {
     /// Where the copy starts.
     pub(crate) start: Address,
-    /// The original.
+    /// Where the original is.
     pub(crate) original: Address,
-    /// How long the copy is; behind it is the jump back.
+    /// The copy's length in bytes, without the jump back that follows.
     copied: u64,
-    /// How long the original is.
+    /// The original's length in bytes.
     length: u64,
 }
 
@@ -51,10 +50,10 @@ pub(crate) struct Caves {
 #[derive(Debug)]
 struct Cave {
     start: Address,
-    /// What the bytes were.
+    /// The original bytes.
     before: Vec<u8>,
     slots: Vec<Slot>,
-    /// Something was written there, be it of use or not.
+    /// Bytes were written into it, even if the attempt failed.
     changed: bool,
 }
 
@@ -62,12 +61,12 @@ struct Cave {
 enum Slot {
     Free,
     Used(Copy),
-    /// Its site is gone; a thread may still be inside.
+    /// Its site is gone; a thread may still be in the copy.
     Retired(Copy),
 }
 
 impl Caves {
-    /// Takes the bytes from the end of a module's code, `code_end`, to the end of that page for copies.
+    /// Makes a cave for copies of the bytes from the end of a module's code, `code_end`, to the end of that page.
     pub(crate) fn add(&mut self, code_end: Address, raw: &impl Fn(Address, &mut [u8]) -> bool) {
         let start = code_end.0.next_multiple_of(16);
         let end = code_end.0.next_multiple_of(4096);
@@ -87,8 +86,8 @@ impl Caves {
         }
     }
 
-    /// Makes a copy of the instruction in `code`, which stands at `address`. `None` when it can't be run elsewhere,
-    /// or there is no room near enough.
+    /// Makes a copy of the instruction in `code`, whose address is `address`. `None` if it can't be run elsewhere, or there is no room
+    /// near enough.
     pub(crate) fn place(
         &mut self,
         address: Address,
@@ -155,7 +154,7 @@ impl Caves {
         }
     }
 
-    /// Nobody is in any copy, neither a thread nor a child in the same memory: retired room may be used again.
+    /// Makes retired slots free again. Call only when no thread, nor a vfork child, is in any copy.
     pub(crate) fn reclaim(&mut self) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             if matches!(slot, Slot::Retired(_)) {
@@ -164,7 +163,7 @@ impl Caves {
         }
     }
 
-    /// The copy that `pc` is in, and where in the original program a thread at `pc` is.
+    /// The copy that `pc` is in, and the address in the original program that corresponds to `pc`.
     pub(crate) fn original(&self, pc: Address) -> Option<(Copy, Address)> {
         let cave = self.caves.iter().find(|c| {
             pc.0.checked_sub(c.start.0)
@@ -185,7 +184,7 @@ impl Caves {
         }
     }
 
-    /// Whether nothing was ever inserted.
+    /// Whether there are no copies.
     pub(crate) fn is_unused(&self) -> bool {
         self.caves
             .iter()
@@ -193,7 +192,7 @@ impl Caves {
             .all(|s| *s == Slot::Free)
     }
 
-    /// Puts the bytes from before into what was read from `address`.
+    /// Replaces the bytes of copies, in what was read from `address`, by the original ones.
     pub(crate) fn mask(&self, address: Address, bytes: &mut [u8]) {
         for cave in &self.caves {
             if let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) {
@@ -202,7 +201,7 @@ impl Caves {
         }
     }
 
-    /// Takes note of what is to be written for the program at `address`, and leaves the copies in it as they are.
+    /// Takes in what is to be written for the program at `address`, and replaces in `bytes` what would overwrite copies by their bytes.
     pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &ProcessMemory) {
         for cave in &mut self.caves {
             let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) else {
@@ -213,14 +212,14 @@ impl Caves {
                 let slot = cave.slots.get(offset / SLOT as usize);
                 if slot.is_some_and(|slot| *slot != Slot::Free) {
                     let here = Address(address.0.wrapping_add(at as u64));
-                    // It was written there, so it is readable.
+                    // The copy was written there, so it is readable.
                     let _ = memory.read(here, &mut bytes[at..=at]);
                 }
             }
         }
     }
 
-    /// Puts all bytes from before back.
+    /// Writes all original bytes back.
     pub(crate) fn restore(&self, memory: &ProcessMemory) {
         for cave in &self.caves {
             if cave.changed {
@@ -229,7 +228,7 @@ impl Caves {
         }
     }
 
-    /// No copy is in any cave any more.
+    /// Forgets all copies: none is in memory any more.
     pub(crate) fn empty(&mut self) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             *slot = Slot::Free;
@@ -244,7 +243,7 @@ impl Caves {
 }
 
 impl Cave {
-    /// What it has of the `length` bytes from `address` on: by their place in the cave, and by that in the bytes.
+    /// The part of the cave that overlaps the `length` bytes from `address` on: as a range in the cave, and as a range in those bytes.
     fn shared_with(&self, address: Address, length: usize) -> Option<(Range<usize>, Range<usize>)> {
         let end = address.0.saturating_add(length as u64);
         let from = self.start.0.max(address.0);

@@ -1,4 +1,4 @@
-//! Where a function's name is in a module, and which of all places are meant.
+//! Where a function's name is in a module, and which of all those places the user means.
 
 use crate::Address;
 use crate::breakpoints::indirect_function::IndirectFunction;
@@ -13,7 +13,7 @@ use dapple_symbols::sources::is_others_source;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// The places in a module that fit the name best. Others of the same module are never meant.
+/// The places in a module that fit the name best. The module's other places are never used.
 #[derive(Debug)]
 pub(crate) struct Places {
     rank: Rank,
@@ -22,10 +22,10 @@ pub(crate) struct Places {
     /// How many more functions a regular expression matches.
     beyond: usize,
     list: Vec<Place>,
-    /// The source at the first, in the function that is meant: an inlined call of its own may begin there.
+    /// The source position of the first place, in the function that is meant: an inlined call of that function may begin there.
     position: Option<SourcePosition>,
     names: Vec<String>,
-    /// Those of which the program chooses the code.
+    /// The indirect functions among those that are meant.
     indirect_functions: Vec<IndirectFunction>,
 }
 
@@ -34,34 +34,34 @@ pub(crate) struct Places {
 struct Place {
     /// Past the prologue.
     address: Address,
-    /// Of a copy inlined into another function: its code and name.
+    /// For a copy inlined into another function: its code and its name.
     inlined: Option<(Vec<Range<FileAddress>>, String)>,
 }
 
-/// How well places fit a name; the least fit best.
+/// How well places fit a name; the smallest rank fits best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// They are only in the symbol table. Beside functions with debug information of the same name these are
-    /// others' (a library's, the `main` that rustc makes to call the user's) and a stop there shows no source.
+    /// The places are only in the symbol table. If functions of the same name have debug information, these are others' (a library's,
+    /// the `main` that rustc makes to call the user's), and a stop there shows no source.
     symbol: bool,
-    /// They are copies inlined into a distribution's library, of a function which only has its name: the dynamic
-    /// linker has a `malloc` of its own for itself.
+    /// The places are copies inlined into a distribution's library, of a function that only has the same name: the dynamic linker has a
+    /// `malloc` of its own for itself.
     inlined_elsewhere: bool,
-    /// They are a library's, and a bare name was asked for, which is meant of the user's own functions where there are any.
+    /// The places are a library's, and a bare name was asked for, which means the user's own functions if there are any.
     library: bool,
     /// For `main`, how many namespaces are around it: the program's own is C's and C++'s `main`, or a Rust crate's
     /// `NAME::main`, and not one further inside.
     depth: usize,
 }
 
-/// What a module without the function has to say.
+/// Why a module doesn't have the function.
 #[derive(Debug)]
 pub(crate) enum Absence {
     /// Names that may have been meant, nearest first.
     Similar(Vec<SimilarName>),
     /// There are functions of the name, but with other parameters.
     Overloads(Vec<String>),
-    /// The compiler knew it and left no code.
+    /// The compiler knew it, but generated no code for it.
     NoCode,
     /// It is a type, which may have functions.
     Type { has_functions: bool },
@@ -71,13 +71,13 @@ pub(crate) enum Absence {
 
 /// Where the functions that a regular expression matches are in a module.
 pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Option<Places> {
-    // Who writes a path knows whose functions are meant.
+    // A pattern with a path says itself whose functions it means.
     let whose = match expression.text().contains("::") {
         true => Whose::Anyones,
         false => Whose::OwnFirst,
     };
     let matches = match module.is_distributions() {
-        // All of its debug information would have to be read for what nobody there means.
+        // Only symbols: to read all the debug information of a distribution's library would take long, and its functions are not meant.
         true => module.module.symbols_matching(expression),
         false => module.module.functions_matching(expression, whose),
     };
@@ -89,10 +89,10 @@ pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Op
     })
 }
 
-/// Stands for the name where there is an expression.
+/// Stands for the name if there is an expression.
 const EXPRESSION: &str = "/re";
 
-/// Takes those of a module's functions of a name that are meant.
+/// Selects the functions that are meant from those of a module that have the name.
 pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>) -> Option<Places> {
     let mut found: Vec<(Rank, FoundFunction)> = found
         .into_iter()
@@ -109,7 +109,7 @@ pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>)
         }
     };
     found.retain(|(rank, _)| *rank == best);
-    // What is nearer to the root of its names is more likely the user's.
+    // A function in fewer namespaces is more likely the user's.
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
     let names = names(found.iter().map(|(_, function)| function));
     let indirect = found.extract_if(.., |(_, function)| function.indirect);
@@ -133,7 +133,7 @@ pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>)
 }
 
 fn rank(module: &LoadedModule, function: &FoundFunction, name: &str) -> Rank {
-    // Of an indirect one there's a symbol only; whose it is shows where it's chosen.
+    // An indirect function only has a symbol. It counts as one with debug information if its IFUNC resolver has some.
     let has_chooser = || {
         let resolver = module.module.function_at(function.entry);
         function.indirect && resolver.is_some_and(|resolver| resolver.entry == function.entry)
@@ -150,7 +150,7 @@ fn rank(module: &LoadedModule, function: &FoundFunction, name: &str) -> Rank {
     }
 }
 
-/// Whether a name is written without anything around it.
+/// Whether a name has no path, parameters or wildcards.
 fn is_bare(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
@@ -163,7 +163,7 @@ fn namespaces(name: &str) -> usize {
     name.matches("::").count()
 }
 
-/// More names are not kept.
+/// How many names are kept at most.
 const MOST_NAMES: usize = 6;
 
 /// The functions' short names, in C and C++ with their parameters; each once, the first few.
@@ -211,7 +211,7 @@ impl Place {
     }
 }
 
-/// The answers of modules that are meant: those that fit the name best.
+/// The answers that are meant: those that fit the name best.
 pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Places> + Clone) -> Vec<&'a Places> {
     let best = all.clone().map(|places| places.rank).min();
     all.filter(|places| Some(places.rank) == best).collect()
@@ -222,7 +222,7 @@ impl Places {
         self.list.iter().map(|place| place.address)
     }
 
-    /// How many inlined calls begin at one of the addresses, in the function that is meant there.
+    /// How many inlined calls of the function that is meant begin at `address`.
     pub(crate) fn calls_begun(&self, address: Address, module: &LoadedModule) -> Option<usize> {
         let here = self.list.iter().filter(|place| place.address == address);
         here.map(|place| place.calls(module).len()).min()
@@ -232,7 +232,7 @@ impl Places {
         &self.indirect_functions
     }
 
-    /// What is at `resolver` has chosen the function that begins at `target`; whether that is new.
+    /// The IFUNC resolver at `resolver` has returned the function at `target`. Returns whether that is new.
     pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let Some(module) = modules.at(target) else {
             return false;
@@ -266,7 +266,8 @@ impl Places {
     }
 }
 
-/// What there is to say of functions that are meant by a name, or aren't: libraries' own, and those beyond what one breakpoint takes.
+/// The remark about functions of the name in which the breakpoint doesn't stop: libraries' own, and those beyond what one breakpoint
+/// takes.
 pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
     let name = name.trim();
     let is_expression = NameExpression::read(name).is_some();
@@ -290,7 +291,7 @@ pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
 
 /// Says why a module has no function of the name.
 pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
-    // A distribution's library has names like any; the user's are in the user's code.
+    // A distribution's library has similar names for anything; the user means the user's code.
     if module.is_distributions() {
         return Absence::Similar(Vec::new());
     }
@@ -301,7 +302,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
         }
     }
     let similar = module.module.similar_names(pattern);
-    // Only then it is worth asking what it is.
+    // It is only worth asking what the name is if it exists.
     if !similar.iter().any(|similar| pattern.matches(&similar.name)) {
         return Absence::Similar(similar);
     }
@@ -317,7 +318,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     }
 }
 
-/// What is said of a name that can be none, but is something else.
+/// The message for a text that can't be a function's name, but looks like something else.
 pub(crate) fn no_name(name: &str) -> Option<String> {
     let name = name.trim();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -348,12 +349,12 @@ pub(crate) fn no_name(name: &str) -> Option<String> {
         .map(|_| format!("{name} is a file and not a function; a breakpoint in it needs a line"))
 }
 
-/// What ends the names of sources.
+/// File name extensions of sources.
 const SOURCES: &[&str] = &[
     "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "rs", "s", "S", "asm",
 ];
 
-/// That no function matches yet.
+/// The resolution if no function matches yet.
 pub(crate) fn matches_nothing(expression: &NameExpression) -> Resolution {
     Resolution::Pending(format!(
         "no module that is loaded has a function whose full name matches the regular expression `{}`",
@@ -361,9 +362,9 @@ pub(crate) fn matches_nothing(expression: &NameExpression) -> Resolution {
     ))
 }
 
-/// Why a name is nowhere yet.
+/// The message why no module has the name yet.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
-    /// "At most a few".
+    /// How many names are shown at most.
     const LIMIT: usize = 3;
     let mut similar: Vec<SimilarName> = Vec::new();
     for absence in said {

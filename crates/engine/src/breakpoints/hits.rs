@@ -1,8 +1,8 @@
 //! On which of its hits a breakpoint acts.
 //!
-//! A hit counts when the breakpoint's condition holds; the first is 1. What a count is compared with is read once.
+//! A hit counts when the breakpoint's condition holds; the first is 1. The hit condition is parsed once.
 
-/// Which hits count: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `!= 5`, `% 3`.
+/// The hits on which a breakpoint acts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `!= 5`, `% 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HitCondition {
     /// This one only.
@@ -22,13 +22,13 @@ pub(crate) enum HitCondition {
 }
 
 impl HitCondition {
-    /// Reads what a user wrote. A bare number is the one hit with that number.
+    /// Parses a hit condition. A bare number is the one hit with that number.
     ///
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<HitCondition, String> {
         type Make = fn(u64) -> HitCondition;
-        /// Longer ones before those that they begin with.
+        /// Operators come before their prefixes.
         const OPERATORS: [(&str, Make); 8] = [
             ("==", HitCondition::Equal),
             ("!=", HitCondition::NotEqual),

@@ -1,7 +1,7 @@
 //! Messages that breakpoints write instead of stopping: text with expressions in braces.
 //!
-//! `{expression}` is shown as it is where variables are; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are
-//! braces. What can't be evaluated shows its reason in angle brackets, and the program goes on.
+//! `{expression}` is shown like a variable; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are braces. What can't be
+//! evaluated shows its reason in angle brackets, and the program goes on.
 
 use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
@@ -10,7 +10,7 @@ use dapple_inspect::inspect::kept::KeptValue;
 use dapple_inspect::values::{Contents, NamedValue, Number, Reader, Value, number_of};
 use dapple_symbols::functions::Language;
 
-/// A message, read.
+/// A parsed message.
 #[derive(Debug, Clone)]
 pub(crate) struct LogMessage {
     parts: Vec<Part>,
@@ -22,7 +22,7 @@ enum Part {
     Value {
         expression: Expression,
         format: Option<Format>,
-        /// Where it is in the message, in characters from 1.
+        /// Its column in the message, in characters from 1.
         column: usize,
     },
 }
@@ -42,15 +42,15 @@ pub(crate) struct Format {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
-    /// Those of the values in it that have children.
+    /// The values in the message that have children.
     pub(crate) values: Vec<KeptValue>,
 }
 
-/// The widest field; wider ones are a slip.
+/// The widest field; a wider one is taken for a mistake.
 const WIDEST: usize = 200;
 
 impl LogMessage {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
     /// A sentence with the column of what is wrong.
@@ -126,7 +126,7 @@ impl LogMessage {
         })
     }
 
-    /// Whether its expressions can be read where `language` is spoken.
+    /// Whether its expressions can be parsed in `language`.
     ///
     /// # Errors
     /// A sentence with the expression and its column.
@@ -177,7 +177,7 @@ impl LogMessage {
         Some(message)
     }
 
-    /// The message with what `show` makes of each expression, and of its format.
+    /// The message, with each expression written by `show`, which also gets its format.
     pub(crate) fn message_by(
         &self,
         mut show: impl FnMut(&str, Option<Format>) -> Result<Shown, Error>,
@@ -207,10 +207,10 @@ impl Message {
     }
 }
 
-/// A value as a message has it, and the value itself where it has children.
+/// A value as a message shows it, and the value itself if it has children.
 pub(crate) type Shown = (String, Option<KeptValue>);
 
-/// A value as a message has it.
+/// Shows a value as a message does.
 pub(crate) fn shown(
     named: NamedValue,
     format: Option<Format>,
@@ -225,7 +225,7 @@ pub(crate) fn shown(
     (text, KeptValue::logged(named, rendered, frame, reader))
 }
 
-/// What stands behind a backslash in a message; anything else stays as it is written.
+/// What a backslash and this character mean in a message. `None`: the backslash stays as it is.
 fn escaped(c: char) -> Option<char> {
     match c {
         'n' => Some('\n'),
@@ -235,7 +235,7 @@ fn escaped(c: char) -> Option<char> {
     }
 }
 
-/// Where the brace is that ends an expression; none inside quotes does.
+/// The offset of the brace that ends an expression; braces in quotes don't.
 fn closing(text: &str) -> Option<usize> {
     let mut quoted = None;
     let mut characters = text.char_indices();
@@ -328,7 +328,7 @@ impl Format {
         })
     }
 
-    /// Whether it shows a number for what it is, whatever its type.
+    /// Whether it shows a value's number, whatever its type.
     fn is_of_numbers(self) -> bool {
         matches!(
             self.letter,
@@ -360,7 +360,7 @@ impl Format {
         if !self.zeros {
             return " ".repeat(missing) + &text;
         }
-        // Zeros go behind a sign and a prefix.
+        // Zeros go after a sign and a prefix.
         let sign = text.len() - text.trim_start_matches('-').len();
         let head = match text.get(sign..sign + 2) {
             Some("0x" | "0o" | "0b") if self.prefix => sign + 2,
@@ -370,7 +370,7 @@ impl Format {
         format!("{head}{}{tail}", "0".repeat(missing))
     }
 
-    /// An integer's digits; negative ones' bits as wide as the type, but for `d`.
+    /// A number's digits. A negative number is shown by its bits in the width of its type, except for `d`.
     fn digits(self, number: Number) -> String {
         let (value, size) = match number {
             Number::Integer { value, size, .. } => (value, size),
@@ -432,7 +432,7 @@ fn character(number: Number) -> String {
     shown.map_or_else(|| number.text(), String::from)
 }
 
-/// What is quoted in a value's text, without the quotes: of `0x5555 "name"` it is `name`.
+/// The quoted part of a value's text, without the quotes: `name` of `0x5555 "name"`.
 fn bare_text(text: &str) -> String {
     let inside = text
         .split_once('"')

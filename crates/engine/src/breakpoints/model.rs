@@ -671,7 +671,7 @@ impl Breakpoint {
 
     /// Source files of modules that may be meant, at most a few; those with the same file name come first.
     fn similar_files(&self) -> Vec<PathBuf> {
-        /// "At most a few".
+        /// How many files are named at most.
         const LIMIT: usize = 3;
         let Spec::Line { file, .. } = &self.spec else {
             return Vec::new();

@@ -9,12 +9,12 @@ use rustc_hash::FxHashSet;
 
 /// What the user asked of a breakpoint besides its place. The default stops each time.
 ///
-/// A hit counts when the condition holds. The count begins anew when the condition or the hit condition becomes another;
-/// a new message leaves it.
+/// A hit counts when the condition holds. The count begins anew when the condition or the hit condition is changed; a new message
+/// doesn't change it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BreakpointOptions {
-    /// An expression in the language of the place; the breakpoint acts where it is true. Where it can't be evaluated, the
-    /// program stops, and the stop says why.
+    /// An expression in the language of the place; the breakpoint acts if it is true. If it can't be evaluated, the program stops, and
+    /// the stop says why.
     pub condition: Option<String>,
     /// The hits to act on: `5` or `== 5`, `!= 5`, `>= 5`, `> 5`, `<= 5`, `< 5`, `% 3` (each third).
     pub hits: Option<String>,
@@ -23,38 +23,38 @@ pub struct BreakpointOptions {
     pub log: Option<String>,
 }
 
-/// The same, read and with what it needs to go on.
+/// The options, parsed, and the state that they need.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     asked: BreakpointOptions,
     condition: Option<Expression>,
     hits: Option<HitCondition>,
     log: Option<LogMessage>,
-    /// What is wrong with them, whatever the place.
+    /// What is wrong with the options at any place.
     problem: Option<String>,
-    /// What is wrong with them at a place.
+    /// What is wrong with the options at one place.
     place_problem: Option<String>,
     /// The places where the expressions were checked.
     checked: FxHashSet<Address>,
     /// How many hits have counted.
     count: u64,
-    /// It was said that they call functions of the program.
+    /// The user was told that they call functions of the program.
     calls_told: bool,
 }
 
-/// What is to be done on a hit.
+/// What a breakpoint does on a hit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// Nothing: it goes on.
+    /// Nothing: the thread goes on.
     GoOn,
     Stop,
-    /// The message is to be told; it goes on.
+    /// The message is written; the thread goes on.
     Log(Message),
-    /// The condition can't be evaluated: it stops, and says why.
+    /// The condition can't be evaluated: the thread stops, for this reason.
     Undecided(String),
-    /// The condition has to call a function: it is decided when all have stopped.
+    /// The condition has to call a function: it is evaluated when all threads have stopped.
     Call,
-    /// It goes on, and the message has to call a function: it is written when all have stopped.
+    /// The thread goes on, but the message has to call a function: it is written when all threads have stopped.
     LogCalling,
 }
 
@@ -87,7 +87,7 @@ impl Rules {
         &self.asked
     }
 
-    /// Takes others for these. The hits counted stay where they are counted alike.
+    /// Replaces the options. The hit count stays if hits are counted as before.
     pub(crate) fn replace(&mut self, asked: BreakpointOptions) {
         if self.asked == asked {
             return;
@@ -100,7 +100,7 @@ impl Rules {
         };
     }
 
-    /// Reads the expressions for these places.
+    /// Parses the expressions for these places.
     pub(crate) fn check(&mut self, places: &[Address], modules: &Modules) {
         self.place_problem = None;
         if self.problem.is_some() || (self.condition.is_none() && self.log.is_none()) {
@@ -134,7 +134,7 @@ impl Rules {
         }
     }
 
-    /// Notes that a function is called for them; whether it is the first time.
+    /// Notes that a function is called for them; returns whether for the first time.
     pub(crate) fn calls(&mut self) -> bool {
         !std::mem::replace(&mut self.calls_told, true)
     }
@@ -143,12 +143,12 @@ impl Rules {
         self.log.as_ref()
     }
 
-    /// Why the breakpoint can't be.
+    /// Why the breakpoint can't be set.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref().or(self.place_problem.as_deref())
     }
 
-    /// Modules have come or gone: names may mean something else.
+    /// Modules were loaded or unloaded: names may mean something else.
     pub(crate) fn forget(&mut self) {
         self.checked.clear();
         if let Some(condition) = &mut self.condition {
@@ -159,12 +159,12 @@ impl Rules {
         }
     }
 
-    /// Whether nothing of the thread has to be looked at.
+    /// Whether a hit can be counted without looking at the thread.
     pub(crate) fn look_at_nothing(&self) -> bool {
         self.condition.is_none() && self.log.is_none()
     }
 
-    /// Counts a hit of which nothing has to be looked at.
+    /// Counts a hit whose condition holds.
     pub(crate) fn count_hit(&mut self) -> Act {
         self.count = self.count.saturating_add(1);
         match self.hits {
@@ -173,8 +173,8 @@ impl Rules {
         }
     }
 
-    /// What is to be done with a thread that has come to the breakpoint. `holds` says of the condition what was found out
-    /// otherwise.
+    /// Decides what to do with a thread that has reached the breakpoint. `holds` is the condition's value, if an inferior call has
+    /// found it already.
     pub(crate) fn decide(&mut self, here: &Here<'_>, holds: Option<Result<bool, Error>>) -> Act {
         let holds = match (holds, &mut self.condition) {
             (Some(holds), _) => holds.map(Some),
@@ -187,7 +187,7 @@ impl Rules {
         }
     }
 
-    /// What is to be done, but for the message, where the condition holds or doesn't; `None`: a function has to be called for that.
+    /// As [`Rules::decide`] without the message, given the condition's value; `None`: a function has to be called to evaluate it.
     pub(crate) fn decided(&mut self, holds: Result<Option<bool>, Error>) -> Act {
         match holds {
             Ok(Some(true)) => self.count_hit(),

@@ -1,7 +1,7 @@
-//! The bytes inserted into the debuggee, and its memory as it looks without them.
+//! The software breakpoint sites inserted into the debuggee, and its memory as it looks without them.
 //!
-//! A site is one `int3` with the reasons it is there; the last reason to go takes the byte out. Reads are masked, so
-//! that nobody else ever sees an inserted byte.
+//! A site is one `int3`, with the reasons why it is there; removing the last reason takes the byte out. Reads are masked, so that the
+//! rest of the debugger never sees an inserted byte.
 
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy, decode};
@@ -21,23 +21,23 @@ const LONGEST: u64 = 15;
 pub(crate) enum Reason {
     /// A user's breakpoint, by id.
     User(i64),
-    /// The dynamic linker tells of modules here.
+    /// The dynamic linker reports modules here.
     Loader,
-    /// The step under way goes on here.
+    /// The step under way runs to here.
     Step,
     /// A frame with watched data returns to here.
     FrameEnd,
-    /// Exceptions and jumps pass here on their way, maybe out of a frame with watched data.
+    /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data.
     FrameLeft,
     /// Exceptions pass here.
     Exception,
-    /// An indirect function is chosen here.
+    /// An IFUNC resolver begins here.
     Resolver,
-    /// A choice of one returns to here.
+    /// An IFUNC resolver's call returns to here.
     ResolverReturn,
-    /// A step that is under way is told of exceptions and jumps here; kept while there's one step after the other.
+    /// Exceptions and `longjmp` pass here, for the step under way; kept while one step follows another.
     Hook,
-    /// A call that the user has asked for returns to here, or is left.
+    /// An inferior call returns to here, or is left.
     Call,
 }
 
@@ -46,11 +46,11 @@ pub(crate) enum Reason {
 pub(crate) struct Site {
     original: u8,
     reasons: Vec<Reason>,
-    /// The instruction elsewhere, once a thread had to get past.
+    /// The displaced copy of the instruction, once a thread had to get past.
     pub(crate) copy: Option<Copy>,
-    /// Whether the instruction has more than one byte; `None`: nobody has looked.
+    /// Whether the instruction has more than one byte; `None`: not known yet.
     is_long: Option<bool>,
-    /// Where the guardian sees it.
+    /// The guardian's entry for it.
     note: Option<Note>,
 }
 
@@ -85,13 +85,13 @@ impl Site {
 pub(crate) struct PatchedMemory {
     raw: ProcessMemory,
     sites: BTreeMap<Address, Site>,
-    /// All bytes are out for now.
+    /// All bytes are taken out temporarily.
     lifted: bool,
-    /// What was under bytes that were taken out lately: a child that was forked before still has them.
+    /// The original bytes of sites removed lately: a child that was forked before still has the `int3`.
     removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
-    /// Who takes everything out should the debugger be killed, where somebody has to.
+    /// Takes everything out if the debugger is killed; `None` if that isn't needed.
     guardian: Option<Guardian>,
 }
 
@@ -108,12 +108,12 @@ impl PatchedMemory {
         }
     }
 
-    /// What has become of the threads is not known: the guardian is to look when the kernel has let go of them.
+    /// Leaves it to the guardian to clean up when the kernel has released the threads: their state is not known.
     pub(crate) fn keep_guardian(&mut self) {
         self.guardian = None;
     }
 
-    /// Nothing is inserted any more, nor will be; or there is no process.
+    /// Releases the guardian: nothing is inserted any more, nor will be, or there is no process.
     pub(crate) fn needs_no_guardian(&mut self) {
         if let Some(guardian) = self.guardian.take() {
             guardian.release();
@@ -125,7 +125,7 @@ impl PatchedMemory {
         self.sites.get(&address)
     }
 
-    /// Inserts a byte, or adds a reason where there's one.
+    /// Inserts an `int3`, or adds a reason if there is one.
     pub(crate) fn insert(&mut self, address: Address, reason: Reason) -> io::Result<()> {
         if let Some(site) = self.sites.get_mut(&address) {
             if !site.reasons.contains(&reason) {
@@ -160,7 +160,7 @@ impl PatchedMemory {
         Ok(())
     }
 
-    /// Takes a reason away, and with the last one the byte.
+    /// Removes a reason, and with the last one the byte.
     pub(crate) fn remove(&mut self, address: Address, reason: Reason) {
         let Some(site) = self.sites.get_mut(&address) else {
             return;
@@ -173,7 +173,7 @@ impl PatchedMemory {
         if let Some(site) = self.sites.remove(&address)
             && let Some(copy) = site.copy
         {
-            // A thread may be on its way through the copy.
+            // A thread may be executing the copy.
             self.caves.retire(copy);
         }
         self.removed.insert(address, original);
@@ -182,7 +182,7 @@ impl PatchedMemory {
         strike(&mut self.guardian, note);
     }
 
-    /// Takes the user's breakpoints out that `keep` does not want.
+    /// Removes the user's breakpoints that `keep` does not want.
     pub(crate) fn remove_users(&mut self, keep: impl Fn(Address, i64) -> bool) {
         let mut gone = Vec::new();
         for (address, site) in &self.sites {
@@ -211,12 +211,12 @@ impl PatchedMemory {
         }
     }
 
-    /// Whether a byte that was inserted is in memory no more.
+    /// Whether an inserted byte is no longer in memory.
     pub(crate) fn is_lost(&self, address: Address) -> bool {
         !self.lifted && self.sites.contains_key(&address) && !self.traps_at(address)
     }
 
-    /// Takes a reason away everywhere.
+    /// Removes a reason from all sites.
     pub(crate) fn remove_everywhere(&mut self, reason: Reason) {
         let sites: Vec<Address> = self
             .sites
@@ -229,21 +229,21 @@ impl PatchedMemory {
         }
     }
 
-    /// Takes a byte out for a moment: while a thread executes an instruction that can't be run elsewhere.
+    /// Takes a byte out temporarily: while a thread executes an instruction that can't be run elsewhere.
     pub(crate) fn lift(&self, address: Address) {
         if let Some(site) = self.sites.get(&address) {
             let _ = self.raw.write(address, &[site.original]);
         }
     }
 
-    /// Puts it back, if its site still exists.
+    /// Puts a byte back, if its site still exists.
     pub(crate) fn put_back(&self, address: Address) {
         if self.sites.contains_key(&address) && !self.lifted {
             let _ = self.raw.write(address, &[TRAP]);
         }
     }
 
-    /// Takes all bytes out, while no thread runs: whatever becomes of the debugger then, the program can go on.
+    /// Takes all bytes out temporarily, while no thread runs: if the debugger dies then, the program can go on.
     pub(crate) fn lift_all(&mut self) {
         for address in self.sites.keys() {
             self.lift(*address);
@@ -251,7 +251,7 @@ impl PatchedMemory {
         self.lifted = true;
     }
 
-    /// Puts them back, before a thread runs.
+    /// Puts all bytes back, before a thread runs.
     pub(crate) fn put_back_all(&mut self) {
         if std::mem::take(&mut self.lifted) {
             for address in self.sites.keys() {
@@ -277,14 +277,14 @@ impl PatchedMemory {
         self.caves.forget(&gone);
     }
 
-    /// A module's code ends at `code_end`: what follows in its page may be used for copies.
+    /// A module's code ends at `code_end`: the rest of the page may be used for copies.
     pub(crate) fn add_cave(&mut self, code_end: Address) {
         let raw = &self.raw;
         self.caves
             .add(code_end, &|address, bytes| raw.read(address, bytes).is_ok());
     }
 
-    /// The copy of the instruction at a site, made now if there was none; `None` where that can't be.
+    /// The copy of the instruction at a site, made now if there was none; `None` if it can't be copied.
     pub(crate) fn copy_at(&mut self, address: Address) -> Option<Copy> {
         let site = self.sites.get(&address)?;
         if let Some(copy) = site.copy {
@@ -301,8 +301,8 @@ impl PatchedMemory {
         Some(copy)
     }
 
-    /// Whether there is a site, and only a thread that has run into it stands one byte behind: its instruction is longer
-    /// than one byte, so that none begins there.
+    /// Whether there is a site, and a thread whose pc is one byte after it must have hit it: the instruction is longer than one byte,
+    /// so that no other begins there.
     pub(crate) fn is_unmistakable(&mut self, address: Address) -> bool {
         match self.sites.get(&address).map(|site| site.is_long) {
             None => false,
@@ -326,7 +326,7 @@ impl PatchedMemory {
         self.raw.read(address, &mut byte).is_ok() && byte[0] == TRAP
     }
 
-    /// As [`Memory::read`], as far as memory goes.
+    /// As [`Memory::read`], up to where memory ends; returns the number of bytes.
     pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let count = self.raw.read_some(address, buffer);
         let end = Address(address.0.saturating_add(count as u64));
@@ -340,7 +340,7 @@ impl PatchedMemory {
         count
     }
 
-    /// Writes for the program: under the inserted bytes.
+    /// Writes the program's memory, and leaves the inserted bytes in place.
     pub(crate) fn write(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
         let end = Address(address.0.saturating_add(bytes.len() as u64));
         let mut patched = bytes.to_vec();
@@ -366,24 +366,24 @@ impl PatchedMemory {
         self.raw.write(address, &patched)
     }
 
-    /// What was known of the instructions at sites that have a byte in `range` is no longer so.
+    /// Forgets what is known about the instructions at sites that may have a byte in `range`.
     fn forget_instructions(&mut self, range: Range<Address>) {
         let first = Address(range.start.0.saturating_sub(LONGEST - 1));
         for site in self.sites.range_mut(first..range.end).map(|(_, site)| site) {
             site.is_long = None;
             if let Some(copy) = site.copy.take() {
-                // A thread may be on its way through the copy.
+                // A thread may be executing the copy.
                 self.caves.retire(copy);
             }
         }
     }
 
-    /// No child is on its way that was forked while bytes were in that are out now.
+    /// Forgets the removed sites: no forked child is left that may still have their bytes.
     pub(crate) fn forget_removed(&mut self) {
         self.removed.clear();
     }
 
-    /// Takes everything out of a copy of this memory: a forked child's, or its own when taking leave.
+    /// Takes everything out of a copy of this memory: a forked child's, or the process's own before it is let go.
     pub(crate) fn clean(&self, copy: &ProcessMemory) {
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.
@@ -398,7 +398,7 @@ impl PatchedMemory {
         self.caves.restore(copy);
     }
 
-    /// Goes on with a copy of this memory in which nothing is inserted: that is done before a thread runs in it.
+    /// Changes to a copy of this memory, a forked child's, in which nothing is inserted until a thread is about to run in it.
     pub(crate) fn move_to(&mut self, copy: ProcessMemory, mut guardian: Option<Guardian>) {
         self.clean(&copy);
         self.raw = copy;
@@ -415,7 +415,7 @@ impl PatchedMemory {
         self.caves.empty();
     }
 
-    /// Takes everything out.
+    /// Takes everything out of the process's own memory.
     pub(crate) fn clean_own(&self) {
         self.clean(&self.raw);
     }
@@ -471,7 +471,7 @@ mod tests {
         memory.clean(&copy);
         assert_eq!(byte(&copy), 0x90);
 
-        // What is there when no child is on its way any more is the program's own.
+        // With no such child left, an `int3` there is the program's own.
         memory.forget_removed();
         copy.write(at, &[TRAP]).expect("it is there");
         memory.clean(&copy);

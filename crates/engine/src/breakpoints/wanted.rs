@@ -1,4 +1,4 @@
-//! What the user asks of breakpoints, and what has become of them.
+//! What the user asks of breakpoints, and the state that results.
 
 use super::options::BreakpointOptions;
 use crate::{Address, ThreadId};
@@ -6,25 +6,25 @@ use dapple_inspect::frame::FrameId;
 use dapple_symbols::functions::SourcePosition;
 use std::path::PathBuf;
 
-/// What the user asked of a source line.
+/// A breakpoint on a source line, as the user asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineBreakpoint {
     /// 1-based.
     pub line: u32,
-    /// 1-based, in bytes: of several statements on the line the one that it is in; before the second, or `None`: where the
-    /// line begins.
+    /// 1-based, in bytes. If the line has several statements, it selects the one that it is in. `None`, or a column before the second
+    /// statement: where the line begins.
     pub column: Option<u32>,
-    /// In copies of the source, too: those that have its base name and its content, by the MD5s of the debug information or
-    /// by the files themselves.
+    /// Set it in copies of the source, too: in files with its base name and its content, by the MD5s of the debug information or of the
+    /// files themselves.
     pub copies: bool,
     /// What it does besides stopping.
     pub options: BreakpointOptions,
 }
 
-/// What the user asked of an instruction.
+/// A breakpoint on an instruction, as the user asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstructionBreakpoint {
-    /// Where it begins.
+    /// Where the instruction begins.
     pub address: Address,
     /// What the breakpoint does besides stopping.
     pub options: BreakpointOptions,
@@ -39,33 +39,33 @@ impl From<Address> for InstructionBreakpoint {
     }
 }
 
-/// What the user asked of a function.
+/// A breakpoint on a function, as the user asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionBreakpoint {
-    /// The function, or several: see [`dapple_symbols::names::NamePattern`]. All of a name's overloads, instances and
-    /// inlined copies are meant. `*0x401136` is an address. Functions that only a symbol table has are taken where no other is of that name;
+    /// The name of a function, or of several: see [`dapple_symbols::names::NamePattern`]. All overloads, instances and inlined copies
+    /// of a name are meant. `*0x401136` is an address. Functions that are only in a symbol table are used if no other has the name.
     /// `main` is the program's own, in Rust `CRATE::main`.
     pub name: String,
     /// What it does besides stopping.
     pub options: BreakpointOptions,
 }
 
-/// What has become of a breakpoint.
+/// The state of a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakpointState {
-    /// Stable while the breakpoint is: what is asked for again keeps it when a list is set anew. From 1.
+    /// Stable while the breakpoint exists: when a list is set anew, a breakpoint that is in it again keeps its id. From 1.
     pub id: i64,
-    /// What it was asked for on.
+    /// What it was set on.
     pub asked: Asked,
     /// Where it is.
     pub resolution: Resolution,
-    /// Of a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
+    /// For a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
     /// name. At most a few.
     pub similar: Vec<PathBuf>,
 }
 
 impl BreakpointState {
-    /// Why it isn't set; `None`: it is.
+    /// Why it isn't set; `None` if it is.
     pub fn problem(&self) -> Option<&str> {
         match &self.resolution {
             Resolution::Resolved { .. } => None,
@@ -74,7 +74,7 @@ impl BreakpointState {
     }
 }
 
-/// What a breakpoint was asked for on.
+/// What a breakpoint was set on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// A line.
@@ -98,26 +98,25 @@ pub enum Asked {
 pub enum Resolution {
     /// Armed at these addresses.
     Resolved {
-        /// The source at the first location: for a line, the one that has the code, in the file as requested. A
-        /// function may have none.
+        /// The source position of the first location: for a line, the one that has the code, in the file as requested. A function may
+        /// have none.
         position: Option<SourcePosition>,
         /// Every location.
         addresses: Vec<Address>,
-        /// The functions that a name has led to: short names, in C and C++ with their parameters; each once, the first
-        /// few of a module.
+        /// The functions that a name means: short names, in C and C++ with their parameters; each once, the first few of a module.
         functions: Vec<String>,
-        /// That it isn't where it was asked for: a line without code has it on the next one of its function. Or that it is not
-        /// in all places where it should be, or that others have functions of the name, too.
+        /// How the breakpoint differs from what was asked for: it was moved from a line without code to the next one of the function,
+        /// couldn't be inserted at all locations, or libraries have functions of the name, too.
         remark: Option<String>,
     },
-    /// No module knows the file or the function yet, or there is no memory at the address; one loaded later may. The text says what
-    /// was looked for.
+    /// No module has the file or the function, or there is no memory at the address; a module that is loaded later may. The text says
+    /// what was looked for.
     Pending(String),
-    /// It can't be: the text says why, and what is near.
+    /// It can't be set: the text says why, and what is near.
     Failed(String),
 }
 
-/// Where a temporary breakpoint is to be.
+/// Where a temporary breakpoint is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemporaryPlace {
     /// A line: see [`LineBreakpoint`].
@@ -138,25 +137,25 @@ pub enum TemporaryPlace {
     Address(Address),
 }
 
-/// A breakpoint that is gone with the first stop that has its id.
+/// A breakpoint that is removed by the first stop that it causes.
 ///
-/// Until then it stays, whatever stops meanwhile: who runs to a place and is stopped elsewhere takes it back.
+/// Until then it stays, whatever other stops there are. A client that runs to a place and is stopped elsewhere removes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryBreakpoint {
     /// Where it is.
     pub place: TemporaryPlace,
-    /// On what condition and at which hit it stops. With a message it never does, and stays.
+    /// Its condition, and the hits at which it stops. With a message it never stops, and so stays.
     pub options: BreakpointOptions,
     /// Only this thread is stopped.
     pub thread: Option<ThreadId>,
-    /// Only the frame's thread is stopped: in the frame or one that called it, not in what it calls; and where the frame
-    /// returns to, or an exception, a panic or longjmp(3) takes it that leaves the frame, if it is not stopped before. It is
-    /// gone with its thread.
+    /// Only the frame's thread is stopped, and only in the frame or its callers, not in its callees. If it isn't stopped before, it is
+    /// stopped when it leaves the frame: at the return address, or where an exception, a panic or longjmp(3) takes it. The breakpoint
+    /// is removed when its thread ends.
     pub frame: Option<FrameId>,
 }
 
 impl TemporaryBreakpoint {
-    /// One that stops any thread that comes there.
+    /// One that stops any thread that reaches the place.
     pub fn at(place: TemporaryPlace) -> TemporaryBreakpoint {
         TemporaryBreakpoint {
             place,
@@ -170,10 +169,10 @@ impl TemporaryBreakpoint {
 /// A temporary breakpoint that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporarySet {
-    /// No other breakpoint has it. The stop has it as it has those of other breakpoints.
+    /// Its id, which no other breakpoint has. A stop reports it like the ids of other breakpoints.
     pub id: i64,
-    /// The source at the first place.
+    /// The source position of the first location.
     pub position: Option<SourcePosition>,
-    /// Every place.
+    /// Every location.
     pub addresses: Vec<Address>,
 }

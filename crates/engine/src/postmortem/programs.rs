@@ -1,7 +1,7 @@
-//! Where the files are now that a core file's process had in memory.
+//! Finds where the files of a core file's process are now.
 //!
-//! Responsible for the order in which places are tried. Whether what is there is the build that ran is for who opens it to tell, and a place that is only guessed
-//! is taken for nothing less.
+//! It decides in which order places are tried. The caller checks whether a file is the build that ran; a file at a guessed place must
+//! be proven to be that.
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ const DELETED: &str = " (deleted)";
 /// What must be known of a file before it stands for the one that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// That it is the same build, by its id.
+    /// It is the same build, by its id.
     Needed,
-    /// That it is not known to be another: somebody, or the core file, says that it is this.
+    /// It is not known to be another build: the user, or the core file, names this file.
     Said,
 }
 
 /// The program that is looked for.
 pub(super) struct Sought<'a> {
-    /// What the user calls it.
+    /// What the user has given: a path or a name.
     pub(super) given: Option<&'a Path>,
     /// Where it was when it ran.
     pub(super) was: Option<&'a Path>,
     pub(super) core: &'a Path,
 }
 
-/// Opens a file as one that ran; the reason why it isn't.
+/// Opens a file as one that ran, or says why it isn't.
 type Open<'a> = dyn FnMut(&Path, Proof) -> Result<(), String> + 'a;
 
 impl Sought<'_> {
-    /// Where it is now.
+    /// Finds where the program is now.
     pub(super) fn find(&self, open: &mut Open<'_>) -> Result<PathBuf, String> {
         match (self.given, self.was) {
             (Some(given), _) if is_name(given) => self.find_by_name(given, open),
@@ -52,7 +52,7 @@ impl Sought<'_> {
         }
     }
 
-    /// The first of this name that is the build that ran; else the reason of the first that is there.
+    /// The first file of this name that is the build that ran, else the error of the first that exists.
     fn find_by_name(&self, name: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places = vec![name.to_owned()];
@@ -82,7 +82,7 @@ impl Sought<'_> {
     }
 }
 
-/// Opens a file where it was, or what stands there now if it is the same build.
+/// Opens a file where it was; if it was deleted, the file that is there now, if it is the same build.
 pub(super) fn as_it_was(was: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
     let why = match open(was, Proof::Said) {
         Ok(()) => return Ok(was.to_owned()),
@@ -95,7 +95,7 @@ pub(super) fn as_it_was(was: &Path, open: &mut Open<'_>) -> Result<PathBuf, Stri
     open(&now, Proof::Needed).map(|()| now)
 }
 
-/// A name to be looked for, no path.
+/// Whether this is only a name, which has to be looked for.
 fn is_name(path: &Path) -> bool {
     path.components().count() == 1 && path.file_name() == Some(path.as_os_str())
 }

@@ -1,4 +1,4 @@
-//! Giving variables, registers and what lies in memory other values.
+//! Assigning values to variables, registers and memory.
 
 use super::Session;
 use crate::Error;
@@ -9,23 +9,22 @@ use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{NamedValue, Rendered};
 
-/// A value, as it is shown, and what has changed for it.
+/// A value, as it is shown, and what was changed to get it.
 type Valued = (Result<(NamedValue, Rendered), Error>, Changed);
 
-/// Has a text evaluated by who may run the program.
+/// Evaluates a text in a live process, which may run for that.
 type InLife = fn(&mut Owner, &str, Option<FrameId>, &CallOptions) -> Valued;
 
-/// Has it evaluated where there is only a core file.
+/// Evaluates a text in a core file.
 type AfterDeath =
     fn(&mut dyn Inspect, &str, Option<FrameId>) -> Result<(NamedValue, Rendered), Error>;
 
 impl Session {
-    /// Gives `target` the value of the expression `text`, both in a frame; without one, in the innermost of the thread
-    /// that stopped. Whatever can't be done leaves all as it was, but for what functions do that the expression calls; so what has
-    /// changed is told either way.
+    /// Assigns the value of the expression `text` to `target`, both in a frame; without one, in the innermost frame of the thread that
+    /// stopped. If that fails, nothing is changed but by functions that the expression calls; so the changes are returned in any case.
     ///
     /// # Errors
-    /// [`Error::Expression`] where the value is none for the target, or the target has no place, or one that is read-only;
+    /// [`Error::Expression`] if the value doesn't fit the target, or the target has no location, or a read-only one;
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn assign(
         &self,
@@ -38,13 +37,13 @@ impl Session {
         told(self.ask(move |owner| owner.assign(&target, &text, frame, &options)))
     }
 
-    /// As [`Session::evaluate`], of an expression that may call functions of the program, `f(1, 2)`. They run on the frame's thread,
+    /// As [`Session::evaluate`], for an expression that may call functions of the program, `f(1, 2)`. They run on the frame's thread,
     /// which afterwards is where it was, with all its registers; what they write to memory stays. Breakpoints in them are passed over.
-    /// What has changed is told whether there is a value or not.
+    /// The changes are returned whether there is a value or not.
     ///
     /// # Errors
-    /// As [`Session::evaluate`]; [`Error::Expression`] also where a call doesn't return: it runs into a signal, throws or jumps out,
-    /// takes too long. Then it was given up.
+    /// As [`Session::evaluate`]; [`Error::Expression`] also if a call doesn't return, because it runs into a signal, throws or jumps
+    /// out, or takes too long. Then the call is abandoned.
     pub fn evaluate_calling(
         &self,
         text: &str,
@@ -58,7 +57,7 @@ impl Session {
         )
     }
 
-    /// As [`Session::evaluate_calling`], but of an assignment (`x = 3`, `x += f(1)`) the value of its target afterwards.
+    /// As [`Session::evaluate_calling`]; an assignment (`x = 3`, `x += f(1)`) has the value of its target afterwards.
     ///
     /// # Errors
     /// As [`Session::evaluate_calling`] and [`Session::assign`].
@@ -86,7 +85,7 @@ impl Session {
     }
 }
 
-/// An answer where there may be nobody to give one.
+/// Flattens an answer, which is missing if the session has ended.
 fn told<T>(answer: Result<(Result<T, Error>, Changed), Error>) -> (Result<T, Error>, Changed) {
     match answer {
         Ok((found, changed)) => (found, changed),

@@ -1,4 +1,4 @@
-//! Sessions that look at what a process has left.
+//! Core files: opening them as sessions, and writing them.
 
 use super::keeper::Keeper;
 use super::{Session, Start};
@@ -23,8 +23,8 @@ impl Session {
         })
     }
 
-    /// Writes the stopped process down as a core file, which only the user can read, and that must not be there yet. What is mapped
-    /// of files and can't have been changed is left out, as the kernel does.
+    /// Writes a core dump of the stopped process to a file that only the user can read, and that must not exist yet. Mapped parts of
+    /// files that can't have been changed are left out, as the kernel does.
     ///
     /// # Errors
     /// [`Error::System`] that names the file; [`Error::NotStopped`], [`Error::Ended`], [`Error::PostMortem`].
@@ -38,7 +38,7 @@ impl Session {
         self.process.start == Start::PostMortem
     }
 
-    /// Has told, as an event, why the process has ended or was written down. Nothing happens for a live one.
+    /// Sends the event that says why the process ended or was dumped. Does nothing for a live process.
     pub fn tell_end(&self) {
         if let Keeper::PostMortem(remains) = &self.keeper {
             let remains = remains.lock();

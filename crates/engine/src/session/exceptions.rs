@@ -6,7 +6,7 @@ use dapple_inspect::exceptions::{Exception, ExceptionFilters};
 use dapple_target::signals::SignalTable;
 
 impl Session {
-    /// Says what becomes of signals. Works while running.
+    /// Sets what happens when signals come. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -14,7 +14,7 @@ impl Session {
         self.ask(move |owner| owner.set_signals(table))
     }
 
-    /// Says which exceptions of languages stop. Works while running.
+    /// Sets which language exceptions stop the program. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -22,7 +22,7 @@ impl Session {
         self.ask(move |owner| owner.set_exception_filters(filters))
     }
 
-    /// What a thread has stopped for, where that is an exception or a signal.
+    /// The exception or signal that a thread has stopped for, if any.
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].

@@ -5,12 +5,12 @@ use crate::forks::HandedOver;
 use crate::{Error, ThreadId};
 
 impl Session {
-    /// The session is about another process now, as [`Event::Followed`](crate::Event::Followed) has told.
+    /// The session debugs another process now, as [`Event::Followed`](crate::Event::Followed) has reported.
     pub fn goes_on_with(&mut self, process: ProcessInfo) {
         self.process = process;
     }
 
-    /// Lets a child run on that is held, as if there had never been a debugger. False when it has ended or been handed over.
+    /// Releases a child that was kept stopped, as if there had never been a debugger. `false` if it has ended or was handed over.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -18,11 +18,11 @@ impl Session {
         self.ask(move |owner| owner.let_child_go(ThreadId(child)))
     }
 
-    /// Has a held child wait without a tracer, for a session in the process `tracer` to take it. What becomes of that has to be told
-    /// by [`Session::child_was_taken`] or [`Session::take_child_back`].
+    /// Makes a kept child wait without a tracer, for a session in the process `tracer` to take it over. The caller has to report the
+    /// outcome by [`Session::child_was_taken`] or [`Session::take_child_back`].
     ///
     /// # Errors
-    /// [`Error::Refused`]: it stays held, or is dead. [`Error::Ended`].
+    /// [`Error::Refused`]: the child stays stopped here, or is dead. [`Error::Ended`].
     pub fn hand_child_over(&self, child: i32, tracer: i32) -> Result<HandedOver, Error> {
         self.ask(move |owner| owner.hand_child_over(ThreadId(child), tracer))?
     }
@@ -35,7 +35,7 @@ impl Session {
         self.ask(move |owner| owner.child_was_taken(ThreadId(child)))
     }
 
-    /// Nobody has taken the child: it is let go.
+    /// No session has taken the child: it is released.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -1,8 +1,8 @@
-//! Who looks after the debuggee: a thread of its own, or the one that began the session.
+//! Which thread owns the debuggee: one of its own, or the one that began the session.
 //!
-//! ptrace(2) binds a debuggee to one thread. A thread of its own needs nothing of whoever uses the session, but each
-//! command takes two switches between threads and each event one, which is most of what a step costs. A loop that can wait for the
-//! debuggee itself, with [`Session::attend`](super::Session::attend), saves them.
+//! ptrace(2) binds a debuggee to one thread. A thread of its own asks nothing of the session's user, but each command takes two
+//! switches between threads and each event one, which is most of what a step costs. A loop that can wait for the debuggee itself, with
+//! [`Session::attend`](super::Session::attend), saves them.
 
 use crate::Error;
 use crate::owner::{Command, CommandQueue, Owner};
@@ -16,18 +16,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, ThreadId};
 
-/// Who is to look after the debuggee.
+/// Which thread is to own the debuggee.
 #[derive(Debug, Clone, Default)]
 pub enum Keep {
     /// A thread of its own.
     #[default]
     Apart,
-    /// The calling thread, which is to call [`Session::attend`](super::Session::attend) again and again, and is the only one that may use the
-    /// session. It is woken there by this.
+    /// The calling thread. It must call [`Session::attend`](super::Session::attend) again and again, and is the only one that may use
+    /// the session. This waker ends its wait.
     Here(Arc<Waker>),
 }
 
-/// Who does.
+/// The thread that owns the debuggee.
 pub(super) enum Keeper {
     Apart {
         commands: Sender<Command>,
@@ -39,7 +39,7 @@ pub(super) enum Keeper {
         owner: Box<Mutex<Owner>>,
         thread: ThreadId,
     },
-    /// Nobody needs to: there is no process any more.
+    /// None: there is no process any more.
     PostMortem(Box<Mutex<PostMortem>>),
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Keeper {
 }
 
 impl Keeper {
-    /// Begins by `start`, on the thread that is to keep the debuggee; `failed` is for when that gives no answer.
+    /// Runs `start` on the thread that is to own the debuggee; `failed` is the error if it gives no answer.
     pub(super) fn begin(
         keep: Keep,
         failed: impl FnOnce() -> Error,
@@ -108,7 +108,7 @@ impl Keeper {
         }
     }
 
-    /// As [`Keeper::ask`], for what only looks, which can be done post mortem, too.
+    /// As [`Keeper::ask`], for commands that only look, which also work post mortem.
     pub(super) fn look<R: Send + 'static>(
         &self,
         look: impl FnOnce(&mut dyn Inspect) -> R + Send + 'static,
@@ -124,7 +124,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for the debuggee or the waker, once, and deals with it; false when there is nothing to wait for.
+    /// Waits for the debuggee or the waker, once, and handles what happened; `false` if there is nothing to wait for.
     pub(super) fn attend(&self) -> bool {
         match self {
             Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
@@ -132,7 +132,7 @@ impl Keeper {
         }
     }
 
-    /// Whether all threads of the debuggee are held, where this thread keeps it.
+    /// Whether all threads of the debuggee are stopped, if this thread owns it.
     pub(super) fn is_held(&self) -> bool {
         match self {
             Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
@@ -140,7 +140,7 @@ impl Keeper {
         }
     }
 
-    /// Whether a stop is expected at once, where this thread keeps the debuggee.
+    /// Whether a stop is expected at once, if this thread owns the debuggee.
     pub(super) fn stops_soon(&self) -> bool {
         match self {
             Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
@@ -148,7 +148,7 @@ impl Keeper {
         }
     }
 
-    /// Does something with the debuggee, on the thread that keeps it.
+    /// Runs `act` on the thread that owns the debuggee, which must be the calling one.
     fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
         let Keeper::Here { owner, thread } = self else {
             return Err(Error::Ended);
@@ -170,7 +170,7 @@ impl Keeper {
         })
     }
 
-    /// Takes leave. When this returns, the debuggee is gone or free.
+    /// Ends the session. When this returns, the debuggee is gone or free.
     pub(super) fn end(&mut self, how: Leave) {
         // An error says that the debuggee has ended by itself.
         match self {
@@ -190,7 +190,7 @@ impl Keeper {
     }
 }
 
-/// Starts a thread that keeps what `start` begins.
+/// Starts a thread that owns what `start` makes.
 fn apart(
     failed: impl FnOnce() -> Error,
     start: impl FnOnce() -> Result<(Owner, ProcessInfo), Error> + Send + 'static,
@@ -217,7 +217,7 @@ fn apart(
     match started.recv().unwrap_or_else(|_| Err(failed())) {
         Ok(process) => Ok((thread, process)),
         Err(error) => {
-            // What it may have traced is let go with its end.
+            // A process that it may have traced is released when the thread ends.
             let _ = thread.join();
             Err(error)
         }

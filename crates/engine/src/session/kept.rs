@@ -1,4 +1,4 @@
-//! Values that are looked at after the program has run on.
+//! Values that can be opened after the program has run on.
 
 use super::Session;
 use crate::Error;
@@ -9,8 +9,8 @@ use dapple_inspect::values::{Format, NamedValue, Rendered};
 use std::ops::Range;
 
 impl Session {
-    /// Keeps a value beyond the stop that it was found in; `None`: it has no children. Without a frame, it is of the innermost one of the thread
-    /// that stopped.
+    /// Keeps a value beyond the stop that it was found in; `None`: it has no children. Without a frame, it belongs to the innermost one
+    /// of the thread that stopped.
     ///
     /// # Errors
     /// As [`Session::variables`].
@@ -23,8 +23,8 @@ impl Session {
         self.look(move |threads| threads.keep(named, rendered, frame))?
     }
 
-    /// Children of a kept value by position, as [`Session::children`], in a format unless the value has one. In a later stop they are what
-    /// is there now.
+    /// Children of a kept value by position, as [`Session::children`], in a format unless the value has one. At a later stop they have
+    /// their current contents.
     ///
     /// # Errors
     /// [`Error::Refused`]: what has become of the value; and as [`Session::variables`].

@@ -9,8 +9,8 @@ pub use dapple_inspect::inspect::memory::{MOST_MEMORY, MemoryRead};
 use std::ops::Range;
 
 impl Session {
-    /// Reads the debuggee's memory as it is without breakpoints, as far as there is any, and no more than [`MOST_MEMORY`]. Works while
-    /// running.
+    /// Reads the debuggee's memory as it is without breakpoints, as far as it is readable, and no more than [`MOST_MEMORY`]. Works
+    /// while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -18,8 +18,8 @@ impl Session {
         self.look(move |threads| threads.read_memory(address, length))
     }
 
-    /// Writes into the debuggee's memory, under the breakpoints in it. Code may be written over, other
-    /// memory only where the program itself may write.
+    /// Writes into the debuggee's memory, and keeps the breakpoints in it. Code may be overwritten, other memory only where the program
+    /// itself may write.
     ///
     /// # Errors
     /// [`Error::Refused`], and nothing is changed; [`Error::NotStopped`], [`Error::Ended`].
@@ -32,7 +32,8 @@ impl Session {
         self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
     }
 
-    /// The instructions of a window, exactly as many as are wanted: where there are none, bytes stand for them. Works while running.
+    /// The instructions of a window, exactly as many as are wanted: bytes that are no instructions are shown as bytes. Works while
+    /// running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -48,7 +49,7 @@ impl Session {
         self.look(move |threads| threads.disassemble_range(range))
     }
 
-    /// The piece of code around an address that is known to be one: a function, mostly. Works while running.
+    /// The piece of code around an address, mostly a function, if its bounds are known. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

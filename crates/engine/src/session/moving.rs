@@ -16,29 +16,28 @@ impl Session {
         self.ask(move |owner| owner.goto_targets(&file, line))
     }
 
-    /// Moves a stopped thread within the function it is in; what lies between is not executed. Ends in an
-    /// [`crate::Event::Stopped`]. Returned are the registers that the code there counts on and that what is before it in the
-    /// function has written: with something else in them, the program may go wrong.
+    /// Moves a stopped thread within the function it is in; the code in between is not executed. Ends in an [`crate::Event::Stopped`].
+    /// Returns the registers that the code at the target relies on and that earlier code of the function sets: with other values in
+    /// them, the program may go wrong.
     ///
     /// # Errors
-    /// [`Error::Refused`] where it is another function, or the stack is laid out otherwise; [`Error::NotStopped`],
+    /// [`Error::Refused`] if the target is in another function, or the stack is laid out otherwise there; [`Error::NotStopped`],
     /// [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn goto(&self, thread: ThreadId, target: Address) -> Result<Vec<&'static str>, Error> {
         self.ask(move |owner| owner.goto(thread, target))?
     }
 
-    /// Has a thread begin the function of a frame again, with the arguments as they are in memory now; frames that it has
-    /// called are left, without destructors or drops. What was done is not undone. Ends in an [`crate::Event::Stopped`].
+    /// Makes a thread begin the function of a frame again, with the arguments as they are in memory now. The frames that it has called
+    /// are left without destructors or drops. Effects are not undone. Ends in an [`crate::Event::Stopped`].
     ///
     /// # Errors
-    /// [`Error::Refused`] where something is lost that the function needs; [`Error::StaleFrame`], [`Error::NotStopped`],
-    /// [`Error::Ended`].
+    /// [`Error::Refused`] if something is lost that the function needs; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn restart_frame(&self, frame: FrameId) -> Result<(), Error> {
         self.ask(move |owner| owner.restart_frame(frame))?
     }
 
-    /// Ends threads as `exit(2)` does: no destructors run, what they have locked stays locked, and who joins them goes on.
-    /// Works while running.
+    /// Ends threads as `exit(2)` does: no destructors run, what they have locked stays locked, and threads that join them go on. Works
+    /// while running.
     ///
     /// # Errors
     /// [`Error::Refused`] for the first thread, with which the program would end; [`Error::NoSuchThread`], [`Error::Ended`].

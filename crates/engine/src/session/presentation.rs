@@ -5,9 +5,9 @@ use crate::Error;
 use std::path::PathBuf;
 
 impl Session {
-    /// Shows values as these Natvis files say, in place of those that were given before; of entries that are for the same type, that of a file
-    /// that comes first. Files are read now. What is wrong with them is told ([`Event::PresentationWarnings`](crate::Event::PresentationWarnings)),
-    /// and the rest is used.
+    /// Shows values as these Natvis files say, in place of the files given before. If several entries are for one type, the one in the
+    /// first file is used. The files are read now. Their problems are reported
+    /// ([`Event::PresentationWarnings`](crate::Event::PresentationWarnings)), and the rest is used.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -15,7 +15,7 @@ impl Session {
         self.look(move |inspect| inspect.known().presentation().load(&files))
     }
 
-    /// Shows behind a plain pointer's address what it points to, or, as at first, the address alone.
+    /// Sets whether a plain pointer's address is followed by what it points to. At first it is not.
     ///
     /// # Errors
     /// [`Error::Ended`].

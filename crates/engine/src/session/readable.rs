@@ -1,3 +1,3 @@
-//! Waking the thread that keeps a debuggee ([`Keep::Here`](super::Keep::Here)) when there is something to be read.
+//! Waking the thread that owns a debuggee ([`Keep::Here`](super::Keep::Here)) when there is something to be read.
 
 pub use dapple_target::linux::readable::{prepare, tell};

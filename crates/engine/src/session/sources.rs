@@ -1,4 +1,4 @@
-//! The source files of what is loaded.
+//! The source files of the loaded modules.
 
 use super::Session;
 use crate::Error;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use dapple_symbols::sources::Source as SourceFile;
 
-/// A module that was loaded at a time, to be asked for its sources on any thread: of large programs that takes a while.
+/// A module that was loaded at some time. It can be asked for its sources on any thread: for large programs that takes a while.
 #[derive(Debug, Clone)]
 pub struct SourcesOf {
     module: u64,
@@ -28,7 +28,7 @@ impl SourcesOf {
 }
 
 impl Session {
-    /// What is loaded now, for its sources. Works while running.
+    /// The modules that are loaded now, to be asked for their sources. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -50,7 +50,7 @@ impl Session {
 }
 
 impl Session {
-    /// Asks debuginfod servers for a source of a module, by its id, where the session was begun with them; an answer comes as
+    /// Asks debuginfod servers for a source of a module, by the module's id, if the session uses such servers. An answer comes as
     /// [`Event::SourceFetched`](crate::Event::SourceFetched).
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl Session {
         self.ask(move |owner| owner.fetch_source(module, source))
     }
 
-    /// Ends the wait for the debug information that servers are asked for just now ([`Event::Fetching`](crate::Event::Fetching)); other modules' are
-    /// asked for then.
+    /// Stops waiting for the debug information that servers are being asked for ([`Event::Fetching`](crate::Event::Fetching)); then the
+    /// next module's is asked for.
     ///
     /// # Errors
     /// [`Error::Ended`].

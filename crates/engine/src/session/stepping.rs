@@ -18,7 +18,7 @@ impl Session {
         self.step_as(thread, kind, StepOptions::default())
     }
 
-    /// As [`Session::step`], in another way.
+    /// As [`Session::step`], with options.
     ///
     /// # Errors
     /// As [`Session::step`].
@@ -31,7 +31,7 @@ impl Session {
         self.ask(move |owner| owner.start_step(thread, kind, options))?
     }
 
-    /// Says which code steps don't enter. Works while running; a step under way ends as it would have.
+    /// Sets which code steps don't enter. Works while running; a step under way ends as it would have.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -39,8 +39,8 @@ impl Session {
         self.ask(move |owner| owner.set_skip(list))
     }
 
-    /// What the function has returned that a step went out of into this frame, under the function's name with `()`; `None`
-    /// after all other stops, and where nothing was returned.
+    /// The value that was returned by the function which a step has left for this frame, under the function's name with `()`. `None`
+    /// after all other stops, and if nothing was returned.
     ///
     /// # Errors
     /// [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
@@ -48,8 +48,8 @@ impl Session {
         self.look(move |threads| threads.returned(frame))?
     }
 
-    /// What the rest of the line calls that the innermost frame of a thread stands on, in order of execution as far as the
-    /// order of the code tells that; empty without a line.
+    /// The calls that the rest of a line makes, where the line is that of a thread's innermost frame. They are in order of execution as
+    /// far as the order of the code tells that; empty without a line.
     ///
     /// # Errors
     /// [`Error::Refused`] for other frames; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].

@@ -6,10 +6,10 @@ pub use crate::breakpoints::wanted::{TemporaryBreakpoint, TemporaryPlace, Tempor
 use crate::owner::Owner;
 
 impl Session {
-    /// Sets a temporary breakpoint beside all others. Works while running, but for one in a frame.
+    /// Sets a temporary breakpoint, in addition to all others. Works while running, except for one in a frame.
     ///
     /// # Errors
-    /// [`Error::Refused`] where it can't be: why; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
+    /// [`Error::Refused`] with the reason why it can't be set; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
     pub fn set_temporary_breakpoint(
         &self,
         wanted: TemporaryBreakpoint,
@@ -17,7 +17,7 @@ impl Session {
         self.ask(move |owner: &mut Owner| owner.set_temporary(wanted))?
     }
 
-    /// Takes a temporary breakpoint back; harmless when it is gone.
+    /// Removes a temporary breakpoint; harmless when it is gone.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -1,4 +1,4 @@
-//! Breakpoints on data.
+//! Data breakpoints.
 
 use super::Session;
 use crate::Error;
@@ -9,7 +9,7 @@ pub use crate::breakpoints::data::{
 pub use dapple_symbols::functions::Language;
 
 impl Session {
-    /// Finds what can be watched of data: of `length` bytes, or of as many as its type has. Needs a stop.
+    /// Finds data that can be watched: `length` bytes, or as many as its type has. Needs a stop.
     ///
     /// # Errors
     /// [`Error::Expression`] with the reason why it can't be; [`Error::NotStopped`], [`Error::StaleFrame`], [`Error::Ended`].
@@ -17,8 +17,8 @@ impl Session {
         self.ask(move |owner| owner.data_target(place, length))?
     }
 
-    /// Replaces all breakpoints on data; the answer has the same order and count. Works while running. They hold in every
-    /// thread, also in those that begin later, but not in child processes.
+    /// Replaces all data breakpoints; the answer has the same order and count. Works while running. They apply to every thread, also to
+    /// those that begin later, but not to child processes.
     ///
     /// # Errors
     /// [`Error::Ended`].

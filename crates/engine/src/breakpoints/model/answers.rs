@@ -1,4 +1,4 @@
-//! What modules say of a breakpoint: where its line or function is in them, or why it isn't.
+//! What modules answer about a breakpoint: where its line or function is in them, or why it isn't.
 
 use crate::Address;
 use crate::breakpoints::function::{self, Absence, Places};
@@ -9,13 +9,13 @@ use dapple_symbols::source_copies::Contents;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a module said.
+/// A module's answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) module: u64,
-    /// What is found in it isn't looked for in a distribution's libraries.
+    /// The module isn't a distribution's: what is found in it isn't looked for in distributions' libraries.
     pub(super) is_users: bool,
-    /// There may be more once the module has an index.
+    /// The module may find more once it has an index.
     pub(super) incomplete: bool,
     pub(super) said: Said,
 }
@@ -26,7 +26,7 @@ impl Answer {
     }
 }
 
-/// What a module said of a line or a function.
+/// A module's answer about a line or a function.
 #[derive(Debug)]
 pub(super) enum Said {
     Found(Vec<Location>),
@@ -42,11 +42,12 @@ pub(super) enum Said {
 }
 
 impl Said {
-    /// Of what was said of a source and of its copy, what tells where the line is, or else more of why it is nowhere.
+    /// Combines the answers about a source and about a copy of it: the locations, or else the answer that says more about why there are
+    /// none.
     fn or(self, copy: Said) -> Said {
         match (self, copy) {
             (Said::Found(mut locations), Said::Found(more)) => {
-                // One may have been found under a path that is only similar.
+                // The copy may have been found already, under a similar path.
                 let known = |l: &Location| locations.iter().any(|k| k.address == l.address);
                 let new: Vec<Location> = more.into_iter().filter(|l| !known(l)).collect();
                 locations.extend(new);
@@ -61,7 +62,7 @@ impl Said {
 
 #[derive(Debug, Clone)]
 pub(super) struct Location {
-    /// As the debug information calls it.
+    /// The path in the debug information.
     pub(super) file: Arc<Path>,
     pub(super) address: Address,
     pub(super) line: u32,
@@ -71,7 +72,7 @@ pub(super) struct Location {
     pub(super) calls_around: usize,
 }
 
-/// What a module says of a line of a source.
+/// Asks a module about a line of a source.
 pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
     let location = |l: LineLocation| Location {
         file: l.file,
@@ -97,7 +98,7 @@ pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Op
     }
 }
 
-/// As [`ask_line`], of all sources that have these contents, too.
+/// As [`ask_line`], also about all sources that have these contents.
 pub(super) fn ask_copies(
     module: &LoadedModule,
     file: &Path,
@@ -113,7 +114,7 @@ pub(super) fn ask_copies(
     copies.fold(own, Said::or)
 }
 
-/// What the module says, and whether it may say more once it has an index.
+/// Asks a module about a function; also returns whether it may find more once it has an index.
 pub(super) fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
     let nothing = || Said::NoFunction(Absence::Similar(Vec::new()));
     match NameExpression::read(name) {

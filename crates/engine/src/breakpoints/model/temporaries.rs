@@ -1,4 +1,4 @@
-//! Breakpoints that are in none of the user's lists, and gone once they have stopped a thread.
+//! Temporary breakpoints: they are in none of the client's lists, and are removed once they have stopped a thread.
 
 use super::{Breakpoint, Model, Spec, function_spec};
 use crate::Address;
@@ -11,7 +11,7 @@ use crate::breakpoints::wanted::{TemporaryPlace, TemporarySet};
 use dapple_inspect::modules::Modules;
 
 impl Model {
-    /// Adds a breakpoint that is in none of the lists; its id.
+    /// Adds a temporary breakpoint; returns its id.
     pub(crate) fn add_temporary(
         &mut self,
         place: &TemporaryPlace,
@@ -44,7 +44,7 @@ impl Model {
         breakpoint.temporary.as_ref()
     }
 
-    /// The frames that temporary ones are in which have not stopped anyone, with their ids.
+    /// The frames of the temporary breakpoints that have not stopped a thread yet, with the breakpoints' ids.
     pub(crate) fn temporary_frames(&self) -> impl Iterator<Item = (i64, FrameOnStack)> {
         let frame = |b: &Breakpoint| {
             let temporary = b.temporary.as_ref().filter(|temporary| !temporary.spent)?;
@@ -53,13 +53,13 @@ impl Model {
         self.list.iter().filter_map(frame)
     }
 
-    /// Whether there is a temporary one in a frame of `thread`.
+    /// Whether a temporary breakpoint is in a frame of `thread`.
     pub(crate) fn is_awaited_in(&self, thread: ThreadId) -> bool {
         let mut frames = self.temporary_frames();
         frames.any(|(_, frame)| frame.thread == thread)
     }
 
-    /// Whether what a breakpoint was asked for on is at `address`.
+    /// Whether `address` is one of a breakpoint's own locations, not only its frame's return address.
     pub(crate) fn has_place(&self, id: i64, address: Address) -> bool {
         let breakpoint = self.list.iter().find(|b| b.id == id);
         breakpoint.is_some_and(|b| b.addresses().contains(&address))
@@ -92,7 +92,7 @@ impl Model {
         }
     }
 
-    /// Takes out temporary ones that have stopped a thread, and those that `gone` names; whether there were any.
+    /// Removes the temporary breakpoints that have stopped a thread, and those that `gone` names; returns whether there were any.
     pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) -> bool {
         let before = self.list.len();
         self.list.retain(|b| {
@@ -102,7 +102,7 @@ impl Model {
         self.list.len() < before
     }
 
-    /// A child goes on where the thread `maker` was, with the same frames.
+    /// A forked child goes on in place of the thread `maker`, with the same frames.
     pub(crate) fn thread_became(&mut self, maker: ThreadId, child: ThreadId) {
         let temporaries = self.list.iter_mut().filter_map(|b| b.temporary.as_mut());
         for temporary in temporaries {
@@ -115,7 +115,7 @@ impl Model {
         }
     }
 
-    /// Another program runs: the frames of the old one are gone, and with them what was to stop in them.
+    /// Another program runs: the frames of the old one are gone, and so are the temporary breakpoints in them.
     pub(crate) fn frames_gone(&mut self) {
         let in_frame = |b: &Breakpoint| b.temporary.as_ref().is_some_and(|t| t.frame.is_some());
         self.list.retain(|b| !in_frame(b));
