@@ -4,10 +4,10 @@ use crate::debug_info::DebugInfoOptions;
 use dapple_target::follow_forks::FollowForks;
 use std::path::PathBuf;
 
-/// A process that runs already.
+/// The running process to attach to, and how.
 #[derive(Debug, Clone, Default)]
 pub struct AttachOptions {
-    /// Its id.
+    /// Its process id.
     pub process: i32,
     /// What happens to its children.
     pub follow_forks: FollowForks,

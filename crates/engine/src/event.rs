@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
-    /// All threads are stopped; the first in the list caused it, others stopped for reasons of their own at once.
+    /// All threads are stopped. The first in the list caused that; others stopped for reasons of their own at the same time.
     Stopped(Vec<Stop>),
     /// A thread began.
     ThreadStarted(ThreadId),
@@ -194,7 +194,7 @@ pub struct Stop {
     pub reason: StopReason,
 }
 
-/// What happens to an exception at a stop.
+/// What is happening to an exception at a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionKind {
     /// It is thrown.

@@ -59,7 +59,7 @@ impl Indexing {
         let modules = std::mem::take(&mut self.waiting);
         let thread = std::thread::Builder::new().name("indexing".into());
         let started = thread.spawn(move || {
-            // It works as well with the usual priority.
+            // If this fails, the work is done with the usual priority.
             let _ = rustix::process::nice(NICER);
             for module in modules {
                 make(module, &beside);

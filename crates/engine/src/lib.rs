@@ -1,4 +1,4 @@
-//! A native debugger for Linux x86-64: a program is launched, stopped, stepped, unwound, and its values read.
+//! A native debugger for Linux x86-64: it launches, stops and steps programs, unwinds their stacks and reads their values.
 //!
 //! [`Session`] is the whole interface: it sends commands to the one thread that owns the debuggee, and [`Event`]s come back on a
 //! channel. The engine knows nothing of the protocol that the client speaks.

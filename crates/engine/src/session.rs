@@ -261,7 +261,7 @@ impl Session {
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         self.look(move |threads| threads.parameters(frame, format))?
     }
-    /// Statics of the frame's unit.
+    /// Static variables of the frame's compilation unit.
     ///
     /// # Errors
     /// As [`Session::variables`].

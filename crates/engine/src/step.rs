@@ -85,7 +85,7 @@ pub enum Action {
     /// takes the thread to this frame or an outer one instead, [`Step::landed`] decides. At one of [`Step::gates`], [`Step::at_gate`]
     /// decides.
     RunTo {
-        /// Where.
+        /// The target address.
         address: Address,
         /// The stack pointer in the activation that is meant. `None`: every arrival counts.
         height: Option<Address>,
@@ -99,7 +99,7 @@ pub enum Action {
 /// What the last action was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// A single instruction is all that was asked for.
+    /// A step by a single instruction.
     Instruction,
     /// An instruction of the line that stays in the activation, or jumps.
     Inside,

@@ -181,12 +181,12 @@ impl Stops {
             .is_some_and(|t| !t.is_vfork_child() && t.state() != State::Leaving)
     }
 
-    /// Whether a stop signal holds the process.
+    /// Whether the process is in a group stop.
     pub(crate) fn is_group_stopped(&self) -> bool {
         self.threads.values().any(|t| t.group_stop)
     }
 
-    /// Whether a stop signal holds a thread.
+    /// Whether a thread is in a group stop.
     pub(crate) fn is_in_group_stop(&self, thread: ThreadId) -> bool {
         self.threads.get(thread).is_some_and(|t| t.group_stop)
     }

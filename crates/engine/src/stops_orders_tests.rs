@@ -333,7 +333,7 @@ fn the_signal_to_continue_while_the_debugger_holds_all_lets_them_run_later() {
         [Action::Interrupt(A), Action::Interrupt(B)]
     );
     assert_eq!(feed(&mut stops, A, What::Group(20)), []);
-    // SIGCONT has come before B's.
+    // SIGCONT came before B's stop.
     assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
     // A, which hasn't seen SIGCONT, listens, which ends at once.
     assert_eq!(resume(&mut stops), [Action::Listen(A), run(B)]);
@@ -429,7 +429,7 @@ fn an_exec_of_the_first_thread_keeps_it() {
 fn an_exec_out_of_a_group_stop_runs_on() {
     let mut stops = running(&[B]);
     feed(&mut stops, A, What::Group(19));
-    // SIGCONT went to B, which called exec before A's stop was fetched.
+    // SIGCONT went to B, which called exec before A's stop was read.
     assert_eq!(
         feed(&mut stops, A, What::Executed { former: B }),
         [Action::Ended(B), Action::Executed(A)]

@@ -107,7 +107,7 @@ fn those_that_are_waited_for_are_counted_right_whatever_happens() {
 
 #[test]
 fn stopping_many_threads_looks_at_each_a_few_times() {
-    // Quadratic, this would be four thousand million looks.
+    // If this were quadratic, it would look at threads four thousand million times.
     let leader = ThreadId(1);
     let threads: Vec<ThreadId> = (1..=65_536).map(ThreadId).collect();
     let mut stops = Stops::stopping(leader, &threads);

@@ -9,7 +9,7 @@ pub(super) const STOP: What = What::Interrupted {
     trap_pending: false,
 };
 
-/// A process that runs, with these threads besides its first.
+/// A running process with these threads besides its first.
 pub(super) fn running(others: &[ThreadId]) -> Stops {
     let mut stops = Stops::new(A);
     let mut actions = Actions::new();

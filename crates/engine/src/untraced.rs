@@ -1,9 +1,9 @@
-//! A program that is run and not debugged: nothing traces it, so that it runs as fast as it would alone, may trace itself, and has the
-//! privileges that its file gives it (execve(2): a traced program gets none).
+//! A program that is run without being debugged. Nothing traces it, so that it runs as fast as on its own, may trace itself, and has
+//! the privileges that its file gives it (execve(2): a traced program gets none).
 //!
 //! [`Untraced::prepare`] checks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end
 //! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
-//! ([`dapple_target::launcher`]), and is killed when the debugger is gone, unless it was let go: by a [`Guard`] or by the launcher.
+//! ([`dapple_target::launcher`]), and is killed when the debugger is gone, unless it was let go: by a `Guard` or by the launcher.
 
 use crate::session::Leave;
 use crate::{Error, Event, ThreadId, event};
@@ -224,7 +224,7 @@ impl Untraced {
         }
     }
 
-    /// The process, once there is one.
+    /// The process, once it is started.
     pub fn process(&self) -> Option<&ProcessInfo> {
         self.running().ok().map(|running| &running.process)
     }

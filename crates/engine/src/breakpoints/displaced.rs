@@ -23,7 +23,7 @@ use std::ops::Range;
 
 /// Bytes for one copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
 const SLOT: u64 = COPY as u64;
-/// The most a module's cave is used of: 128 copies.
+/// The largest part of a module's cave that is used, in bytes: 128 copies.
 const CAVE_LIMIT: u64 = 4096;
 /// A smaller cave isn't worth using.
 const CAVE_MINIMUM: u64 = SLOT;

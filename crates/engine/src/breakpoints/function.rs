@@ -89,7 +89,7 @@ pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Op
     })
 }
 
-/// Stands for the name if there is an expression.
+/// Passed in place of a name if there is a regular expression.
 const EXPRESSION: &str = "/re";
 
 /// Selects the functions that are meant from those of a module that have the name.
@@ -362,7 +362,7 @@ pub(crate) fn matches_nothing(expression: &NameExpression) -> Resolution {
     ))
 }
 
-/// The message why no module has the name yet.
+/// The message that says why no module has the name yet.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
     /// How many names are shown at most.
     const LIMIT: usize = 3;

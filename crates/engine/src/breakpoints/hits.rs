@@ -28,7 +28,7 @@ impl HitCondition {
     /// A sentence that says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<HitCondition, String> {
         type Make = fn(u64) -> HitCondition;
-        /// Operators come before their prefixes.
+        /// Longer operators come before their prefixes.
         const OPERATORS: [(&str, Make); 8] = [
             ("==", HitCondition::Equal),
             ("!=", HitCondition::NotEqual),

@@ -146,7 +146,7 @@ impl LogMessage {
             .for_each(|(expression, _)| expression.forget());
     }
 
-    /// The message for a stopped thread; `None`: a function of the program has to be called for it.
+    /// The message for a stopped thread; `None`: a function of the program has to be called to write it.
     pub(crate) fn message(&mut self, here: &Here<'_>) -> Option<Message> {
         let mut message = Message::default();
         for part in &mut self.parts {

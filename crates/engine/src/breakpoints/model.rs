@@ -74,7 +74,7 @@ struct Breakpoint {
     answers: Vec<Answer>,
     /// If it is set in all copies of a file: their contents.
     contents: Contents,
-    /// Decisions' input for each place, cached when a thread first comes there.
+    /// What decisions need to know of each place, cached when a thread first gets there.
     places: FxHashMap<Address, Place>,
     /// If it is set on an address: the source position there.
     position: Option<SourcePosition>,

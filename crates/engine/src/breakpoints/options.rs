@@ -36,9 +36,9 @@ pub(crate) struct Rules {
     place_problem: Option<String>,
     /// The places where the expressions were checked.
     checked: FxHashSet<Address>,
-    /// How many hits have counted.
+    /// The number of hits so far.
     count: u64,
-    /// The user was told that they call functions of the program.
+    /// The user was told that the options call functions of the program.
     calls_told: bool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) enum Reason {
     Call,
 }
 
-/// An inserted byte.
+/// An inserted `int3`.
 #[derive(Debug)]
 pub(crate) struct Site {
     original: u8,
@@ -466,7 +466,7 @@ mod tests {
         memory.remove(at, Reason::Step);
         assert_eq!(byte(&copy), 0x90);
 
-        // The child's copy is of the time before.
+        // The child's copy was made before the byte was removed.
         copy.write(at, &[TRAP]).expect("it is there");
         memory.clean(&copy);
         assert_eq!(byte(&copy), 0x90);

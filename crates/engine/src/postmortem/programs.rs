@@ -40,7 +40,7 @@ impl Sought<'_> {
                     Ok(path) => return Ok(path),
                     Err(why) => why,
                 };
-                // Core files are sent together with their program.
+                // Core files are often sent together with their program.
                 let name = without_deleted(was).file_name().map(PathBuf::from);
                 let beside = name.map(|name| self.beside(&name));
                 match beside {

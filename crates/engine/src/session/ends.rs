@@ -5,16 +5,16 @@ use crate::Error;
 use crate::owner::Owner;
 
 impl Session {
-    /// Sends bytes to the program's standard input, where it is [`Stdin::Sent`](dapple_target::launch::Stdin::Sent) or a terminal of
-    /// its own; `None` ends the input. Does not wait for the program to read.
+    /// Sends bytes to the program's standard input, if that is [`Stdin::Sent`](dapple_target::launch::Stdin::Sent) or a terminal of its
+    /// own; `None` ends the input. Does not wait for the program to read.
     ///
     /// # Errors
-    /// [`Error::System`] where nothing reads it, [`Error::Ended`].
+    /// [`Error::System`] if nothing reads the input, [`Error::Ended`].
     pub fn send_input(&self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         self.ask(move |owner| owner.send_input(bytes))?
     }
 
-    /// Kills the program, wherever it is; its end comes as an event.
+    /// Kills the program, running or stopped; its end comes as an event.
     ///
     /// # Errors
     /// [`Error::Ended`].

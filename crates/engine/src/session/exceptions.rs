@@ -1,4 +1,4 @@
-//! Signals and exceptions: what stops, and what a stop was about.
+//! Signals and exceptions: which of them stop the program, and which one a thread has stopped for.
 
 use crate::session::Session;
 use crate::{Error, ThreadId};

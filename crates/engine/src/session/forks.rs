@@ -1,4 +1,4 @@
-//! Children of the program.
+//! Child processes of the program.
 
 use super::{ProcessInfo, Session};
 use crate::forks::HandedOver;
@@ -27,7 +27,7 @@ impl Session {
         self.ask(move |owner| owner.hand_child_over(ThreadId(child), tracer))?
     }
 
-    /// Another session has the child.
+    /// Another session has taken over the child.
     ///
     /// # Errors
     /// [`Error::Ended`].

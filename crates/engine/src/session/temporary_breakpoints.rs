@@ -1,4 +1,4 @@
-//! Breakpoints that are there until a thread has stopped at them: for running to a place.
+//! Temporary breakpoints, which stay until a thread has stopped at them: for running to a place.
 
 use super::Session;
 use crate::Error;

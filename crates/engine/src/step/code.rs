@@ -43,7 +43,7 @@ pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) 
     }
 }
 
-/// iced counts system calls among the calls; they return to the next instruction by themselves.
+/// iced counts system calls among the calls, but they return to the next instruction on their own.
 pub(super) fn is_syscall(code: Code) -> bool {
     matches!(
         code,

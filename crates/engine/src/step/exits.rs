@@ -30,7 +30,7 @@ pub(super) struct Exits {
     regions: Vec<Region>,
     /// The index of the region that is being run.
     current: usize,
-    /// Jumps since the line was begun, or since it was last read.
+    /// Jumps since the line began, or since it was last read.
     jumps: u32,
     /// How often it was read.
     reads: u32,

@@ -18,7 +18,7 @@ pub(super) enum Verdict {
     OtherLine,
     /// On the line.
     Line,
-    /// On the way: an inlined call of the line, code of no line.
+    /// On the way: an inlined call of the line, or code of line 0.
     OnTheWay,
 }
 

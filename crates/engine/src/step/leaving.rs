@@ -108,7 +108,7 @@ impl Step {
                 if at.shown_row().is_some() {
                     return self.finish(cx);
                 }
-                // Code of no line follows the call: finish that, as if it were the caller's line.
+                // Code of line 0 follows the call: finish that, as if it were the caller's line.
                 self.settle(cx);
                 self.advance(cx)
             }

@@ -14,12 +14,12 @@ pub enum StepKind {
     Out,
     /// One machine instruction, into calls.
     Instruction,
-    /// One machine instruction, over what it calls.
+    /// One machine instruction; if it is a call, until the callee has returned.
     OverInstruction,
 }
 
 impl StepKind {
-    /// Whether it goes by lines of the source, and not by instructions.
+    /// Whether it goes by source lines rather than by instructions.
     pub(crate) fn is_by_line(self) -> bool {
         matches!(self, StepKind::Over | StepKind::Into | StepKind::Out)
     }

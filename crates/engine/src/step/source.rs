@@ -284,7 +284,7 @@ mod tests {
             Some("f(1, // )\n  2)")
         );
         assert_eq!(end("p->g(1)", "(1)", "(*g)()").as_deref(), Some("(1)"));
-        // Not the function's name, and no end.
+        // Text without the function's name, or without an end.
         assert_eq!(end("MACRO(1);", "MACRO", "one"), None);
         assert_eq!(end("someone(1);", "someone", "one"), None);
         assert_eq!(end("a + b;", "a", "operator+"), None);

@@ -102,7 +102,7 @@ impl Model {
         self.list.len() < before
     }
 
-    /// A forked child goes on in place of the thread `maker`, with the same frames.
+    /// A forked child goes on in place of its parent's thread `maker`, with the same frames.
     pub(crate) fn thread_became(&mut self, maker: ThreadId, child: ThreadId) {
         let temporaries = self.list.iter_mut().filter_map(|b| b.temporary.as_mut());
         for temporary in temporaries {
