@@ -108,13 +108,13 @@ pub(crate) struct Stops {
     only: Option<Vec<ThreadId>>,
     follow: FollowForks,
     /// Children that their parent has reported but that have not stopped yet, with that parent. They are handled when they stop.
-    copies: FxHashMap<ThreadId, ThreadId>,
+    expected_children: FxHashMap<ThreadId, ThreadId>,
     /// Children that stay stopped until they are taken over.
     kept_children: FxHashSet<ThreadId>,
     /// A child takes the place of the debuggee.
     succeeded: bool,
     /// Events of threads that their parent has not reported yet.
-    aside: FxHashMap<ThreadId, Vec<What>>,
+    early_events: FxHashMap<ThreadId, Vec<What>>,
     /// The exit status of the last thread that ended.
     last_exit: Option<ExitStatus>,
 }
@@ -129,10 +129,10 @@ impl Stops {
             mode: Mode::Stopped,
             only: None,
             follow: FollowForks::Parent,
-            copies: FxHashMap::default(),
+            expected_children: FxHashMap::default(),
             kept_children: FxHashSet::default(),
             succeeded: false,
-            aside: FxHashMap::default(),
+            early_events: FxHashMap::default(),
             last_exit: None,
         }
     }
@@ -178,7 +178,7 @@ impl Stops {
     pub(crate) fn is_live(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
-            .is_some_and(|t| !t.is_vfork_child() && t.state() != State::Leaving)
+            .is_some_and(|t| !t.is_vfork_child() && t.state() != State::Exiting)
     }
 
     /// Whether the process is in a group stop.
@@ -225,7 +225,7 @@ impl Stops {
 
     /// Whether a child was reported but has not stopped yet, or has stopped but was not reported yet.
     pub(crate) fn awaits_children(&self) -> bool {
-        !self.copies.is_empty() || !self.aside.is_empty()
+        !self.expected_children.is_empty() || !self.early_events.is_empty()
     }
 
     /// The process has ended, and its vfork children were released.
@@ -254,7 +254,7 @@ impl Stops {
         if let What::Exited(status) = what {
             return self.exited(thread, status, actions);
         }
-        if let Some(maker) = self.copies.remove(&thread) {
+        if let Some(maker) = self.expected_children.remove(&thread) {
             self.copied(thread, maker, actions);
             return self.check_all_stopped(actions);
         }
@@ -268,21 +268,44 @@ impl Stops {
         if let What::Executed { former } = what {
             return self.executed(thread, former, actions);
         }
-        let may_run = self.may_run(thread);
         let Some(known) = self.threads.get(thread).copied() else {
             if what == What::Exiting {
                 // The thread was killed, probably with its parent, which then never reports it.
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
-            self.aside.entry(thread).or_default().push(what);
+            self.early_events.entry(thread).or_default().push(what);
             return;
         };
-        let running = (self.mode == Mode::Running && may_run) || known.is_vfork_child();
         match what {
-            What::Exited(_) | What::Executed { .. } => {}
+            What::NewThread(child) => {
+                self.resume_or_stay(thread, actions);
+                self.born(thread, child, actions);
+                self.check_all_stopped(actions);
+            }
+            What::NewProcess {
+                child,
+                shares_memory: false,
+            } => self.forked(thread, child, actions),
+            What::NewProcess {
+                child,
+                shares_memory: true,
+            } => self.vforked(thread, child, actions),
+            _ => self.stopped(thread, known, what, actions),
+        }
+    }
+
+    /// A known thread has stopped for itself: no other thread or process has come of it.
+    fn stopped(&mut self, thread: ThreadId, known: Thread, what: What, actions: &mut Actions) {
+        let may_run = self.mode == Mode::Running && self.may_run(thread);
+        let running = may_run || known.is_vfork_child();
+        match what {
+            What::Exited(_)
+            | What::Executed { .. }
+            | What::NewThread(_)
+            | What::NewProcess { .. } => {}
             What::Exiting => {
-                let told = known.is_vfork_child() || known.state() == State::Leaving;
-                self.threads.set(thread, State::Leaving);
+                let told = known.is_vfork_child() || known.state() == State::Exiting;
+                self.threads.set(thread, State::Exiting);
                 actions.push_back(Action::Run(thread, How::Continue, 0));
                 if !told {
                     actions.push_back(Action::Ended(thread));
@@ -328,49 +351,42 @@ impl Stops {
                 }
                 actions.push_back(Action::Run(thread, How::Continue, 0));
             }
-            What::NewThread(child) => {
-                self.resume_or_stay(thread, actions);
-                self.born(thread, child, actions);
-                self.check_all_stopped(actions);
-            }
-            What::NewProcess {
-                child,
-                shares_memory: false,
-            } => {
-                self.threads.set(thread, State::Stopped);
-                let seen = self.aside.remove(&child);
-                let dead = seen.as_ref().is_some_and(|seen| seen.iter().any(is_end));
-                // The parent stays here, since a step is continued in the child from this point.
-                let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
-                if !is_left || dead {
-                    self.resume_or_stay(thread, actions);
-                }
-                match seen {
-                    Some(_) if dead => actions.push_back(Action::ReleaseCopy(child)),
-                    Some(_) => self.copied(child, thread, actions),
-                    None => {
-                        self.copies.insert(child, thread);
-                    }
-                }
-                self.check_all_stopped(actions);
-            }
-            What::NewProcess {
-                child,
-                shares_memory: true,
-            } => {
-                self.threads.set(thread, State::Stopped);
-                if let Some(known) = self.threads.get_mut(thread) {
-                    known.lent_to = Some(child);
-                }
-                self.threads.insert(child, Thread::new_vfork_child());
-                self.replay(child, actions);
-                self.check_all_stopped(actions);
-            }
             What::Other => {
                 self.resume_or_stay(thread, actions);
                 self.check_all_stopped(actions);
             }
         }
+    }
+
+    /// A thread has forked a process with a copy of the memory.
+    fn forked(&mut self, thread: ThreadId, child: ThreadId, actions: &mut Actions) {
+        self.threads.set(thread, State::Stopped);
+        let seen = self.early_events.remove(&child);
+        let dead = seen.as_ref().is_some_and(|seen| seen.iter().any(is_end));
+        // The parent stays here, since a step is continued in the child from this point.
+        let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
+        if !is_left || dead {
+            self.resume_or_stay(thread, actions);
+        }
+        match seen {
+            Some(_) if dead => actions.push_back(Action::ReleaseCopy(child)),
+            Some(_) => self.copied(child, thread, actions),
+            None => {
+                self.expected_children.insert(child, thread);
+            }
+        }
+        self.check_all_stopped(actions);
+    }
+
+    /// A thread has made a process that uses the same memory.
+    fn vforked(&mut self, thread: ThreadId, child: ThreadId, actions: &mut Actions) {
+        self.threads.set(thread, State::Stopped);
+        if let Some(known) = self.threads.get_mut(thread) {
+            known.vfork_child = Some(child);
+        }
+        self.threads.insert(child, Thread::new_vfork_child());
+        self.replay(child, actions);
+        self.check_all_stopped(actions);
     }
 
     /// Resumes a stopped thread if it may run now, with `signal`. Otherwise does nothing: the caller keeps the signal and resumes the
@@ -384,7 +400,7 @@ impl Stops {
             return;
         }
         known.how = how;
-        if known.lent_to.is_some() {
+        if known.vfork_child.is_some() {
             return;
         }
         if known.waits_after_vfork {
@@ -439,7 +455,7 @@ impl Stops {
     pub(crate) fn has_lent(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
-            .is_some_and(|t| t.lent_to.is_some())
+            .is_some_and(|t| t.vfork_child.is_some())
     }
 
     /// Sets whether a vfork parent stays stopped once its child has left its memory: if the process runs then, all threads are stopped.
@@ -519,7 +535,7 @@ impl Stops {
             self.threads.insert(child, Thread::new_vfork_child());
             return self.replay(child, actions);
         }
-        // The thread's first stop is still to come or is in `aside`; until then the thread counts as running.
+        // The thread's first stop is still to come or is in `early_events`; until then the thread counts as running.
         self.threads.insert(child, Thread::new(State::Running));
         self.order.push(child);
         actions.push_back(Action::Started(child));
@@ -527,7 +543,7 @@ impl Stops {
     }
 
     fn replay(&mut self, child: ThreadId, actions: &mut Actions) {
-        for what in self.aside.remove(&child).unwrap_or_default() {
+        for what in self.early_events.remove(&child).unwrap_or_default() {
             self.handle(
                 WaitEvent {
                     thread: child,
@@ -539,7 +555,7 @@ impl Stops {
     }
 
     fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
-        if let Some(maker) = self.copies.remove(&thread) {
+        if let Some(maker) = self.expected_children.remove(&thread) {
             if self.follow == FollowForks::Child && !self.succeeded {
                 // The parent has waited for this child.
                 self.resume_or_stay(maker, actions);
@@ -550,16 +566,16 @@ impl Stops {
             actions.push_back(Action::KeptChildEnded(thread));
             return;
         }
-        if let Some(aside) = self.aside.get_mut(&thread) {
+        if let Some(events) = self.early_events.get_mut(&thread) {
             // The parent may still report it.
-            aside.push(What::Exited(status));
+            events.push(What::Exited(status));
         }
         if thread == self.leader {
             // The kernel reports the leader's exit last, whichever thread ended last. Vfork children may still run in its memory.
             self.threads.keep_vfork_children();
             self.order.clear();
             // No parent is left that could report these.
-            for (child, seen) in self.aside.drain() {
+            for (child, seen) in self.early_events.drain() {
                 if !seen.iter().any(is_end) {
                     actions.push_back(Action::ReleaseCopy(child));
                 }
@@ -576,7 +592,7 @@ impl Stops {
         }
         if known.is_vfork_child() {
             self.take_back(thread, actions);
-        } else if known.state() != State::Leaving {
+        } else if known.state() != State::Exiting {
             actions.push_back(Action::Ended(thread));
         }
         self.runs_no_more(thread);
@@ -589,7 +605,10 @@ impl Stops {
             return self.left_with_exec(thread, actions);
         }
         if thread != self.leader {
-            self.aside.entry(thread).or_default().push(What::Other);
+            self.early_events
+                .entry(thread)
+                .or_default()
+                .push(What::Other);
             return;
         }
         // All other threads are gone. `former`, which called exec, has no exit status of its own: it goes on as the leader.
@@ -603,18 +622,18 @@ impl Stops {
             if self
                 .threads
                 .remove(other)
-                .is_some_and(|t| t.state() != State::Leaving)
+                .is_some_and(|t| t.state() != State::Exiting)
             {
                 actions.push_back(Action::Ended(other));
             }
         }
         self.order = vec![self.leader];
         self.only = None;
-        self.aside.remove(&former);
+        self.early_events.remove(&former);
         let was_leaving = self
             .threads
             .get(self.leader)
-            .is_none_or(|t| t.state() == State::Leaving);
+            .is_none_or(|t| t.state() == State::Exiting);
         if was_leaving {
             actions.push_back(Action::Started(self.leader));
         }
@@ -633,7 +652,7 @@ impl Stops {
             return;
         };
         if let Some(thread) = self.threads.get_mut(maker) {
-            thread.lent_to = None;
+            thread.vfork_child = None;
         }
         if thread.waits_after_vfork {
             return self.stop_all(actions);
@@ -650,7 +669,7 @@ impl Stops {
             return;
         }
         // A child that is yet to stop may take the debuggee's place: `AllStopped` must not come before that.
-        if self.follow == FollowForks::Child && !self.copies.is_empty() {
+        if self.follow == FollowForks::Child && !self.expected_children.is_empty() {
             return;
         }
         self.mode = Mode::Stopped;

@@ -37,12 +37,15 @@ impl Stops {
 
     /// Takes the children that were reported but have not stopped yet; the caller handles them.
     pub(crate) fn take_expected_children(&mut self) -> Vec<ThreadId> {
-        self.copies.drain().map(|(child, _)| child).collect()
+        self.expected_children
+            .drain()
+            .map(|(child, _)| child)
+            .collect()
     }
 
     /// Whether children were reported that have not stopped yet.
     pub(crate) fn expects_children(&self) -> bool {
-        !self.copies.is_empty()
+        !self.expected_children.is_empty()
     }
 
     /// A child with a copy of our memory is stopped at its start.
@@ -102,7 +105,7 @@ impl Stops {
     /// The vfork parent of this child.
     pub(super) fn maker_of(&self, child: ThreadId) -> Option<ThreadId> {
         let mut threads = self.threads.iter();
-        let maker = threads.find(|(_, t)| t.lent_to == Some(child));
+        let maker = threads.find(|(_, t)| t.vfork_child == Some(child));
         maker.map(|(id, _)| *id)
     }
 }

@@ -14,19 +14,19 @@ pub(super) enum State {
     Running,
     Stopped,
     /// Exiting: the thread runs no code of the program any more and is not waited for.
-    Leaving,
+    Exiting,
 }
 
 /// A thread that is traced.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thread {
     state: State,
-    guest: bool,
+    is_vfork_child: bool,
     pub(super) how: How,
     /// The thread is in a group stop (a stop signal came); SIGCONT ends that.
     pub(super) group_stop: bool,
     /// The vfork child that has the thread's memory: the thread can't run before the child has left it.
-    pub(super) lent_to: Option<ThreadId>,
+    pub(super) vfork_child: Option<ThreadId>,
     /// The thread stays stopped once it has its memory back.
     pub(super) waits_after_vfork: bool,
 }
@@ -35,10 +35,10 @@ impl Thread {
     pub(super) fn new(state: State) -> Thread {
         Thread {
             state,
-            guest: false,
+            is_vfork_child: false,
             how: How::Continue,
             group_stop: false,
-            lent_to: None,
+            vfork_child: None,
             waits_after_vfork: false,
         }
     }
@@ -46,7 +46,7 @@ impl Thread {
     /// A vfork child: no thread of the debuggee, but it runs in the debuggee's memory and so traps at inserted breakpoints.
     pub(super) fn new_vfork_child() -> Thread {
         Thread {
-            guest: true,
+            is_vfork_child: true,
             ..Thread::new(State::Running)
         }
     }
@@ -56,12 +56,12 @@ impl Thread {
     }
 
     pub(super) fn is_vfork_child(&self) -> bool {
-        self.guest
+        self.is_vfork_child
     }
 
     /// Whether the thread has yet to stop before all are stopped.
     pub(super) fn is_awaited(&self) -> bool {
-        self.state == State::Running && !self.guest
+        self.state == State::Running && !self.is_vfork_child
     }
 }
 
@@ -111,7 +111,7 @@ impl Threads {
 
     /// Forgets all but the vfork children.
     pub(super) fn keep_vfork_children(&mut self) {
-        let stays = |thread: &Thread| thread.guest && thread.state != State::Leaving;
+        let stays = |thread: &Thread| thread.is_vfork_child && thread.state != State::Exiting;
         self.all.retain(|_, thread| stays(thread));
         self.awaited = 0;
     }

@@ -159,7 +159,11 @@ impl Pinning {
 
     /// Unpins a thread: restores its affinity.
     pub fn let_go(&mut self, thread: ThreadId) {
-        if let Some(index) = self.pinned.iter().position(|pinned| pinned.thread == thread) {
+        if let Some(index) = self
+            .pinned
+            .iter()
+            .position(|pinned| pinned.thread == thread)
+        {
             let pinned = self.pinned.swap_remove(index);
             self.restore(&pinned);
         }
@@ -222,7 +226,11 @@ impl Pinning {
     }
 
     fn pin(&mut self, thread: ThreadId, runs: Option<Instant>) -> Option<()> {
-        if let Some(pinned) = self.pinned.iter_mut().find(|pinned| pinned.thread == thread) {
+        if let Some(pinned) = self
+            .pinned
+            .iter_mut()
+            .find(|pinned| pinned.thread == thread)
+        {
             pinned.runs = runs;
             self.last = runs.unwrap_or_else(Instant::now);
             return Some(());
