@@ -182,7 +182,7 @@ function steps({ page, workbench, debugging, server, path, picture }) {
             await debugging.press('F5');
             // What is watched ends with `main`, which is no stop.
             await debugging.ended();
-            await debugging.printed(/`total` is no more: its function has returned/);
+            await debugging.printed(/`total` is gone: its function has returned/);
             match(await workbench.openEditor(), /^main\.rs/);
             await debugging.terminal();
             const lines = await debugging.inTerminal(/^Ada pays 2310$/);

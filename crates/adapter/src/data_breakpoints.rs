@@ -180,7 +180,7 @@ impl DataBreakpoints {
                 let mode = Mode::named(Some(part()?))?;
                 let number = part()?.parse::<usize>().map_err(|_| unknown())?;
                 if process != Some(of) {
-                    return Err("the data was in a process that is no more".to_owned());
+                    return Err("the data was in a process that has ended".to_owned());
                 }
                 let target = self.targets.get(number).ok_or_else(unknown)?.clone();
                 Ok((WatchedData::Target(Box::new(target)), mode.access(access)))
@@ -302,7 +302,7 @@ mod tests {
         assert!(
             table
                 .read("target:8:change:0", None, Some(7))
-                .is_err_and(|why| why.contains("no more"))
+                .is_err_and(|why| why.contains("has ended"))
         );
     }
 

@@ -375,13 +375,13 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
         StopReason::Goto => (StoppedEventReason::Goto, "Moved there", None),
         StopReason::Restarted => (
             StoppedEventReason::Other("restart".into()),
-            "At the beginning of the function again",
+            "Restarted the function",
             None,
         ),
         StopReason::LastRunnerEnded => (
             StoppedEventReason::Pause,
             "Paused",
-            Some("the thread that ran while this one was held has ended".to_owned()),
+            Some("the only thread that was running has ended".to_owned()),
         ),
         StopReason::Signal { description, .. } => (
             StoppedEventReason::Exception,

@@ -388,7 +388,7 @@ fn streams_may_be_named_pipes_and_nobody_is_waited_for() {
     assert_eq!(
         refused.sentence,
         format!(
-            "launch: `stdout` {}: nobody reads this named pipe yet",
+            "launch: `stdout` {}: no process reads this named pipe",
             pipe.display()
         )
     );

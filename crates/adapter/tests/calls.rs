@@ -67,7 +67,7 @@ fn functions_are_called_where_that_is_asked_for_and_only_there() {
     assert_eq!(
         crashed,
         format!(
-            "error: `crash` ran into SIGSEGV: read of address 0x0, a null pointer at called.c:{line} in `crash`; the call was given up, and all is as before but for what it has written to memory"
+            "error: `crash` ran into SIGSEGV: read of address 0x0, a null pointer at called.c:{line} in `crash`; the call was aborted: registers and stack are as before, what it has written to memory stays"
         )
     );
     session.wait_for::<InvalidatedEvent>();

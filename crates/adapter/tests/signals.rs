@@ -87,7 +87,7 @@ fn a_fault_says_what_was_tried_on_which_address_and_why_that_cannot_be() {
         (
             "wild",
             "SIGSEGV",
-            &["read of address 0xdeadbeefdeadbeef, which no address can be"],
+            &["read of address 0xdeadbeefdeadbeef, which is not a canonical address"],
             139,
         ),
         (

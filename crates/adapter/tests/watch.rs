@@ -373,7 +373,7 @@ fn what_was_in_main_is_told_to_be_gone_without_a_stop_behind_it() {
     assert_eq!(session.exit_code(), 0);
     let told = session.output(OutputEventCategory::Console);
     assert!(
-        told.contains("`heap` is no more: its function has returned"),
+        told.contains("`heap` is gone: its function has returned"),
         "{told}"
     );
     session.disconnect();

@@ -91,7 +91,7 @@ fn a_process_is_looked_at_and_goes_on() {
         command.args(["debug", "--batch", "--ex", "bt", "--ex", "quit"]);
         let run = Run::of(command.args(["--attach", &target]));
         assert!(
-            run.stdout.ends_with("\nthe program was let go\n"),
+            run.stdout.ends_with("\ndetached from the program\n"),
             "{run:#?}"
         );
         assert!(run.stdout.contains("main at fixtures/server.c"), "{run:#?}");

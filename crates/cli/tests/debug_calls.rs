@@ -43,7 +43,7 @@ fn functions_are_called_and_what_goes_wrong_in_them_is_told() {
         &[&stop, "run", "p crash(0)", "p count", "c"],
     );
     let told = format!(
-        "dapple: `crash` ran into SIGSEGV: read of address 0x…, a null pointer at called.c:{line} in `crash`; the call was given up, and all is as before but for what it has written to memory\n"
+        "dapple: `crash` ran into SIGSEGV: read of address 0x…, a null pointer at called.c:{line} in `crash`; the call was aborted: registers and stack are as before, what it has written to memory stays\n"
     );
     assert!(run.stderr.contains(&told), "{run:#?}");
     assert!(run.stdout.contains("count = 5\n"), "{run:#?}");
@@ -102,7 +102,7 @@ fn ctrl_c_ends_a_call_in_a_process_that_was_attached_to() {
     terminal.command("p 3 + 4");
     terminal.wait_for("3 + 4 = 7");
     terminal.command("quit");
-    terminal.wait_for("the program was let go");
+    terminal.wait_for("detached from the program");
     let (status, shown) = terminal.end();
     assert!(status.success(), "{status}:\n{shown}");
     drop(server.stdin.take());

@@ -166,7 +166,7 @@ fn ctrl_c_pauses_a_process_that_was_attached_to_and_does_not_get_the_key() {
     terminal.type_keys(CTRL_C);
     terminal.wait_for("stopped by a pause");
     terminal.command("quit");
-    terminal.wait_for("the program was let go");
+    terminal.wait_for("detached from the program");
     let (status, shown) = terminal.end();
     assert!(status.success(), "{status}:\n{shown}");
     drop(input);

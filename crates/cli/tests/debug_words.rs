@@ -213,7 +213,7 @@ fn a_program_is_started_stepped_by_instructions_and_let_go() {
     for said in [
         "temporary breakpoint 1 on main at ",
         "argc = 2\n",
-        "the program was let go\n",
+        "detached from the program\n",
     ] {
         assert!(run.stdout.contains(said), "{said}: {run:#?}");
     }

@@ -131,7 +131,7 @@ fn a_thread_is_afterwards_as_before() {
             ("length(\"a text\")", "6"),
             (
                 "crash(0)",
-                "error: `crash` ran into SIGSEGV: read of address 0x0, a null pointer at called.c:96 in `crash`; the call was given up, and all is as before but for what it has written to memory",
+                "error: `crash` ran into SIGSEGV: read of address 0x0, a null pointer at called.c:96 in `crash`; the call was aborted: registers and stack are as before, what it has written to memory stays",
             ),
         ] {
             let found = called(session, frame, expression);
@@ -292,10 +292,8 @@ fn rust_functions_and_methods_return_what_they_return_to_the_program() {
     same_as_written(&fixture("called.rs", &[]), "that is all");
 }
 
-const UNDONE: &str =
-    "; the call was given up, and all is as before but for what it has written to memory";
-const COPIED: &str =
-    "; the copy was killed, and all is as before but for what the function has written to memory";
+const UNDONE: &str = "; the call was aborted: registers and stack are as before, what it has written to memory stays";
+const COPIED: &str = "; the copy was killed: registers and stack are as before, what the function has written to memory stays";
 
 #[test]
 fn a_call_that_does_not_return_is_given_up_with_the_reason() {

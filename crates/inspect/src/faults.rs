@@ -353,7 +353,7 @@ fn protection(scene: &Scene<'_>) -> String {
     if let Some((instruction, address, access)) = odd {
         let to = access.to();
         if !is_canonical(address) {
-            return format!("{to} address {address:#x}, which no address can be (not canonical)");
+            return format!("{to} address {address:#x}, which is not a canonical address");
         }
         let size = instruction.memory_size().size();
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
@@ -365,8 +365,7 @@ fn protection(scene: &Scene<'_>) -> String {
         return "invalid address".to_owned();
     };
     if instruction.mnemonic() == Mnemonic::Ret {
-        return "return to what no address can be (not canonical): the stack is overwritten"
-            .to_owned();
+        return "return to an address that is not canonical: the stack is overwritten".to_owned();
     }
     if instruction.is_privileged() {
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();

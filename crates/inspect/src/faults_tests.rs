@@ -164,7 +164,7 @@ fn what_the_processor_refuses_without_an_address_is_found_in_the_instruction() {
         wild.told(),
         (
             Some(0xdead_beef_dead_beef),
-            "SIGSEGV: read of address 0xdeadbeefdeadbeef, which no address can be (not canonical)"
+            "SIGSEGV: read of address 0xdeadbeefdeadbeef, which is not a canonical address"
                 .to_owned()
         )
     );
@@ -182,7 +182,7 @@ fn what_the_processor_refuses_without_an_address_is_found_in_the_instruction() {
     // ret
     assert_eq!(
         case(libc::SIGSEGV, SI_KERNEL, 0, &[0xc3]).text(),
-        "SIGSEGV: return to what no address can be (not canonical): the stack is overwritten"
+        "SIGSEGV: return to an address that is not canonical: the stack is overwritten"
     );
 }
 

@@ -246,7 +246,7 @@ impl SignalTable {
             }
             match number(name)? {
                 libc::SIGKILL => {
-                    return Err("nobody sees SIGKILL come, not even a debugger".to_owned());
+                    return Err("SIGKILL can't be intercepted, not even by a debugger".to_owned());
                 }
                 signal => changed.at(signal).change(&words)?,
             }

@@ -566,7 +566,7 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Both,
         shape: Shape::Called("a number of seconds", &Shape::Number),
         default: Some("5"),
-        description: "How many seconds a function may take that an expression calls; then it is given up, and the thread is where it was.",
+        description: "The seconds that a function called by an expression may take. After that the call is aborted, and the thread is put back to where it was.",
         example: "0.5",
         origin: Origin::Own,
         read: |given, name, value| given.common.calls.read_time_limit(name, value),

@@ -131,6 +131,7 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
             }
         }
         (StoppedEventReason::Goto, _) => "after a jump".to_owned(),
+        (reason, _) if reason.as_str() == "restart" => "after restarting the function".to_owned(),
         (reason, _) => match told {
             Some(told) => format!("by {told}"),
             None => format!("by {}", printable(reason.as_str())),

@@ -196,7 +196,7 @@ impl<S> Session<S> {
             self.told_malformed += 1;
             let text = match self.told_malformed {
                 1..MOST_MALFORMED => format!("bad input from the client: {error}\n"),
-                MOST_MALFORMED => "more bad input from the client is not told\n".to_owned(),
+                MOST_MALFORMED => "further bad input from the client is not reported\n".to_owned(),
                 _ => continue,
             };
             let body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);

@@ -88,7 +88,7 @@ impl Backlog {
             lines => format!("{lines} lines of output were left out"),
         };
         let body = format!(
-            "{{\"category\":\"important\",\"output\":\"{lines}: nobody had read them when the session was asked to end\\n\"}}"
+            "{{\"category\":\"important\",\"output\":\"{lines}: the client had not read them when it asked to end the session\\n\"}}"
         );
         Some(Outgoing::Event {
             event: Cow::Borrowed("output"),

@@ -139,10 +139,10 @@ impl Owner {
         match (end, value) {
             (End::Returned, Some(value)) => value,
             (End::Failed(why), _) => Err(Error::Expression(format!(
-                "`{name}` {why}; the call was given up, and all is as before but for what it has written to memory"
+                "`{name}` {why}; the call was aborted: registers and stack are as before, what it has written to memory stays"
             ))),
             (End::Copied(how), _) => Err(Error::Expression(format!(
-                "`{name}` {how}; the copy was killed, and all is as before but for what the function has written to memory"
+                "`{name}` {how}; the copy was killed: registers and stack are as before, what the function has written to memory stays"
             ))),
             (End::Executed, _) => {
                 let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();

@@ -351,7 +351,7 @@ impl Owner {
                 {
                     let name = &target.name;
                     watch.refused = Some(DataRefusal::Gone(format!(
-                        "`{name}` is no more: its function has returned"
+                        "`{name}` is gone: its function has returned"
                     )));
                 } else {
                     watch.found = Some(DataTarget::clone(target));
@@ -454,7 +454,7 @@ impl Owner {
         self.watches.table.assign(&kept);
         self.watch_frames();
         for watch in &ended {
-            let refusal = format!("`{}` is no more: {why}", watch.name());
+            let refusal = format!("`{}` is gone: {why}", watch.name());
             self.tell(Event::DataBreakpointChanged(DataBreakpointState {
                 address: None,
                 refused: Some(DataRefusal::Gone(refusal)),

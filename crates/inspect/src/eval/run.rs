@@ -368,7 +368,7 @@ impl Runner<'_> {
             cause => cause.parse().ok()?,
         };
         let Some(thrown) = self.reader.thrown else {
-            let message = "there is no `$exception`: the thread has stopped for nothing that was thrown, and for no fault with an address";
+            let message = "there is no `$exception`: the thread did not stop at an exception or a memory fault";
             return Some(Err(Fault::new(at, message)));
         };
         let value = thrown.value(cause, self.frame, &self.module, self.reader);

@@ -65,7 +65,7 @@ impl Code {
     pub(crate) fn new(text: &str, place: &Place, intrinsics: &[Intrinsic]) -> Code {
         let (text, shown, unknown) = split(text, place, intrinsics);
         let parsed = match unknown {
-            Some(unknown) => Err(format!("`{unknown}` is no way to show a value")),
+            Some(unknown) => Err(format!("`{unknown}` is an unknown format specifier")),
             None => replaced(text, intrinsics, 0).and_then(|text| {
                 Parsed::new(&text, Language::Cpp).map_err(|error| error.to_string())
             }),

@@ -178,7 +178,7 @@ fn open_waiting_for_nobody(options: &mut OpenOptions, flags: i32, path: &Path) -
     let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = options.custom_flags(flags).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENXIO) => io::Error::other("nobody reads this named pipe yet"),
+        Some(libc::ENXIO) => io::Error::other("no process reads this named pipe"),
         _ => error,
     })?;
     // The program's reads and writes must block.

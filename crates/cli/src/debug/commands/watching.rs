@@ -57,7 +57,7 @@ pub static COMMANDS: &[Command] = &[
         name: "unwatch",
         aliases: &[],
         usage: "EXPRESSION | all",
-        summary: "watch a value no more",
+        summary: "stop watching a value",
         details: "So does `delete` with the number of the watch.",
         argument: Argument::Expression,
         repeats: false,
@@ -134,7 +134,7 @@ fn tell(session: &mut Session) -> anyhow::Result<()> {
 
 fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     match expression {
-        "" => bail!("watch what no more? `unwatch EXPRESSION`, or `unwatch all`"),
+        "" => bail!("name what to stop watching: `unwatch EXPRESSION`, or `unwatch all`"),
         "all" => session.process.watches.clear(),
         _ => {
             let count = session.process.watches.len();

@@ -434,7 +434,7 @@ impl Session {
         self.screen.say(match (&self.program.attach, self.lets_go) {
             // There is no process.
             (Some(Attach::Core { .. }), _) => return,
-            (Some(Attach::Process { .. }), _) | (None, true) => "the program was let go",
+            (Some(Attach::Process { .. }), _) | (None, true) => "detached from the program",
             (None, false) => "the program was ended",
         });
     }

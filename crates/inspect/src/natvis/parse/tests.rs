@@ -26,7 +26,7 @@ fn what_is_wrong_is_told_with_its_line_and_the_rest_is_read() {
         ),
         (
             "<Type Name='x'><DisplayString>{a,zz}</DisplayString></Type>",
-            "`zz` is no way to show a value",
+            "`zz` is an unknown format specifier",
         ),
         (
             "<Type><DisplayString>a</DisplayString></Type>",

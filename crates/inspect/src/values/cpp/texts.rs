@@ -179,7 +179,7 @@ fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
         return nonsense(&format!("its length would be {length}"));
     };
     match reader.bytes(&text.data.part(end, unit), unit) {
-        Ok(zero) if zero.iter().any(|byte| *byte != 0) => nonsense("no zero is behind it"),
+        Ok(zero) if zero.iter().any(|byte| *byte != 0) => nonsense("it has no terminating zero"),
         Err(Unavailable::Unreadable(at)) => nonsense(&format!("its end at {at:#x} cannot be read")),
         // The zero may be optimized out.
         Ok(_) | Err(_) => shown(reader, text, limit),
