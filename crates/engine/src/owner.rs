@@ -1,11 +1,15 @@
-//! The one thread that owns the debuggee: it alone calls ptrace, it alone waits.
+//! The thread that owns the debuggee. No other thread calls ptrace or waits for the debuggee. What needs no kernel is decided elsewhere,
+//! by code without I/O.
 //!
-//! Commands are closures that run on this thread between two events; what they find out goes back by channels of their
-//! own. Events of the debuggee go through the reducer ([`crate::stops`]), whose actions are carried out here.
+//! The owner thread is one of its own, or the one that uses the session (`session/keeper`): then the client's loop waits for the
+//! debuggee, and neither a request nor a stop costs a switch between threads. Commands are closures that come through a queue and run
+//! between two events; a [`Waker`] ends the wait for the debuggee. Their answers go back through channels of their own. What happens
+//! without a command leaves as an [`Event`]. The debuggee's stops go through the reducer ([`crate::stops`]), whose actions are carried
+//! out here.
 //!
-//! Two notes kept for each thread ([`threads`]) make breakpoints exact. `passed` is the site whose hit has been accounted for: only
-//! then may the thread get past it, else it has yet to run into it. `skip` is the same across a signal handler: the
-//! thread will come back to that address with that stack pointer, and must not be counted again.
+//! Two notes for each thread ([`threads`]) make breakpoints exact. `passed` is the site at its instruction pointer whose hit has been
+//! counted: only then may the thread get past the site, otherwise it has yet to run into it. `skip` is the same across a signal handler:
+//! the thread will return to that address with that stack pointer, and the hit must not be counted again.
 
 mod activity;
 mod affinity;
@@ -79,12 +83,13 @@ use threads::{Control, Threads};
 /// Something to do on the owner thread.
 pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
 
-/// Where commands come in.
+/// The receiving end of the commands, and how to wake the thread that receives them.
 pub(crate) struct CommandQueue {
     pub(crate) sender: Sender<Command>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
-    /// The thread that keeps the debuggee is the one that takes its events: it waits for those in the same place.
+    /// The owner thread is also the one that takes the session's events: it waits for both at once, and other threads' events must wake
+    /// it.
     takes_events: bool,
 }
 
@@ -99,13 +104,13 @@ impl CommandQueue {
         }
     }
 
-    /// Who is to be woken for events that come from other threads.
+    /// The waker for events that come from other threads, if they need one.
     fn wakes(&self) -> Option<&Arc<Waker>> {
         self.takes_events.then_some(&self.waker)
     }
 }
 
-/// The debuggee and all that is known of it.
+/// The debuggee and everything that the engine knows about it.
 pub(crate) struct Owner {
     debuggee: Debuggee,
     children: forks::Children,
@@ -123,7 +128,7 @@ pub(crate) struct Owner {
     indirect_functions: indirect_functions::IndirectFunctions,
     signals: SignalTable,
     activity: Activity,
-    /// What steps have looked up.
+    /// Cache of the symbols that steps have looked up.
     places: Places,
     gathering: stop_all::Gathering,
     stop: StopState,
@@ -141,7 +146,7 @@ struct Parts {
 }
 
 impl Owner {
-    /// Starts a program; it is held at its entry when this returns.
+    /// Starts a program. It is stopped at its entry point when this returns.
     pub(crate) fn launch(
         options: &LaunchOptions,
         debug_info: DebugInfoOptions,
@@ -229,7 +234,7 @@ impl Owner {
         }
     }
 
-    /// Serves commands and the debuggee's events until the debuggee is gone or left.
+    /// Serves commands and the debuggee's events until the debuggee has ended or was detached.
     pub(crate) fn run(&mut self) {
         while !self.leaving.over {
             if self.attend() {
@@ -242,7 +247,7 @@ impl Owner {
         }
     }
 
-    /// Waits for an event of the debuggee or to be woken, and deals with it; false when there is nothing to wait for but commands.
+    /// Waits for an event of the debuggee or for the waker, and handles it. `false`: there is no tracee to wait for, only commands.
     pub(crate) fn attend(&mut self) -> bool {
         let one = self.gathering.next(&self.stops);
         match self.next_status(one) {
@@ -257,7 +262,7 @@ impl Owner {
                 self.deal_with_what_is_there();
             }
             Ok(Waited::NoChildren) if one.is_some() => self.gathering.was_in_vain(),
-            // One is between two tracers. Who has it now tells so at once.
+            // A child is being handed over to another tracer, which answers with a command.
             Ok(Waited::NoChildren) if self.has_only_children() => return false,
             Ok(Waited::NoChildren) => {
                 let status = self.stops.last_exit();
@@ -280,7 +285,7 @@ impl Owner {
         self.perform();
     }
 
-    /// The engine itself failed: nothing must be left behind.
+    /// Ends the session after a failure of the engine itself: nothing may stay inserted, and no thread pinned.
     pub(crate) fn abandon(&mut self) {
         if !self.leaving.over {
             self.threads.pinning.release();
@@ -288,7 +293,7 @@ impl Owner {
             match self.debuggee.of_launched {
                 true if self.has_only_children() => {}
                 true => wait::abandon(self.debuggee.process),
-                // It is let go with this thread's end.
+                // The kernel detaches it when this thread ends.
                 false => {
                     self.memory.clean_own();
                     self.memory.keep_guardian();
@@ -298,7 +303,7 @@ impl Owner {
         }
     }
 
-    /// Whether the debuggee is gone or left.
+    /// Whether the debuggee has ended or was detached.
     pub(crate) fn is_over(&self) -> bool {
         self.leaving.over
     }
@@ -316,7 +321,7 @@ impl Owner {
         }
     }
 
-    /// Does what is asked, and what follows from it; nothing when the debuggee is gone.
+    /// Runs a command and the actions that follow from it. `None`: the session is over.
     pub(crate) fn obey<R>(&mut self, command: impl FnOnce(&mut Owner) -> R) -> Option<R> {
         if self.leaving.over {
             return None;
@@ -330,7 +335,7 @@ impl Owner {
     }
 
     fn tell(&self, event: Event) {
-        // Nobody listens any more: the session's end is on its way.
+        // Fails only once the receiver is gone, which is when the session ends.
         let _ = self.link.events.send(event);
     }
 
@@ -352,7 +357,7 @@ impl Owner {
                         control.exception = None;
                     }
                     self.memory.put_back_all();
-                    // A thread that is gone is told of by the next wait.
+                    // Fails only if the thread has died; the next wait reports that.
                     let _ = match how {
                         How::Continue if to_call => ptrace::cont_to_call(thread, signal),
                         How::Continue => ptrace::cont(thread, signal),
@@ -415,7 +420,7 @@ impl Owner {
         self.threads.control(thread)
     }
 
-    /// Moves a thread that stopped inside a copied instruction to where it is in the program.
+    /// Moves a thread that has stopped in the copy of an instruction (displaced stepping) to the corresponding address in the program.
     fn leave_copy(&mut self, thread: ThreadId) {
         if self.memory.caves.is_unused() {
             return;
@@ -430,14 +435,14 @@ impl Owner {
         if original == copy.original {
             control.passed = Some(original);
         } else if registers.restarts_system_call() {
-            // The kernel will move it back to the instruction, whose hit was counted.
+            // The kernel will restart the system call by moving the thread back to the instruction, whose hit was counted.
             control.skip = Some((copy.original, registers.sp()));
         }
         registers.set_pc(original);
         self.set_registers(thread, registers);
     }
 
-    /// Notes a stop to tell of, and stops all threads for it.
+    /// Records a stop to report, and stops all threads for it.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
         self.write_back(thread);
         let Some(reason) = self.activity_reports(thread, reason) else {
@@ -464,7 +469,7 @@ impl Owner {
             self.leave_copy(thread);
         }
         if !self.stops.awaits_children() && !self.stops.has_vfork_children() {
-            // Each thread stands, nobody else runs in this memory, and each child that was forked has been let go.
+            // All threads are stopped, no vfork child runs in this memory, and each forked child has been let go.
             self.memory.forget_removed();
             self.memory.caves.reclaim();
         }
@@ -505,7 +510,7 @@ impl Owner {
             }
         }
         let Some(first) = reports.first() else {
-            // There's nothing to show: whoever stopped has died since, or wanted the others out of its way.
+            // Nothing to report: the thread that stopped has died since, or one only needed the others stopped to get past its site.
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
@@ -524,15 +529,16 @@ impl Owner {
         self.remove_temporaries(|_| false);
     }
 
-    /// What is set from now on where a thread has stopped is for who comes there later. What is there already was asked, or has yet
-    /// to be: a thread that has written watched data, is before a signal or was to pause may not have run into it.
+    /// A breakpoint set at the address where a thread is already stopped applies to the next arrival, not to this thread. One that is
+    /// there already was asked, or has yet to be: a thread that has written watched data, has a signal pending or was paused may not have
+    /// run into it.
     fn stands(&mut self, stop: &Stop) {
         if self.memory.site(stop.address).is_none() {
             self.control(stop.thread).passed = Some(stop.address);
         }
     }
 
-    /// Tells of a stop; what was known of the one before is forgotten.
+    /// Reports a stop, and forgets what was known about the one before.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();
@@ -553,7 +559,7 @@ impl Owner {
 
     /// Lets all threads run.
     fn resume_all(&mut self) {
-        // One that came while all were stopped for the user.
+        // A child to follow may have come while all threads were stopped for the user.
         self.succeed_if_due();
         self.arm_again();
         self.refresh_watched();
@@ -565,7 +571,7 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on, if the process runs; else it goes with the others.
+    /// Lets a stopped thread go on if the process runs. Otherwise the thread goes on together with the others.
     fn release(&mut self, thread: ThreadId) {
         if !self.stops.runs(thread) && !self.stops.is_vfork_child(thread) {
             return;
@@ -573,7 +579,7 @@ impl Owner {
         self.activity_runs(thread);
     }
 
-    /// Runs a thread, past the site it stands on when that is accounted for.
+    /// Runs a thread. If it is at a site whose hit was counted, gets it past that first.
     fn run_on(&mut self, thread: ThreadId, how: How) {
         let control = self.control(thread);
         let signal = std::mem::take(&mut control.signal);
@@ -588,11 +594,11 @@ impl Owner {
             return self.stops.go(thread, how, signal, &mut self.actions);
         }
         if signal != 0 {
-            // The handler runs first, or there is none; either way the thread comes to the site again.
+            // The signal's handler, if there is one, runs first. Afterwards the thread comes to the site again.
             self.control(thread).skip = Some((site, registers.sp()));
             return self.stops.go(thread, how, signal, &mut self.actions);
         }
-        // It goes past now, so it does not come back.
+        // The thread gets past the site now, so it does not come back from a handler.
         let sp = registers.sp();
         self.control(thread)
             .skip
@@ -617,7 +623,7 @@ impl Owner {
         self.threads.ended(thread);
     }
 
-    /// The process runs another program: nothing that was known of the old one holds.
+    /// The process runs another program (exec): nothing that was known about the old one holds.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
         self.threads.executed(thread);
@@ -638,7 +644,7 @@ impl Owner {
         self.activity_executed(thread);
     }
 
-    /// The modules of another program, in memory in which nothing is inserted, take the place of those that are known.
+    /// Replaces the known modules by those of another program, in whose memory nothing is inserted yet.
     fn load_new_program(&mut self, process: ThreadId) {
         self.breakpoints.frames_gone();
         for module in std::mem::take(&mut self.modules).iter() {

@@ -45,7 +45,7 @@ impl Activity {
         self.step().is_some_and(|step| step.thread == thread)
     }
 
-    /// Puts a step aside. An inferior call stays.
+    /// Takes the step out, if there is one. An inferior call stays.
     pub(super) fn take_step(&mut self) -> Option<Box<Stepping>> {
         match std::mem::take(self) {
             Activity::Step(step) => Some(step),
@@ -105,7 +105,7 @@ impl Owner {
         }
     }
 
-    /// All threads have stopped. True: for the activity's own reasons, and it goes on from there.
+    /// All threads have stopped. `true`: for the activity's own reasons, and the activity goes on from there.
     pub(super) fn activity_stopped(&mut self) -> bool {
         match &self.activity {
             Activity::Call(_) => {
@@ -135,7 +135,7 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on as the activity wants it.
+    /// Lets a stopped thread go on, in the way that the activity needs.
     pub(super) fn activity_runs(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Step(step) if step.thread == thread => self.step_on(thread),

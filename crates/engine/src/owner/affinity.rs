@@ -1,4 +1,8 @@
 //! Pins threads to the tracer's processor while they stop often, because a stop is four times cheaper there.
+//!
+//! `dapple_target::linux::affinity` decides when that is worth it, and keeps it unobservable for the program. This module tells it how
+//! threads run and stop. Processes that were attached to are never pinned: if the debugger were killed, they would stay on that
+//! processor.
 
 use super::Owner;
 use crate::ThreadId;
@@ -22,7 +26,7 @@ impl Owner {
         }
     }
 
-    /// Before a thread runs: pins it if that is worth it and the program can't see it. True: the thread must stop at its next system
+    /// Before a thread runs: pins it if that is worth it and the program can't see it. `true`: the thread must stop at its next system
     /// call.
     pub(super) fn pin_for_run(&mut self, thread: ThreadId, how: How) -> bool {
         if self.debuggee.start != Start::Launched {
@@ -52,7 +56,7 @@ impl Owner {
         }
     }
 
-    /// Whether a stopped thread is before a system call, or may be.
+    /// Whether a stopped thread's next instruction is a system call, or may be one.
     fn is_before_call(&mut self, thread: ThreadId) -> bool {
         let Some(registers) = self.registers(thread) else {
             return true;

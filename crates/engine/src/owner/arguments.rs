@@ -1,8 +1,8 @@
-//! What a function's prologue leaves in the registers that arguments come in.
+//! What a function's prologue leaves in the registers that pass arguments.
 //!
-//! A function that is begun again starts behind its prologue, with its arguments where that has put them. Code that is not
-//! optimised may still use a register there that the prologue has set, for its first call, say: the prologue is followed without
-//! running it, and what such a register has then is taken from where the prologue has kept the same.
+//! A frame that is restarted starts behind its function's prologue, with its arguments where the prologue has put them. Code that is not
+//! optimised may still read an argument's register there, for its first call, say. So the prologue is interpreted without running it, and
+//! the value of such a register is read from the stack slot where the prologue has stored it.
 
 use super::Owner;
 use crate::{Address, eval};
@@ -20,24 +20,24 @@ use iced_x86::{
 };
 use rustc_hash::FxHashMap;
 
-/// The longest prologue that is followed, in bytes.
+/// The longest prologue that is interpreted, in bytes.
 const LONGEST: u64 = 512;
-/// How many instructions are looked at for what they expect in registers.
+/// How many instructions are searched for registers that they read.
 const MOST_INSTRUCTIONS: usize = 256;
 
-/// What a register or a place on the stack holds.
+/// The value of a register or a stack slot, symbolically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// What this register had at the function's beginning.
+    /// The value of this register at the function's entry.
     Argument(Register),
-    /// An address, from the canonical frame address on.
+    /// The canonical frame address plus this offset.
     Frame(i64),
 }
 
-/// A prologue that is followed.
+/// The state of interpreting a prologue.
 struct Prologue {
     registers: FxHashMap<Register, Held>,
-    /// By place, from the canonical frame address on: what was put there, and how many bytes.
+    /// Stack slots by their offset from the canonical frame address: the stored value and its size in bytes.
     kept: FxHashMap<i64, (Held, usize)>,
 }
 
@@ -45,7 +45,7 @@ impl Prologue {
     fn new() -> Prologue {
         let arguments = GIVEN.map(|register| (register, Held::Argument(register)));
         let mut registers: FxHashMap<_, _> = arguments.into_iter().collect();
-        // The return address is below the canonical frame address.
+        // At the entry, the stack pointer is at the return address, just below the canonical frame address.
         registers.insert(STACK_POINTER, Held::Frame(-8));
         Prologue {
             registers,
@@ -145,8 +145,8 @@ impl Prologue {
 }
 
 impl Owner {
-    /// What the registers that arguments come in have behind the prologue, as far as memory has it, in the frame with this canonical
-    /// frame address.
+    /// The values that the argument registers have behind the prologue, as far as memory has them, in the frame with the canonical frame
+    /// address `cfa`.
     pub(super) fn behind_prologue(
         &self,
         module: &LoadedModule,
@@ -187,7 +187,7 @@ impl Owner {
         known.collect()
     }
 
-    /// Whether a function's parameters are all kept in memory as long as it runs, as in code that is not optimised.
+    /// Whether all parameters of a function are in memory as long as it runs, as in code that is not optimised.
     pub(super) fn keeps_arguments_in_memory(&self, frame: &Frame) -> bool {
         let Some(module) = &frame.physical.module else {
             return false;
@@ -206,8 +206,8 @@ impl Owner {
             })
     }
 
-    /// Whether code reads what arguments come in before it has put something else there. `known`: what is there again. `all_kept`: no
-    /// function that it calls is given an argument in the register that it came in.
+    /// Whether code reads an argument register before it has written it. `known`: the registers whose values can be restored. `all_kept`:
+    /// all parameters are kept in memory, so that no function that the code calls is passed an argument in the register in which it came.
     pub(super) fn expects_arguments(
         &self,
         module: &LoadedModule,
@@ -251,7 +251,7 @@ impl Owner {
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::ConditionalBranch => {}
                 FlowControl::Call | FlowControl::IndirectCall if !all_kept => {
-                    // What is called may take any of them; which, nothing says here.
+                    // The called function may take any of the argument registers; which ones is unknown here.
                     return !written.contains(&INTEGER_ARGUMENTS[0]);
                 }
                 _ => return false,
@@ -262,8 +262,8 @@ impl Owner {
 }
 
 impl Owner {
-    /// The registers that code reads before it has put something there: what was before it in its function has left values in them.
-    /// Registers that are kept over calls are not looked at.
+    /// The registers that code reads before it has written them: their values come from the code before it in the function. Callee-saved
+    /// registers are not considered.
     pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
         let length = self.memory.read_some(from, &mut code);
@@ -276,7 +276,7 @@ impl Owner {
                 break;
             }
             let used = info.info(&instruction).used_registers();
-            // What a function returns, or is called with, was not put there for the lines in between.
+            // Calls and returns read registers by convention; those values don't come from the lines that are skipped.
             let is_next = instruction.flow_control() == FlowControl::Next;
             for one in used.iter().filter(|_| is_next && !clears(&instruction)) {
                 let register = one.register().full_register();
@@ -304,7 +304,7 @@ impl Owner {
     }
 }
 
-/// Whether the result doesn't depend on what was in the register: `xor eax, eax`.
+/// Whether the result doesn't depend on the register's value: `xor eax, eax`.
 fn clears(instruction: &Instruction) -> bool {
     matches!(
         instruction.mnemonic(),

@@ -1,4 +1,9 @@
-//! Writing what an assignment changes into the debuggee: everything, or nothing where a part of it can't be.
+//! Makes an assignment's changes in the debuggee: all of them, or none if one is impossible.
+//!
+//! Evaluating an expression changes nothing: for an assignment it gives a list of changes (`values::storing`). This module writes them:
+//! memory where the program itself may write, and registers where their frame has them, which is the thread's own register or the stack
+//! slot in which an inner frame has saved it. It also evaluates again after each inferior call that an expression needs
+//! ([`Owner::with_calls`]).
 
 use super::Owner;
 use crate::{Address, Error, ThreadId};
@@ -17,12 +22,12 @@ use dapple_inspect::values::{NamedValue, Rendered};
 use dapple_target::linux::{process, ptrace};
 use std::ops::Range;
 
-/// What is to get another value.
+/// The target of an assignment.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// A value that was shown. Boxed, being large.
     Value(Box<NamedValue>),
-    /// What an expression in the frame's language stands for; a register, too: `$rax`, `$zf`, `$xmm0.f32[1]`.
+    /// The object or register that an expression in the frame's language names: `$rax`, `$zf`, `$xmm0.f32[1]`.
     Expression(String),
 }
 
@@ -33,7 +38,7 @@ pub struct Changed {
     pub memory: Vec<Range<Address>>,
     /// Registers.
     pub registers: bool,
-    /// The thread is at another instruction, or others have run: frames are others.
+    /// The thread is at another instruction, or other threads have run: stack frames have changed.
     pub moved: bool,
     /// Functions were called, which may have written anywhere.
     pub called: bool,
@@ -43,7 +48,7 @@ pub struct Changed {
 enum Home {
     /// In the thread's own register.
     Live(u16),
-    /// In memory: a frame further in has saved it.
+    /// In memory: an inner frame has saved it.
     Saved(Address),
 }
 
@@ -68,7 +73,7 @@ impl Owner {
         (written.and(dropped), changed)
     }
 
-    /// What an assignment to a target has to write.
+    /// The changes that an assignment to a target has to make.
     fn changes_for(
         &mut self,
         target: &Target,
@@ -87,7 +92,7 @@ impl Owner {
         eval::changes(&target, text, frame, &reader, calls)
     }
 
-    /// Makes an assignment's changes; what was changed with it, also by what it has called before.
+    /// Makes an assignment's changes. The answer includes what its inferior calls may have changed before.
     fn written(
         &mut self,
         thread: ThreadId,
@@ -110,8 +115,8 @@ impl Owner {
         }
     }
 
-    /// Evaluates in a frame, or the innermost of the thread that stopped, as often as it takes: each time a function is to be called,
-    /// it is. The answer, and the frame's thread.
+    /// Evaluates in a frame, or in the innermost frame of the thread that stopped. Each time `evaluate` wants a function called, calls it
+    /// and evaluates again. Returns the result and the frame's thread.
     pub(super) fn with_calls<T>(
         &mut self,
         frame: Option<FrameId>,
@@ -205,7 +210,7 @@ impl Owner {
         (shown.and_then(|shown| dropped.map(|()| shown)), changed)
     }
 
-    /// Makes changes, seen from a thread's frames.
+    /// Makes changes; registers are those of a frame of `thread`.
     fn write(&mut self, thread: ThreadId, changes: &[Change]) -> Result<Changed, Error> {
         let refused = |why: String| Error::Expression(why);
         let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
@@ -259,7 +264,7 @@ impl Owner {
                     }
                 }
                 Home::Saved(address) => {
-                    // Another part of it may be set, too.
+                    // An earlier change may set another part of the same slot.
                     let pending = pieces.iter().rposition(|(at, _)| *at == address);
                     let before = match pending.map(|index| pieces.remove(index).1) {
                         Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
@@ -301,7 +306,7 @@ impl Owner {
         })
     }
 
-    /// Where the frame of a level has a register's value.
+    /// Where the frame at a level has a register's value.
     fn home(&mut self, thread: ThreadId, number: u16, level: usize) -> Result<Home, String> {
         let lost = || {
             let name = register_name(number);
@@ -338,7 +343,7 @@ impl Owner {
         }
     }
 
-    /// Writes to memory that the program itself may write to: all of it or nothing.
+    /// Writes to memory that the program itself may write to: all pieces or none.
     fn write_all(&mut self, pieces: &[(Address, Vec<u8>)]) -> Result<(), Error> {
         let mut before = Vec::with_capacity(pieces.len());
         for (address, bytes) in pieces {
@@ -361,13 +366,13 @@ impl Owner {
     }
 }
 
-/// What a line has come to before anything is written.
+/// What a statement evaluates to before anything is written.
 enum Done {
     Value(NamedValue),
     Assignment(Parsed, Vec<Change>),
 }
 
-/// What is changed by calls that were made.
+/// The changes to report if only calls were made.
 fn calls_alone(calls: &Calls, options: &CallOptions) -> Changed {
     let called = calls.were_made();
     Changed {
@@ -388,7 +393,7 @@ fn system(error: std::io::Error) -> Error {
     }
 }
 
-/// `count` bits of `before`, from the `skip`-th on, replaced.
+/// `before` with `count` bits from bit `skip` on replaced by `value`.
 fn merged(before: u128, skip: u64, count: u64, value: u128) -> u128 {
     if skip >= 128 || count == 0 {
         return before;

@@ -1,4 +1,4 @@
-//! Taking over a process that runs already.
+//! Attaches to a running process.
 
 use super::state::{Debuggee, FIRST_STOP};
 use super::{CommandQueue, Owner, Parts, attached};
@@ -17,14 +17,14 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the threads may take to stop. Only one that waits in the kernel for what can't be interrupted takes
-/// longer than milliseconds: for a broken disk, or for a child of vfork(2).
+/// How long the threads may take to stop. Usually it takes milliseconds; longer only if a thread waits uninterruptibly in the kernel, for
+/// a broken disk or for a child of vfork(2).
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const ENDED: &str = "it has ended meanwhile";
 
 impl Owner {
-    /// Takes over a process; all its threads are stopped when this returns.
+    /// Attaches to a process. All its threads are stopped when this returns.
     pub(crate) fn attach(
         options: &AttachOptions,
         events: Sender<Event>,
@@ -77,7 +77,7 @@ impl Owner {
         for &thread in &threads {
             owner.threads.add(thread);
             owner.tell(Event::ThreadStarted(thread));
-            // A thread that is gone is told of by the next wait.
+            // Fails only if the thread has died; the next wait reports that.
             let _ = ptrace::interrupt(thread);
         }
         owner.stop.pause = Some(Some(process));
@@ -89,7 +89,7 @@ impl Owner {
         if let Some(arrival) = arrival {
             arrival.confirm();
         }
-        // It may have run another program at first.
+        // Read only now: the process may have run another program (exec) while its threads were being stopped.
         let info = ProcessInfo {
             pid: process.0,
             program: process::running_executable(process),
@@ -97,7 +97,7 @@ impl Owner {
             of_launched,
             stopped,
         };
-        // An exec that was going on has loaded it.
+        // An exec that was under way has loaded the program already.
         if owner.modules.iter().next().is_none() {
             owner.load_program(&info.program);
         }
@@ -105,7 +105,7 @@ impl Owner {
         Ok((owner, info))
     }
 
-    /// Why all are stopped that were told to: to be held at first, then because a user asked.
+    /// The reason of a stop that no thread has caused: the first stop after attaching, or a pause that the user asked for.
     pub(super) fn pause_reason(&self) -> StopReason {
         match (self.debuggee.start, self.stop.number) {
             (Start::Attached, FIRST_STOP) => StopReason::Entry,
@@ -113,7 +113,7 @@ impl Owner {
         }
     }
 
-    /// Waits until all threads are stopped; a sentence where that is not to be.
+    /// Waits until all threads are stopped. The error is a sentence's end that says why they don't.
     fn until_held(&mut self) -> Result<(), String> {
         let failed = |e: std::io::Error| format!("waiting for it failed: {e}");
         let start = Instant::now();

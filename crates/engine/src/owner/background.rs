@@ -1,4 +1,5 @@
-//! The way back to the owner from a thread that works beside the session.
+//! Sends results to the owner from threads that work beside the session: indexing ([`super::indexing`]) and debuginfod requests
+//! ([`super::debuginfod`]). The results come as commands, like those of the session.
 
 use super::{Command, Owner};
 use crossbeam_channel::Sender;
@@ -14,7 +15,7 @@ pub(super) struct Back {
     over: Arc<AtomicBool>,
 }
 
-/// Ends what works beside the session, when dropped.
+/// Ends the threads beside the session when dropped.
 pub(super) struct Ending(Arc<AtomicBool>);
 
 impl Back {
@@ -36,7 +37,7 @@ impl Back {
         }
     }
 
-    /// Whether nobody waits for what is done any more.
+    /// Whether the session is over, so that nobody needs the results.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! Functions of the program that breakpoints call: in conditions and in log messages.
+//! Calls functions of the program for breakpoints: in conditions and log messages.
 //!
-//! A thread that comes to a breakpoint is decided on while the others run, unless an expression gets to a call: then all are
-//! stopped for it, as they are where a user calls a function, the expression is evaluated with what the call gives back, and
-//! unless the breakpoint then stops the thread, all go on as if nothing had been. A step goes on, too.
+//! A breakpoint decides on a thread while the other threads run, unless an expression of its needs a call. Then all threads are stopped,
+//! the functions are called as for the user's expressions, and the expression is evaluated with their results. Unless the breakpoint then
+//! stops the thread, all threads go on without a reported stop, and so does a step under way.
 
 use super::Owner;
 use super::activity::Activity;
@@ -21,35 +21,36 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
 
-/// Why an expression of a breakpoint gets no call that it wants.
+/// Why an expression of a breakpoint can't make its call.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
 
 /// Threads for which functions are to be called, once all have stopped.
 #[derive(Debug, Default)]
 pub(super) struct Asking(Vec<(ThreadId, Address)>);
 
-/// What a function has to be called for.
+/// The purpose of a call.
 #[derive(Debug)]
 pub(super) enum Ask {
     /// Whether a breakpoint's condition holds.
     Condition(i64),
-    /// What a breakpoint's message says.
+    /// The text of a breakpoint's message.
     Message(i64),
-    /// Whether the condition of a breakpoint on data holds: what the stop says of the access, if there is one.
+    /// Whether the condition of a data breakpoint holds, with the description of the access in case it does.
     Access(Box<DataHit>),
 }
 
-/// What has come of the asks of one thread.
+/// The results of one thread's [`Ask`]s.
 #[derive(Debug, Default)]
 struct Answers {
-    /// The breakpoints that stop it, and what there is to say of that.
+    /// The breakpoints that stop the thread. `why`: why a condition could not be decided.
     stopping: Vec<i64>,
     why: Option<String>,
     accesses: Vec<DataHit>,
 }
 
 impl Owner {
-    /// Whether functions are to be called for a thread's stop at a place; then they are, when all have stopped.
+    /// Whether functions have to be called for a thread's stop at an address. If so, registers the thread: they are called when all
+    /// threads have stopped.
     pub(super) fn asks(&mut self, thread: ThreadId, at: Address) -> bool {
         let asks = &self.control(thread).asks;
         let asks_of_place = asks.iter().any(|ask| !matches!(ask, Ask::Access(_)));
@@ -68,7 +69,7 @@ impl Owner {
         asks
     }
 
-    /// All have stopped: decides on those that have waited for that.
+    /// All threads have stopped: decides on the registered ones.
     pub(super) fn decide_asked(&mut self) {
         for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
             let mut asks = std::mem::take(&mut self.control(thread).asks);
@@ -86,7 +87,7 @@ impl Owner {
                     Ask::Message(id) => self.write_message(thread, at, id),
                     Ask::Access(hit) => self.decide_access(thread, *hit, &mut answers),
                 }
-                // A condition that holds may want a message.
+                // A condition that holds may have added a message to write.
                 asks.append(&mut self.control(thread).asks);
             }
             self.threads.set_stack_left(thread, None);
@@ -135,7 +136,7 @@ impl Owner {
         answers.accesses.push(hit);
     }
 
-    /// Writes a breakpoint's message, calling what its expressions call.
+    /// Writes a breakpoint's message, making the calls in its expressions.
     fn write_message(&mut self, thread: ThreadId, at: Address, id: i64) {
         let Some((
             rules,
@@ -209,7 +210,7 @@ impl Owner {
         }));
     }
 
-    /// Whether a condition holds for a stopped thread, by calling what it calls.
+    /// Whether a condition holds for a stopped thread, making its calls.
     fn holds_calling(
         &mut self,
         thread: ThreadId,
@@ -227,7 +228,7 @@ impl Owner {
         Ok(number?.is_true())
     }
 
-    /// What a message shows of an expression, by calling what that calls.
+    /// What a message shows for an expression, making its calls.
     fn shown_calling(
         &mut self,
         thread: ThreadId,
@@ -245,7 +246,7 @@ impl Owner {
         self.evaluate_asked(thread, text, not_begun, calls, show)
     }
 
-    /// What `take` makes of an expression in the innermost frame of a stopped thread, once the calls were made that it wants.
+    /// What `take` makes of an expression in the innermost frame of a stopped thread, once the expression's calls are made.
     fn evaluate_asked<T>(
         &mut self,
         thread: ThreadId,
@@ -254,7 +255,7 @@ impl Owner {
         calls: &Calls,
         take: impl Fn(&Parsed, &Frame, &Reader<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        // A thread that steps isn't, while it runs for a call; who may run is the same afterwards.
+        // The call replaces the step as the activity, and changes which threads may run. Both are restored afterwards.
         let step = self.activity.take_step();
         let runners = self.stops.runners();
         let before = self.threads.set_calls_not_begun(thread, not_begun);
@@ -282,8 +283,8 @@ impl Owner {
     }
 }
 
-/// Whether a value can be opened after the calls that it was made with: nothing of it is dropped with their results, or is where
-/// they have left those on the stack.
+/// Whether a value can still be expanded after the calls that made it: it needs no temporary that is dropped, and doesn't lie where the
+/// calls' results are on the stack.
 fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
     let top = frame.physical.registers.sp().unwrap_or_default().0;
     let left = top.saturating_sub(2 * MOST_LEFT)..top;
@@ -291,7 +292,7 @@ fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
     !calls.has_temporaries() && at.is_none_or(|at| !left.contains(&at.0))
 }
 
-/// Why a thread stops at breakpoints; `None`: none of them wants it to.
+/// Why a thread stops at breakpoints. `None`: none of them stops it.
 pub(super) fn reason_of(ids: Vec<i64>, why: Option<String>) -> Option<StopReason> {
     match why {
         _ if ids.is_empty() => None,
@@ -304,7 +305,7 @@ pub(super) fn reason_of(ids: Vec<i64>, why: Option<String>) -> Option<StopReason
 }
 
 impl StopReason {
-    /// What stops a thread for now that is yet to be decided on.
+    /// A placeholder for a thread that is stopped until its breakpoints are decided.
     pub(super) fn undecided_yet() -> StopReason {
         StopReason::Breakpoint(Vec::new())
     }

@@ -1,4 +1,7 @@
-//! Whether the breakpoints at a place stop the thread that has come there. No other thread is stopped for that.
+//! Decides whether the breakpoints at an address stop the thread that has come there, while the other threads run.
+//!
+//! A hit that doesn't stop the program costs one stop of the thread: wait, get registers, read memory, set registers, resume. Conditions
+//! and messages are parsed and resolved once for each place, and see the innermost frame only.
 
 use super::Owner;
 use super::breakpoint_calls::{Ask, WITHIN_CALL, reason_of};
@@ -15,7 +18,7 @@ use dapple_target::linux::ptrace;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The registers of a thread that has stopped, where it still is there.
+/// The registers of a stopped thread, if it still exists.
 pub(super) struct Stopped(pub Option<UserRegisters>);
 
 impl Live for Stopped {
@@ -26,9 +29,9 @@ impl Live for Stopped {
 }
 
 impl Owner {
-    /// The site that a thread has run into, where nothing else can have trapped: it was let run, and stands behind the
-    /// first byte of a longer instruction. What the kernel knows of the trap isn't asked then, and where the thread is
-    /// in the program is not written back before it is known how it goes on.
+    /// The site that a thread has run into, if nothing else can have trapped: the thread ran freely, and is behind the first byte of a
+    /// longer instruction. This saves asking the kernel for the signal's information. The corrected instruction pointer is written back
+    /// only once it is known how the thread goes on.
     pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
         if self.stops.last_run(thread) != How::Continue {
             return None;
@@ -45,7 +48,7 @@ impl Owner {
         Some(at)
     }
 
-    /// Gives a thread the registers that are known of it, where it hasn't got them.
+    /// Writes a thread's registers to the kernel if they were changed in the table only.
     pub(super) fn write_back(&mut self, thread: ThreadId) {
         if let Some(control) = self.threads.get(thread)
             && control.unwritten
@@ -55,8 +58,8 @@ impl Owner {
         }
     }
 
-    /// Why a thread that has come to `address` stops there; `None`: none of the breakpoints `users` wants it to. Counts
-    /// hits and writes messages, so it is asked once for each time a thread comes there.
+    /// Why a thread that has come to `address` stops there. `None`: none of the breakpoints `users` stops it. Counts hits and writes
+    /// messages, so call it once for each arrival.
     pub(super) fn due(
         &mut self,
         thread: ThreadId,
@@ -66,7 +69,7 @@ impl Owner {
         if users.is_empty() {
             return None;
         }
-        // Unanswered: it has died, which is told next.
+        // No registers: the thread has died; its exit event follows.
         let kernels = self.registers(thread)?;
         let asks = &mut self.control(thread).asks;
         asks.retain(|ask| matches!(ask, Ask::Access(_)));
@@ -85,7 +88,7 @@ impl Owner {
         reason_of(stopping, why).or(undecided)
     }
 
-    /// What a breakpoint does with a thread that has come to it, where its condition was decided with `holds`, if it was.
+    /// What a breakpoint does with a thread that has come to it. `holds`: the condition's value, if an inferior call has decided it.
     pub(super) fn act(
         &mut self,
         thread: ThreadId,
@@ -111,7 +114,8 @@ impl Owner {
         self.breakpoints.decide(id, address, modules, here, holds)
     }
 
-    /// Does what a breakpoint wants to have done, and notes whether it stops the thread, and what there is to say of that.
+    /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread, and to `why` the reason if that could not be
+    /// decided.
     pub(super) fn acted(
         &mut self,
         id: i64,

@@ -1,4 +1,4 @@
-//! Where in a source breakpoints can be.
+//! The lines and columns of a source file at which breakpoints can be set.
 
 use super::Owner;
 use dapple_inspect::modules::LoadedModule;
@@ -18,7 +18,7 @@ impl Owner {
         if !own.is_empty() {
             return own;
         }
-        // A distribution's libraries are asked for what is nowhere else: see `Model`.
+        // A distribution's libraries are searched only if no other module has the file: see `Model`.
         let foreign = |module: &&Arc<LoadedModule>| module.is_distributions();
         places(self.modules.iter().filter(foreign), file, &lines)
     }
@@ -35,7 +35,7 @@ fn places<'a>(
             *found.entry((place.line, place.column)).or_default() |= place.is_stmt;
         }
     }
-    // What is no statement is only worth having where a line has nothing else.
+    // Positions that begin no statement count only on lines without a statement.
     let has_statement = |line: u32| {
         let mut on_line = found.range((line, 0)..=(line, u32::MAX));
         on_line.any(|(_, is_stmt)| *is_stmt)

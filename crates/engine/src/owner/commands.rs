@@ -1,4 +1,4 @@
-//! What can be asked to be done.
+//! The session's commands: set breakpoints, resume, pause, kill, detach.
 
 use super::Owner;
 use crate::breakpoints::wanted::{
@@ -10,14 +10,14 @@ use dapple_target::follow_forks::FollowForks;
 use dapple_target::linux::{process, ptrace};
 use std::path::Path;
 
-/// How to take leave of the debuggee.
+/// How to end the session with the debuggee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
     /// Kill it.
     Kill,
     /// Let it run on, as if there had never been a debugger.
     Detach,
-    /// As that, but stopped by SIGSTOP: it runs on by SIGCONT.
+    /// As `Detach`, but stopped by SIGSTOP: it runs on when it gets SIGCONT.
     Suspend,
 }
 
@@ -43,7 +43,7 @@ impl Owner {
     }
 
     fn arm_and_answer(&mut self, ids: &[i64]) -> Vec<BreakpointState> {
-        // Of its own breakpoints the command tells in its answer.
+        // The command's answer describes its own breakpoints; events are for others.
         for changed in self.arm_quietly() {
             if !ids.contains(&changed.id) {
                 self.tell(Event::BreakpointChanged(changed));
@@ -85,7 +85,7 @@ impl Owner {
         self.leaving.ends_with = Some(signal);
         self.kill_with(signal)?;
         if self.stops.is_group_stopped() {
-            // Else it would take note only when somebody continues it.
+            // A process in a group stop handles the signal only after SIGCONT.
             self.kill_with(libc::SIGCONT)?;
         }
         self.resume();
@@ -106,7 +106,7 @@ impl Owner {
         self.let_children_go();
         self.stops.follow(FollowForks::Parent);
         match how {
-            // The end comes as an event and ends the loop.
+            // The exit event ends the loop.
             Leave::Kill => self.kill_with(libc::SIGKILL),
             Leave::Detach | Leave::Suspend => {
                 self.drop_kept();
@@ -131,12 +131,12 @@ impl Owner {
         })
     }
 
-    /// Lets the stopped debuggee go as if there had never been a debugger.
+    /// Detaches from the stopped debuggee, leaving nothing of the debugger in it.
     pub(super) fn detach(&mut self) {
         self.end_step();
         let vfork_children = self.leave_inserted();
         if self.leaving.suspend {
-            // It waits until a thread runs again, and then stops them all.
+            // The signal is pending until a thread runs again, and then stops all threads.
             let _ = self.kill_with(libc::SIGSTOP);
         }
         self.let_cleaned_threads_go(&vfork_children);
@@ -147,14 +147,14 @@ impl Owner {
         self.link.output.let_go();
     }
 
-    /// Lets all threads go, stopped as they are, as if there had never been a debugger.
+    /// Detaches from all threads, which are stopped, leaving nothing of the debugger in the process.
     pub(super) fn let_threads_go(&mut self) {
         let vfork_children = self.leave_inserted();
         self.let_cleaned_threads_go(&vfork_children);
     }
 
-    /// No thread is in anything that was inserted, and all of that is out; the children that share the memory, with the signals that they
-    /// are to be given.
+    /// Moves all threads out of copied instructions, and takes out everything inserted. Returns the vfork children that share the memory,
+    /// with the signals to deliver to them.
     fn leave_inserted(&mut self) -> Vec<(ThreadId, i32)> {
         for thread in self.stops.all_stopped() {
             self.leave_copy(thread);

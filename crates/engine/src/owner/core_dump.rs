@@ -1,4 +1,4 @@
-//! Writing the stopped process down, as a core file.
+//! Writes a core dump of the stopped process.
 
 use super::Owner;
 use crate::{Error, ThreadId, processes};
@@ -11,7 +11,7 @@ impl Owner {
     pub(crate) fn write_core(&mut self, path: &Path) -> Result<(), Error> {
         self.require_stopped()?;
         let mut ids: Vec<ThreadId> = self.stops.live().collect();
-        // The first one is whom the file is about.
+        // Readers take the first thread as the current one.
         ids.sort_by_key(|id| *id != self.stop.current);
         let mut threads = Vec::new();
         for id in ids {

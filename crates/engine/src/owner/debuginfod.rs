@@ -1,8 +1,8 @@
-//! Debug information and sources from debuginfod servers, for who wants them: asked for beside the session, taken when they come.
+//! Fetches debug information and sources from debuginfod servers, on a thread of its own. Neither a launch nor a stop waits for it.
 //!
-//! `debuginfod-find`, the servers' own client, does the asking: it knows `DEBUGINFOD_URLS` and all else that its users have
-//! set, and keeps what it got. Neither a launch nor a stop waits for it. What it names as a source is taken if nobody else can write it,
-//! if it isn't too large, and if it is what was compiled, where the debug information has a checksum.
+//! `debuginfod-find`, the servers' own client, makes the requests: it reads `DEBUGINFOD_URLS` and the user's other settings, and caches
+//! the files. A source file that it names is used if no other user can write it, if it isn't too large, and if its checksum is the one in
+//! the debug information, where there is one.
 
 use super::Owner;
 use super::background::Back;
@@ -22,22 +22,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const CLIENT: &str = "debuginfod-find";
 
-/// The largest source that is taken.
+/// The largest source file that is used, in bytes.
 const LARGEST_SOURCE: u64 = 16 << 20;
-/// The longest name of a file that the client may give back.
+/// The longest file name that the client may return, in bytes.
 const LONGEST_NAME: u64 = 1 << 14;
 
-/// What is asked for.
+/// A request.
 struct Wanted {
     module: u64,
     path: PathBuf,
     build_id: Vec<u8>,
-    /// A source of the module's; `None`: its debug information.
+    /// The module's source file to fetch. `None`: fetch its debug information.
     source: Option<(Arc<Module>, PathBuf)>,
 }
 
 impl Wanted {
-    /// What the client is asked.
+    /// The client's arguments.
     fn question(&self) -> Vec<OsString> {
         let id = self.build_id.iter().map(|byte| format!("{byte:02x}"));
         let id = OsString::from(id.collect::<String>());
@@ -47,7 +47,7 @@ impl Wanted {
         }
     }
 
-    /// Takes what was found, on the thread that asks.
+    /// Uses the file that was found, on the debuginfod thread.
     fn found(self, file: PathBuf, back: &Back) {
         let Some((module, source)) = &self.source else {
             return back.send(move |owner| owner.debug_file_came(&self, &file));
@@ -68,7 +68,7 @@ impl Wanted {
     }
 }
 
-/// Whether a file can be shown for a source.
+/// Whether a fetched file can be shown as a source. The error says why not.
 fn check_source(module: &Module, source: &Path, file: &Path) -> Result<(), String> {
     let about = std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let own = rustix::process::geteuid().as_raw();
@@ -97,26 +97,26 @@ fn check_source(module: &Module, source: &Path, file: &Path) -> Result<(), Strin
     }
 }
 
-/// Asks for the debug information of modules that have none.
+/// The debuginfod thread and its requests.
 #[derive(Default)]
 pub(super) struct Debuginfod {
-    /// To the thread that asks; `None` where the user does not want it, or it can't be done.
+    /// Requests to the thread. `None`: the user does not want it, or the thread can't be started.
     wanted: Option<Sender<Wanted>>,
-    /// What is being asked.
+    /// The client that runs now.
     asking: Arc<Mutex<Asking>>,
 }
 
-/// What is being asked.
+/// The client that runs now, for ending it from another thread.
 #[derive(Default)]
 struct Asking {
     /// The client.
     child: Option<Child>,
-    /// Nobody wants an answer any more.
+    /// The session is over.
     is_over: bool,
 }
 
 impl Debuginfod {
-    /// Starts the thread that asks.
+    /// Starts the thread.
     pub(super) fn start(back: Back) -> Debuginfod {
         let (wanted, to_do) = crossbeam_channel::unbounded::<Wanted>();
         let asking: Arc<Mutex<Asking>> = Arc::default();
@@ -153,13 +153,13 @@ impl Debuginfod {
         }
     }
 
-    /// Ends what is being asked; what is still to be asked is asked then.
+    /// Kills the client that runs now. The next request in the queue follows.
     pub(super) fn stop(&self) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         asking.stop();
     }
 
-    /// Asks for a module's debug information, if it has none.
+    /// Requests a module's debug information, if it has none.
     pub(super) fn module_loaded(&self, loaded: &LoadedModule) {
         let module = &loaded.module;
         if module.debug_info() == DebugInfo::Dwarf || module.has_detached_debug_info() {
@@ -168,7 +168,7 @@ impl Debuginfod {
         let (Some(wanted), Some(build_id)) = (&self.wanted, module.build_id()) else {
             return;
         };
-        // Refused only when the thread has given up.
+        // Fails only if the thread has given up.
         let _ = wanted.send(Wanted {
             module: loaded.id,
             path: module.path().to_owned(),
@@ -177,7 +177,7 @@ impl Debuginfod {
         });
     }
 
-    /// Asks for a source of a module.
+    /// Requests a source file of a module.
     fn fetch_source(&self, loaded: &LoadedModule, source: PathBuf) {
         let build_id = loaded.module.build_id();
         // The servers know sources by absolute names.
@@ -185,7 +185,7 @@ impl Debuginfod {
         else {
             return;
         };
-        // As above.
+        // Fails only if the thread has given up.
         let _ = wanted.send(Wanted {
             module: loaded.id,
             path: loaded.module.path().to_owned(),
@@ -198,7 +198,7 @@ impl Debuginfod {
 impl Asking {
     fn stop(&mut self) {
         if let Some(child) = self.child.as_mut() {
-            // Whoever waits for it reaps it.
+            // `find` reaps it.
             let _ = child.kill();
         }
     }
@@ -212,7 +212,7 @@ impl Drop for Debuginfod {
     }
 }
 
-/// Asks; `None` where no server has it.
+/// Runs the client. `None`: no server has the file.
 fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Option<PathBuf>> {
     let lock = || current.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(CLIENT)
@@ -223,7 +223,7 @@ fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Optio
         .spawn()?;
     let output = child.stdout.take();
     let mut asking = lock();
-    // The session may have ended between two questions.
+    // The session may have ended between two requests.
     if asking.is_over {
         let _ = child.kill();
     }
@@ -241,7 +241,7 @@ fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Optio
 }
 
 impl Owner {
-    /// Asks for a source of a module.
+    /// Requests a source file of a module.
     pub(crate) fn fetch_source(&mut self, module: u64, source: PathBuf) {
         if let Some(loaded) = self.modules.iter().find(|loaded| loaded.id == module) {
             self.loading.debuginfod.fetch_source(loaded, source);
@@ -252,7 +252,7 @@ impl Owner {
         self.loading.debuginfod.stop();
     }
 
-    /// Takes a module's debug information, which has come.
+    /// Loads a module's debug information that was fetched.
     fn debug_file_came(&mut self, wanted: &Wanted, file: &Path) {
         let Some(old) = self.modules.iter().find(|m| m.id == wanted.module).cloned() else {
             return;

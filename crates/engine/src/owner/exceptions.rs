@@ -1,10 +1,11 @@
-//! Exceptions of languages: the places in their runtimes where they are thrown, caught and given up, and what is thrown there.
+//! Stops at C++ exceptions, Rust panics and sanitizers' reports: where their runtimes throw, catch and give up, and what is thrown there.
 //!
-//! A site is at such a place only while somebody wants to stop for what passes it. C++: `__cxa_throw`, what throws
-//! again, `__cxa_begin_catch`. Rust: `rust_panic`, which is there for debuggers, and before it `rust_begin_unwind`, which
-//! alone knows the place. Each in whatever module has it, so statically linked runtimes are like others. What nothing catches is
-//! met where the runtime gives up ([`super::uncaught`]), so that programs may throw as often as they like.
-//! What sanitizers report, and what they can't do in a program that is traced, is in [`sanitizers`].
+//! A site (*hook*) is in a runtime only while a filter that needs it is on. C++: `__cxa_throw`, the functions that rethrow, and
+//! `__cxa_begin_catch`. Rust: `rust_panic`, which exists for debuggers, and before it `rust_begin_unwind`, which alone has the panic's
+//! source position. Hooks are searched by symbol in every module, so statically linked runtimes work like others; the same symbols tell
+//! the client which languages' runtimes there are. At a throw, the stack is searched for a handler as the unwinder's first phase does.
+//! Exceptions that nothing catches are met where the runtime gives up ([`super::uncaught`]), so that throws cost nothing without a filter
+//! for them. [`sanitizers`] has the sanitizers' reports and leak check.
 
 mod sanitizers;
 
@@ -32,18 +33,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What happens at a place in a runtime.
+/// What happens at a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hook {
     /// `__cxa_throw(object, type, destructor)`.
     Throw,
-    /// `_Unwind_Resume_or_Rethrow(header)`, which `throw;` comes to.
+    /// `_Unwind_Resume_or_Rethrow(header)`, which `throw;` calls.
     Rethrow,
     /// `std::rethrow_exception(pointer)`.
     RethrowPointer,
     /// `__cxa_begin_catch(header)`.
     Catch,
-    /// `std::terminate()`, or what that goes on to.
+    /// `std::terminate()`, or the function that it calls last.
     GivesUp,
     /// `rust_begin_unwind(info)`.
     PanicBegins,
@@ -51,24 +52,24 @@ enum Hook {
     Panic,
     /// `__sanitizer_on_print(text)`.
     SanitizerWrites,
-    /// `__ubsan_on_report()`, before its line.
+    /// `__ubsan_on_report()`, which is called before the report is written.
     CheckFailed,
-    /// What looks for leaks.
+    /// LeakSanitizer's search for leaks.
     LeakCheck,
 }
 
-/// Where the hooks are, and who wants them.
+/// The exception filters, and the hooks that they need.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
     pub(super) filters: ExceptionFilters,
-    /// By module: each is searched once.
+    /// Each module's hooks, by module id. A module is searched once.
     known: FxHashMap<u64, Vec<(Hook, Address)>>,
     armed: FxHashMap<Address, Hook>,
-    /// The report that a sanitizer's runtime writes: one thread does at a time.
+    /// The report that a sanitizer's runtime is writing. Only one thread at a time does.
     writing: Writing,
-    /// That leaks aren't looked for was told.
+    /// [`Event::LeaksNotLookedFor`] was sent.
     told_of_leaks: bool,
-    /// What was told of the program's runtimes, once it was.
+    /// The runtimes of the last [`Event::RuntimesKnown`].
     runtimes: Option<Runtimes>,
 }
 
@@ -85,22 +86,22 @@ impl Exceptions {
                 filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
             }
             Hook::SanitizerWrites | Hook::CheckFailed => filters.sanitizers.is_some(),
-            // The program would end with an error otherwise.
+            // Without this hook the program would end with an error.
             Hook::LeakCheck => true,
         }
     }
 
-    /// Whether panics begin at a place.
+    /// Whether an address is the hook of Rust panics.
     pub(super) fn is_panic(&self, at: Address) -> bool {
         self.is_hook(Hook::Panic, at)
     }
 
-    /// Whether C++'s runtime gives up at a place.
+    /// Whether an address is where C++'s runtime gives up.
     pub(super) fn gives_up_at(&self, at: Address) -> bool {
         self.is_hook(Hook::GivesUp, at)
     }
 
-    /// Whether a sanitizer's runtime writes its reports at a place.
+    /// Whether an address is where a sanitizer's runtime writes its reports.
     pub(super) fn reports_at(&self, at: Address) -> bool {
         self.is_hook(Hook::SanitizerWrites, at)
     }
@@ -111,9 +112,9 @@ impl Exceptions {
     }
 }
 
-/// The hooks of a module.
+/// A module's hooks.
 fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
-    /// A part of the name to look for, the whole name or its end.
+    /// The hook, a part of its symbol's name to search for, and the name or its end.
     const NAMES: [(Hook, &str, &str); 7] = [
         (Hook::Throw, "__cxa_throw", "__cxa_throw"),
         (
@@ -131,13 +132,13 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
         (Hook::Panic, "rust_panic", "rust_panic"),
     ];
-    // Large programs have long tables of names: where the first of a runtime's isn't, the others are not looked for. What
-    // throws again may be in the unwinder's library.
+    // Large programs have long symbol tables: a runtime's other names are searched only in modules that have its first one. The functions
+    // that rethrow may be in the unwinder's library.
     let has = |name: &str| !module.module.functions_with(name).is_empty();
     let file = module.module.path().file_name().unwrap_or_default();
     let is_unwinder = file.to_string_lossy().starts_with("libgcc_s.")
         || file.to_string_lossy().starts_with("libunwind.");
-    // A sanitizer's runtime has a `__cxa_throw` of its own, which goes on to the real one.
+    // A sanitizer's runtime has a `__cxa_throw` of its own, which calls the real one: `__cxa_begin_catch` identifies the real runtime.
     let (cpp, rust) = (has("__cxa_begin_catch"), has("rust_begin_unwind"));
     let mut hooks = Vec::new();
     for (hook, part, end) in NAMES {
@@ -161,7 +162,7 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
                     .unwrap_or_default()
                     .ends_with(end)
             })
-            // In mangled names the length is before a name: this keeps `my_rust_panic` out.
+            // In mangled names a name's length precedes it: this rejects `my_rust_panic`.
             .filter(|symbol| {
                 let before = symbol.name.find(end).unwrap_or(0);
                 before == 0
@@ -187,7 +188,7 @@ impl Owner {
         self.arm_exceptions();
     }
 
-    /// The places where exceptions and panics leave a function that nothing in it catches them for.
+    /// The addresses that uncaught exceptions and panics pass: hooks for an inferior call that is left by one.
     pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
         let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
         let mut places = Vec::new();
@@ -202,7 +203,7 @@ impl Owner {
         places
     }
 
-    /// What a panic says that a thread begins.
+    /// The message of a panic that a thread begins.
     pub(super) fn panic_text(&self, registers: &UserRegisters) -> String {
         let registers = registers.to_dwarf();
         let argument = |number: u16| registers.get(number).map(Address);
@@ -213,7 +214,7 @@ impl Owner {
         message.unwrap_or_else(|| "Box<dyn Any>".to_owned())
     }
 
-    /// Inserts sites where somebody wants to stop, and takes the others out.
+    /// Inserts the sites that the filters need, and takes out the others.
     pub(super) fn arm_exceptions(&mut self) {
         let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
         let exceptions = &mut self.exceptions;
@@ -249,7 +250,7 @@ impl Owner {
         exceptions.armed = wanted;
     }
 
-    /// A thread has come to a place where exceptions pass: what it stops for, if it does.
+    /// A thread has come to a hook: the reason to stop there, if any.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
         if self.stops.is_vfork_child(thread) {
@@ -319,7 +320,7 @@ impl Owner {
         let Some(patterns) = patterns else {
             return false;
         };
-        // Names are read only where somebody looks at them.
+        // The type's names are read only if a pattern needs them.
         let names = OnceCell::new();
         let names = || names.get_or_init(|| self.space().type_names(object)).iter();
         patterns.mean(|pattern| names().any(|name| means_type(pattern, name)))
@@ -332,7 +333,7 @@ impl Owner {
         kind: ExceptionKind,
     ) -> Option<(ExceptionKind, Exception)> {
         if kind == ExceptionKind::Rethrow && self.threads.was_reported(thread, Some(object)) {
-            // The runtime's terminate handler looks at it so.
+            // libstdc++'s terminate handler rethrows the exception in order to describe it.
             return None;
         }
         let filters = self.exceptions.filters.clone();
@@ -378,7 +379,7 @@ impl Owner {
     }
 
     fn caught(&mut self, thread: ThreadId, object: Object) -> Option<(ExceptionKind, Exception)> {
-        /// Who begins to catch only to end the program.
+        /// Functions that catch an exception only to end the program.
         const GIVING_UP: [&str; 6] = [
             "__cxa_throw",
             "__cxa_rethrow",
@@ -406,8 +407,8 @@ impl Owner {
         Some((ExceptionKind::Catch, exception))
     }
 
-    /// Whether what a filter asks for besides its patterns holds in the innermost frame with the user's source. Where that can't be
-    /// said it stops, and the note says why.
+    /// Whether a filter's condition holds in the innermost frame with the user's source. `true` if that can't be decided: the reason is
+    /// in `note`.
     pub(super) fn holds(
         &mut self,
         thread: ThreadId,
@@ -427,7 +428,7 @@ impl Owner {
     }
 
     fn value_of_condition(&mut self, thread: ThreadId, expression: &str) -> Result<bool, Error> {
-        /// How many frames of libraries are on top of who throws.
+        /// The most frames of libraries above the user's code.
         const MOST: usize = 100;
         let gone = || Error::NoSuchThread(thread);
         let users = self.frames_now(thread).take(MOST).find(Frame::is_users);

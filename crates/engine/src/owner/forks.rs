@@ -1,4 +1,13 @@
-//! Children of the debuggee: let go, held for another session, or debugged in its place.
+//! Children of the debuggee: detached from, kept for another session, or debugged in its place.
+//!
+//! ptrace binds a child to the thread that traces its parent, and each session has a thread of its own, perhaps in another process. So a
+//! child that is debugged beside its parent is handed over: [`crate::forks`] is the meeting of the two sessions,
+//! `target::linux::handover` the gap between two tracers, in which the child sleeps in a system call. Before that, everything inserted is
+//! taken out of the child's memory; it stays traced until the other session is there. If both tracers are killed in that gap, which lasts
+//! milliseconds, the child sleeps for a minute and then runs on with all signals blocked, even if its program was launched.
+//!
+//! A child that is debugged in place of its parent (`FollowForks::Child`) needs no handover: the owner goes on with the child's memory,
+//! sites included ([`PatchedMemory::move_to`]), and a step under way continues in the child from the fork.
 
 use super::Owner;
 use crate::breakpoints::site::PatchedMemory;
@@ -10,16 +19,16 @@ use dapple_target::linux::memory::ProcessMemory;
 use dapple_target::linux::{handover, process, ptrace, wait};
 use dapple_target::process_info::ProcessInfo;
 
-/// Children that are more than let go.
+/// The children that are kept or followed.
 #[derive(Debug, Default)]
 pub(super) struct Children {
-    /// One that takes the debuggee's place as soon as all of that is stopped.
+    /// The child that takes the debuggee's place as soon as all of the debuggee's threads are stopped.
     successor: Option<Succession>,
-    /// Processes that belong to no session, or to another, write to our pipes.
+    /// Processes that this session does not trace (any more) still write to the session's output pipes.
     left_writers: bool,
-    /// How the debuggee has ended; told when no child is held any more.
+    /// How the debuggee has ended. Reported when no child is kept any more.
     end: Option<ExitStatus>,
-    /// This process was handed over and is still as it was for that.
+    /// The state to restore in a debuggee that was handed over to this session and still sleeps in its system call.
     pub(super) parked: Option<handover::Parked>,
 }
 
@@ -31,18 +40,18 @@ struct Succession {
 }
 
 impl Owner {
-    /// Lets a child with a copy of our memory go, clean.
+    /// Detaches from a forked child, after taking everything inserted out of its memory.
     pub(super) fn release_copy(&mut self, child: ThreadId) {
         self.clean_copy(child);
         let _ = ptrace::detach(child, 0);
         if self.is_calls_child(child) {
-            // Not before: its end would be told here, where nobody knows it.
+            // Killed only after the detach: otherwise its end would be reported to this tracer.
             let _ = process::signal(child, libc::SIGKILL);
         }
         self.end_if_due();
     }
 
-    /// Takes out of a child's copy of our memory what was inserted; its thread is where it would be without.
+    /// Takes everything inserted out of a forked child's memory, and moves its thread out of copied instructions.
     fn clean_copy(&self, child: ThreadId) {
         match ProcessMemory::open(child) {
             Ok(memory) => self.memory.clean(&memory),
@@ -60,7 +69,7 @@ impl Owner {
         }
     }
 
-    /// Keeps a child at its start, and tells of it. Whatever becomes of the debugger, nothing is inserted into it.
+    /// Keeps a child stopped at its start, and reports it. Nothing is inserted into it, so the debugger's end does it no harm.
     pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
@@ -76,7 +85,7 @@ impl Owner {
         });
     }
 
-    /// A child that was held is gone.
+    /// A kept child has ended.
     pub(super) fn kept_child_ended(&mut self, child: ThreadId) {
         let was_next = self
             .children
@@ -89,7 +98,7 @@ impl Owner {
         self.end_if_due();
     }
 
-    /// Lets a held child run on without a debugger; false when it is not held.
+    /// Detaches from a kept child. `false`: it is not kept.
     pub(crate) fn let_child_go(&mut self, child: ThreadId) -> bool {
         if !self.stops.keeps_child(child) {
             return false;
@@ -100,7 +109,7 @@ impl Owner {
         true
     }
 
-    /// Has a held child wait without a tracer, for `tracer` to take it.
+    /// Makes a kept child sleep without a tracer, for `tracer` to take it over.
     pub(crate) fn hand_child_over(
         &mut self,
         child: ThreadId,
@@ -111,18 +120,18 @@ impl Owner {
         }
         let parked =
             handover::park(child, tracer, self.debuggee.of_launched).map_err(Error::Refused)?;
-        // Until the other has it the end isn't told: should it fail, the child is taken back.
+        // The child counts as kept until the other session has it: if that fails, it is taken back.
         Ok(HandedOver(Box::new(parked)))
     }
 
-    /// The child that was handed over is the other's.
+    /// The other session has taken over the child.
     pub(crate) fn child_was_taken(&mut self, child: ThreadId) {
         self.stops.forget_child(child);
         self.children.left_writers = true;
         self.end_if_due();
     }
 
-    /// Nobody has taken the child that was handed over: it is let go.
+    /// No other session has taken over the child: it is detached from.
     pub(crate) fn take_child_back(&mut self, child: ThreadId, handed: &HandedOver) {
         self.stops.forget_child(child);
         let taken = ptrace::seize(child, 0).and_then(|()| ptrace::interrupt(child));
@@ -134,13 +143,13 @@ impl Owner {
                 let _ = ptrace::detach(child, 0);
             }
             Ok(()) => {}
-            // It has died, or the other has it.
+            // It has died, or the other session has it.
             Err(error) => tracing::debug!(%child, %error, "a child is not taken back"),
         }
         self.end_if_due();
     }
 
-    /// Lets all children go that are held or about to show up: nobody will come for them.
+    /// Detaches from all children that are kept or about to appear: no session will take them.
     pub(super) fn let_children_go(&mut self) {
         for child in self.stops.take_expected_children() {
             if wait::until_stopped(child) {
@@ -159,7 +168,7 @@ impl Owner {
         }
     }
 
-    /// The debuggee is gone. While children wait to be taken, their tracer has to stay.
+    /// The debuggee has ended. While children wait to be taken over, their tracer has to stay.
     pub(super) fn process_ended(&mut self, status: ExitStatus) {
         self.let_guests_go();
         if let Some(next) = self.children.successor.take() {
@@ -170,7 +179,7 @@ impl Owner {
         self.end_if_due();
     }
 
-    /// Children that share the memory of a debuggee that was killed have nobody who would let them go later.
+    /// Detaches from vfork children of a debuggee that was killed: there will be no later occasion.
     fn let_guests_go(&mut self) {
         if self.stops.all_stopped().is_empty() && self.stops.running_vfork_children().is_empty() {
             return;
@@ -189,12 +198,12 @@ impl Owner {
         }
     }
 
-    /// Whether the debuggee is gone, and only its children are still there.
+    /// Whether the debuggee has ended, and only kept children are left.
     pub(super) fn has_only_children(&self) -> bool {
         self.children.end.is_some()
     }
 
-    /// Takes leave of a debuggee that is gone; false where it is not.
+    /// Ends the session if the debuggee has ended. `false`: it has not.
     pub(super) fn leave_only_children(&mut self) -> bool {
         let Some(status) = self.children.end.take() else {
             return false;
@@ -203,7 +212,7 @@ impl Owner {
         true
     }
 
-    /// A child is to take the debuggee's place, once all of that is stopped.
+    /// A child is to take the debuggee's place, once all of the debuggee's threads are stopped.
     pub(super) fn will_be_succeeded(&mut self, child: ThreadId, maker: ThreadId, memory: Memory) {
         if memory == Memory::Own {
             self.threads.let_go(child);
@@ -215,7 +224,7 @@ impl Owner {
         });
     }
 
-    /// While all are stopped: leaves the debuggee for the child that takes its place, if there is one.
+    /// While all threads are stopped: detaches from the debuggee and goes on with the child that takes its place, if there is one.
     pub(super) fn succeed_if_due(&mut self) -> bool {
         let Some(next) = self.children.successor.take() else {
             return false;
@@ -225,15 +234,14 @@ impl Owner {
         true
     }
 
-    /// Makes the child the debuggee. What is known of its modules and breakpoints holds for it, too, unless it runs another
-    /// program.
+    /// Makes the child the debuggee. The modules and breakpoints stay, unless the child runs another program.
     fn go_on_with(&mut self, next: Succession) {
         let Succession {
             child,
             maker,
             memory,
         } = next;
-        // First of all: nothing may be written to the memory that was left.
+        // Comes first, so that nothing is written to the memory that was left.
         match (memory, ProcessMemory::open(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
@@ -286,7 +294,7 @@ impl Owner {
         }
     }
 
-    /// All are stopped in a child that has taken the debuggee's place: it runs, unless somebody waits for a stop.
+    /// All threads are stopped, in a child that has taken the debuggee's place: resumes it, unless a stop is being waited for.
     pub(super) fn go_on(&mut self) {
         if self.leaving.over {
             return;
@@ -298,12 +306,12 @@ impl Owner {
         }
     }
 
-    /// Whether processes write to our pipes that are not this session's, but that a debugger has to do with.
+    /// Whether processes that this session does not trace may still write to its output pipes.
     pub(super) fn has_left_writers(&self) -> bool {
         self.children.left_writers
     }
 
-    /// While all are stopped in a process that was handed over: undoes what was done for that.
+    /// While all threads are stopped in a process that was handed over: restores its state from before the handover.
     pub(super) fn unpark(&mut self) {
         let Some(parked) = self.children.parked.take() else {
             return;

@@ -1,8 +1,8 @@
-//! The end of frames with watched data or a temporary breakpoint: a return, an exception, a panic or a `longjmp` that leaves them, the
-//! end of their thread.
+//! Notices the end of stack frames with watched data or a temporary breakpoint: a return, an exception, a panic or a `longjmp` that
+//! leaves them, the end of their thread.
 //!
-//! There is a site where such a frame returns to. While there is such a frame, the runtimes' functions that say where an
-//! exception lands and a jump goes have sites, too; a thread with such a frame that comes there gets one at its landing.
+//! A site is at the return address of each such frame. While there is such a frame, the landing hooks have sites, too
+//! ([`super::landings`]): when a thread with such a frame comes to one, the address where it will land gets a site.
 
 use super::Owner;
 use crate::breakpoints::data::{DataTarget, FrameOnStack};
@@ -15,7 +15,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 
-/// How many frames are looked at for one of the user's.
+/// The most frames that are searched for one of the user's.
 const MOST_FRAMES: usize = 200;
 
 impl Owner {
@@ -24,7 +24,8 @@ impl Owner {
         self.watches.list.iter().filter_map(found)
     }
 
-    /// Stops where frames return to that watched data is in, and where those and a temporary breakpoint's may be left otherwise.
+    /// Inserts sites at the return addresses of frames with watched data, and at the landing hooks if there are such frames or temporary
+    /// breakpoints'.
     pub(super) fn watch_frames(&mut self) {
         self.memory.remove_everywhere(Reason::FrameEnd);
         self.memory.remove_everywhere(Reason::FrameLeft);
@@ -41,13 +42,13 @@ impl Owner {
         }
     }
 
-    /// Whether a thread has frames whose end somebody waits for.
+    /// Whether a thread has frames whose end has to be noticed.
     pub(super) fn has_watched_frames(&self, thread: ThreadId) -> bool {
         self.watched_frames().any(|frame| frame.thread == thread)
             || self.breakpoints.is_awaited_in(thread)
     }
 
-    /// Gives up what was in frames that a thread has returned from; the reason to stop for that.
+    /// Stops watching the data of frames that a thread has left. Returns the reason to stop for that.
     pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
         let framed =
             |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
@@ -69,7 +70,7 @@ impl Owner {
             .iter()
             .find_map(|watch| over(&watch.found))?;
         if !self.is_one_stack(frame.cfa, Address(registers.sp())) {
-            // A signal's handler or a coroutine, on a stack of its own.
+            // A signal handler or coroutine on a stack of its own: the frame still exists.
             return None;
         }
         let why = match registers.pc() == frame.return_to {
@@ -80,15 +81,15 @@ impl Owner {
         data_gone(ended)
     }
 
-    /// Whether a thread has frames in the user's own code. Where it has none, as behind `main` and in a thread that ends, a stop because data is
-    /// gone would only show a library: that the data is gone is told anyway.
+    /// Whether a thread has frames in the user's own code. Without one, as behind `main` and in a thread that ends, a stop would only
+    /// show a library; that the data is gone is reported anyway.
     pub(super) fn leads_to_users(&mut self, thread: ThreadId) -> bool {
         self.frames_now(thread)
             .take(MOST_FRAMES)
             .any(|frame| frame.is_users())
     }
 
-    /// The reason to stop a thread that was taken out of the frames of temporary breakpoints, to where that is caught.
+    /// The reason to stop a thread that an exception or jump has taken out of the frames of temporary breakpoints.
     pub(super) fn temporaries_left(&mut self, thread: ThreadId) -> Option<StopReason> {
         if !self.breakpoints.is_awaited_in(thread) {
             return None;
@@ -114,12 +115,12 @@ impl Owner {
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
         let mappings = process::mappings(self.debuggee.process);
         let mut mappings = mappings.iter();
-        // Behind the last frame is the end of the stack.
+        // The end counts: the outermost frame's end is the end of the stack.
         let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);
         mappings.any(|mapping| within(one, mapping) && within(other, mapping))
     }
 
-    /// Whether an expression is a variable of the frame, or a part of one, that the compiler keeps elsewhere in other parts of the
+    /// Whether an expression names a variable of the frame, or a part of one, that the compiler keeps elsewhere in other parts of the
     /// function.
     pub(super) fn has_several_homes(&mut self, text: &str, frame: FrameId) -> bool {
         if text.contains("->") {
@@ -143,7 +144,7 @@ impl Owner {
         found.is_some_and(|variable| module.module.has_several_homes(variable))
     }
 
-    /// A thread has ended, and its stack with it.
+    /// A thread has ended, and all its frames with it.
     pub(super) fn stack_ended(&mut self, thread: ThreadId) {
         let temporaries = self.breakpoints.temporary_frames();
         let ended: Vec<i64> = temporaries

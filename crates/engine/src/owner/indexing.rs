@@ -1,5 +1,5 @@
-//! Indexes of the loaded modules, made behind the first stop, which needs none: or as soon as a breakpoint is set on a function, which may have
-//! copies that only an index tells of.
+//! Makes the symbol indexes of the loaded modules, on threads of their own. They begin after the first stop, which needs none, or as soon
+//! as a breakpoint is set on a function: it may have copies that only an index finds.
 
 use super::Owner;
 use super::background::Back;
@@ -30,7 +30,7 @@ impl Owner {
         self.loading.indexing.start(self.link.back.clone());
     }
 
-    /// An index is there, or there will be none: what waited for it is asked again.
+    /// A module's index is ready, or there will be none: completes the breakpoints that waited for it.
     fn indexed(&mut self, module: &Arc<Module>, state: IndexState) {
         self.tell(indexing::ended(module, state));
         let loaded = self.modules.iter().find(|m| Arc::ptr_eq(&m.module, module));

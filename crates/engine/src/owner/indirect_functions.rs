@@ -1,8 +1,8 @@
-//! Where indirect functions lead that somebody wants to stop in.
+//! Finds the targets of indirect functions (IFUNC) that have breakpoints.
 //!
-//! What chooses is called by the dynamic linker when it loads a module, by the first call of a function, by dlsym(3), or at the
-//! start of a static program. A site there, and one where that call returns to, see each choice before anything can come of it.
-//! What was chosen earlier is read from where the addresses were put.
+//! A resolver is called by the dynamic linker when it loads a module, by the first call of a function, by dlsym(3), or at the start of a
+//! static program. A site at the resolver, and one at its return address, see each result before the program can use it. Results of
+//! earlier calls are read from the relocations' slots.
 
 use super::Owner;
 use crate::breakpoints::indirect_function::IndirectFunction;
@@ -14,16 +14,16 @@ use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The indirect_functions that are waited for.
+/// The resolvers that have sites, and what they have returned.
 #[derive(Debug, Default)]
 pub(super) struct IndirectFunctions {
     resolvers: BTreeSet<Address>,
-    /// By what chooses: what was chosen before the debugger's eyes. Not every choice is kept by the program.
+    /// By resolver: the targets that it was seen to return. The program doesn't keep every result.
     seen: BTreeMap<Address, BTreeSet<Address>>,
     under_way: Vec<Call>,
 }
 
-/// A call of what chooses.
+/// A call of a resolver.
 #[derive(Debug)]
 struct Call {
     thread: ThreadId,
@@ -34,7 +34,7 @@ struct Call {
 }
 
 impl Owner {
-    /// Notes what was chosen for functions that breakpoints mean, and sees to it that what will be is noticed.
+    /// Finds the known targets of indirect functions that have breakpoints, and inserts sites at their resolvers for future calls.
     pub(super) fn insert_resolver_sites(&mut self) {
         let indirect_functions = self.breakpoints.indirect_functions();
         for choice in indirect_functions
@@ -61,7 +61,7 @@ impl Owner {
         self.indirect_functions.resolvers = wanted;
     }
 
-    /// What the program's memory says was chosen.
+    /// The targets that were seen or that the program's memory has.
     fn chosen_before(&self, choice: &IndirectFunction) -> BTreeSet<Address> {
         let seen = self.indirect_functions.seen.get(&choice.resolver);
         let mut found = seen.cloned().unwrap_or_default();
@@ -76,14 +76,14 @@ impl Owner {
         for module in self.modules.iter() {
             let slots = module.module.slots_of(name);
             let targets = slots.iter().filter_map(|slot| self.code_in(slot, module));
-            // The name may be another module's function, which comes first.
+            // Another module's function of the same name may take precedence.
             let chosen = targets.filter(|target| own.contains(*target));
             found.extend(chosen.filter(|target| *target != choice.resolver));
         }
         found
     }
 
-    /// The code that a slot of `module` leads to; none while nothing is chosen.
+    /// The code address in a slot of `module`. `None`: the slot isn't resolved yet.
     fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
         let value = self.memory.read_u64(module.to_process(slot.address)).ok()?;
         let unbound = [slot.initial, slot.initial.wrapping_add(module.bias)];
@@ -94,7 +94,7 @@ impl Owner {
         (!unbound.contains(&value) && !is_stub && there.has_code_at(target)).then_some(target)
     }
 
-    /// A thread has come to where functions are chosen.
+    /// A thread has come to a resolver.
     pub(super) fn resolver_called(&mut self, thread: ThreadId, resolver: Address) {
         let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
             return;
@@ -114,7 +114,7 @@ impl Owner {
         });
     }
 
-    /// A thread has come to where something that chooses returns to.
+    /// A thread has come to the return address of a resolver's call.
     pub(super) fn resolver_returned(&mut self, thread: ThreadId, at: Address) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -149,7 +149,7 @@ impl Owner {
         }
     }
 
-    /// The memory of a module is gone.
+    /// A module was unloaded.
     pub(super) fn forget_resolvers_in(&mut self, gone: impl Fn(Address) -> bool) {
         let choosing = &mut self.indirect_functions;
         choosing.resolvers.retain(|resolver| !gone(*resolver));
@@ -159,7 +159,7 @@ impl Owner {
             .retain(|call| !gone(call.resolver) && !gone(call.returns_to));
     }
 
-    /// A thread is gone: what it would have chosen is not waited for.
+    /// A thread has ended: its calls of resolvers won't return.
     pub(super) fn resolver_calls_ended(&mut self, thread: ThreadId) {
         let (gone, kept) = std::mem::take(&mut self.indirect_functions.under_way)
             .into_iter()

@@ -1,10 +1,11 @@
-//! Sanitizers' runtimes: their reports, and the search for leaks that they can't make in a program that is traced.
+//! Stops at sanitizers' reports, and leaves out LeakSanitizer's search for leaks.
 //!
-//! The places are functions that are there for others to take the place of, so no call of them is inlined, be the runtime a
-//! library of its own or part of the program. A thread stops as the summary of its report has been written, the last that is about the error.
+//! A report is put together from the pieces that the runtime passes to `__sanitizer_on_print`. Programs may replace that function, so no
+//! call of it is inlined, whether the runtime is a shared library or linked statically. The thread stops when the report's summary has
+//! been written, which is its last piece.
 //!
-//! LeakSanitizer stops the program's threads by ptrace itself, which only one process at a time may, and ends the program with
-//! an error where it can't. So the thread that is about to look for leaks is sent back at once.
+//! LeakSanitizer stops the program's threads by ptrace itself, which only one process at a time can use, and ends the program with an
+//! error if that fails. So the thread that is about to search for leaks is made to return at once.
 
 use super::super::Owner;
 use super::Hook;
@@ -21,14 +22,14 @@ use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
-/// How much is read of one piece of a report.
+/// The most bytes that are read of one piece of a report.
 const LONGEST_PIECE: usize = 1 << 14;
-/// How many of the runtime's frames there may be between who writes and who has erred.
+/// The most frames of the runtime above the program's erroneous code.
 const MOST_FRAMES: usize = 24;
-/// How much code the function has at most that calls what looks for leaks, in bytes.
+/// The longest function that calls the search for leaks, in bytes.
 const CALLER: usize = 64;
 
-/// Where a module's runtime of a sanitizer can be met, if it has one.
+/// The hooks in a module's sanitizer runtime, if it has one.
 pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
     const PRINTS: &str = "__sanitizer_on_print";
     const NAMES: [(Hook, &str); 4] = [
@@ -37,7 +38,7 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
         (Hook::LeakCheck, "_ZN6__lsan26DoRecoverableLeakCheckVoidEv"),
         (Hook::LeakCheck, "__lsan_do_recoverable_leak_check"),
     ];
-    // The name is exported, so that a function of the program's can take the place of the runtime's.
+    // The runtime exports this name, so that programs can replace the function.
     if !module.module.has_dynamic_name(PRINTS) {
         return Vec::new();
     }
@@ -66,7 +67,7 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
     hooks
 }
 
-/// Where a short function goes on to, by a call or a jump out of it: the name of that needn't be known.
+/// The target of a short function's last call or jump out of itself. That function may have no symbol.
 fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; CALLER];
     let length = memory.read_some(start, &mut code);
@@ -88,7 +89,7 @@ fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
 }
 
 impl Owner {
-    /// A runtime has written a piece.
+    /// A runtime writes a piece of a report.
     pub(super) fn sanitizer_writes(
         &mut self,
         thread: ThreadId,
@@ -110,15 +111,15 @@ impl Owner {
         self.reported(thread, report?)
     }
 
-    /// The names of the functions in which a thread is, from the innermost out.
+    /// The names of a thread's innermost functions, innermost first.
     fn runtime_functions(&mut self, thread: ThreadId) -> Vec<String> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
         frames.iter().filter_map(PhysicalFrame::symbol).collect()
     }
 
-    /// A report is complete: what the thread stops for, if it does.
+    /// A report is complete: the reason to stop, if any.
     fn reported(&mut self, thread: ThreadId, report: Report) -> Option<(ExceptionKind, Exception)> {
-        // The thread has stopped for the signal itself.
+        // The thread has stopped for the signal already.
         let of_signal = report.signal();
         if of_signal.is_some_and(|signal| self.signals.of(signal).stop == When::Always) {
             return None;
@@ -139,7 +140,7 @@ impl Owner {
         Some((ExceptionKind::Report, exception))
     }
 
-    /// Whether the runtime ends the program behind a report, as far as its functions' names say.
+    /// Whether the runtime ends the program after a report, judging by the names of its functions.
     fn ends_the_program(&mut self, thread: ThreadId, report: &Report) -> bool {
         let names = self.runtime_functions(thread);
         let has = |end: &str| names.iter().any(|name| name.ends_with(end));
@@ -151,7 +152,7 @@ impl Owner {
         }
     }
 
-    /// A thread is about to look for leaks: it is sent back.
+    /// Makes a thread that is about to search for leaks return at once.
     pub(super) fn leave_out_leak_check(&mut self, thread: ThreadId) {
         let Some(mut registers) = self.registers(thread) else {
             return;
@@ -162,7 +163,7 @@ impl Owner {
         };
         registers.set_pc(Address(back));
         registers.set_sp(sp.wrapping_add(8));
-        // No leaks were found, says the one that has a result.
+        // The result, of the functions that have one: no leaks were found.
         registers.set(RESULT, 0);
         self.set_registers(thread, registers);
         if !std::mem::replace(&mut self.exceptions.told_of_leaks, true) {
@@ -170,7 +171,7 @@ impl Owner {
         }
     }
 
-    /// Tells which runtimes there are, where there are more than was told. What is gone again may come back.
+    /// Reports which runtimes the program has, if there are new ones. A runtime that is unloaded stays reported: it may come back.
     pub(in crate::owner) fn tell_runtimes(&mut self) {
         let hooks = self.exceptions.known.values().flatten();
         let mut now = self.exceptions.runtimes.unwrap_or_default();
@@ -187,7 +188,7 @@ impl Owner {
         }
     }
 
-    /// Another program begins, of which nothing is known yet.
+    /// Another program begins (exec): nothing is known about its runtimes.
     pub(in crate::owner) fn forget_runtimes(&mut self) {
         self.exceptions.runtimes = None;
         self.exceptions.told_of_leaks = false;
