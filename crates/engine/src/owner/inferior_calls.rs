@@ -1,9 +1,12 @@
-//! Calls functions of the debuggee for expressions.
+//! Calls functions of the debuggee for expressions (inferior calls).
 //!
-//! A stopped thread is given the function's arguments and a return address where a site is, and is let run, it alone or with the
-//! others, until it comes back there. Afterwards its registers, the vector and floating-point ones too, are what they were. What the
-//! function did to memory stays. Whatever ends a call otherwise is no stop that is told: the call is given up, and
-//! the thread is where it was. The time that this takes nothing else is attended to. `under_way` is what happens meanwhile.
+//! Evaluating an expression changes nothing: an expression that needs a call asks for it, and is evaluated again with its result
+//! ([`super::assigning`]). [`dapple_inspect::calls`] lays out the arguments. A stopped thread gets them, and a return address with a
+//! site, and runs, alone or with the other threads, until it comes back to that site. Then all its registers, vector and floating-point
+//! ones included, are restored. What the function wrote to memory stays. A call that ends otherwise is given up, without a reported stop:
+//! the thread is back where it was.
+//!
+//! No command is served during a call. Stops of other threads are reported afterwards. `under_way` handles the events of a call.
 
 mod temporaries;
 mod under_way;
@@ -28,21 +31,21 @@ use dapple_target::linux::ptrace::{self, WholeSignal};
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
-/// How many stops a thread may make on its way to where it can be given its signal back.
+/// The most stops that a thread may make on its way to a signal-delivery stop.
 const MOST_STOPS: usize = 16;
 
 /// A call under way.
 #[derive(Debug)]
 pub(super) struct InferiorCall {
     pub(super) thread: ThreadId,
-    /// Where it returns to, and the stack pointer then.
+    /// The return address, and the stack pointer after the return.
     back: Address,
     sp: u64,
     end: Option<End>,
-    /// Children of it that have a copy of the memory. They would return from the function, too, to nowhere.
+    /// Forked children of the function. They are killed: they would return from the function, too, to an address without code to run.
     children: Vec<ThreadId>,
-    /// What the first of them is described as: the end of a sentence about the function. The function is not stopped for it: within
-    /// fork(3) it holds the locks of the C library, and in its own code perhaps some of the program's.
+    /// Describes the first fork: the end of a sentence about the function. The function runs on nevertheless: within fork(3) it holds the
+    /// C library's locks, and in its own code perhaps some of the program's.
     copied: Option<String>,
 }
 
@@ -50,16 +53,16 @@ pub(super) struct InferiorCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Returned,
-    /// It has returned, and has made a copy of the process: the end of a sentence about the function.
+    /// It has returned, and has forked: the end of a sentence about the function.
     Copied(String),
-    /// It can't go on: the end of a sentence about the function.
+    /// It was given up: the end of a sentence about the function.
     Failed(String),
     /// The thread runs another program.
     Executed,
     ThreadEnded,
 }
 
-/// All there is to a thread that a call must not change.
+/// The state of a thread that a call must not change.
 struct Saved {
     registers: UserRegisters,
     extended: Option<Vec<u8>>,
@@ -70,7 +73,7 @@ struct Saved {
 }
 
 impl Owner {
-    /// Calls a function on a thread; what it gave back.
+    /// Calls a function on a thread. Returns its result.
     pub(super) fn call(
         &mut self,
         thread: ThreadId,
@@ -165,11 +168,12 @@ impl Owner {
     fn end_call(&mut self) {
         self.memory.remove_everywhere(Reason::Call);
         self.activity = Activity::Free;
-        // What has come meanwhile waits to be looked at.
+        // Commands that have come meanwhile are waiting.
         self.link.waker.wake();
     }
 
-    /// A thread that is within fork(2), clone(2) or execve(2) gets to the end of it, as the kernel has yet to write the result.
+    /// Lets a thread that is stopped inside fork(2), clone(2) or execve(2) run to the end of the system call, because the kernel has yet
+    /// to write the result.
     pub(super) fn finish_system_call(&mut self, thread: ThreadId) -> Result<(), Error> {
         let event = ptrace::signal_info(thread).map(|info| info.code >> 8);
         let is_within = matches!(
@@ -199,8 +203,8 @@ impl Owner {
         }
     }
 
-    /// Where calls return to: behind the first instruction of the program, where nobody else comes, and where the stack ends for who
-    /// unwinds it.
+    /// The return address of calls: behind the program's first instruction. The program doesn't come there again, and unwinding ends
+    /// there.
     fn return_address(&self) -> Result<Address, String> {
         let program = self.modules.iter().find(|module| {
             let entry = module.module.entry();
@@ -220,7 +224,7 @@ impl Owner {
         self.write_back(thread);
         let registers = self.registers(thread)?;
         let control = std::mem::take(self.control(thread));
-        // How it has run lately is nothing of the stop's.
+        // The debug registers' state is the thread's, not the call's.
         self.control(thread).watched = control.watched;
         self.control(thread).registers = Some(registers);
         let signal = control.signal;
@@ -236,7 +240,7 @@ impl Owner {
         })
     }
 
-    /// Lets the thread run through the function.
+    /// Runs the function on the thread.
     fn run_call(
         &mut self,
         thread: ThreadId,
@@ -301,7 +305,7 @@ impl Owner {
         })
     }
 
-    /// Makes of a thread what it was before a call.
+    /// Restores a thread's state from before a call.
     fn restore(&mut self, thread: ThreadId, saved: Saved, back: Address, given_up: bool) {
         if !self.stops.is_live(thread) {
             return;
@@ -317,7 +321,8 @@ impl Owner {
             .registers(thread)
             .is_some_and(|now| now.goes_on_with_system_call());
         if was_within {
-            // The kernel has forgotten how to go on with the other call.
+            // The thread has entered another system call meanwhile, so the kernel has lost the state for continuing the first one: it is
+            // restarted.
             registers.restart_anew();
         }
         if let Some(extended) = &saved.extended {
@@ -334,7 +339,7 @@ impl Owner {
         self.set_registers(thread, registers);
     }
 
-    /// Has a thread stop as for a signal, which it can be given only then: at the site of the return.
+    /// Brings a thread into a signal-delivery stop, at the call's return site: its pending signal can be delivered only from such a stop.
     fn reach_signal_stop(&mut self, thread: ThreadId, back: Address) {
         let in_signal_stop = ptrace::signal_info(thread)
             .is_ok_and(|info| info.code >> 8 == 0 || info.code <= 0 || info.code == 0x80);
@@ -362,7 +367,7 @@ impl Owner {
         }
     }
 
-    /// What the function that has just returned gave back.
+    /// The result of the function that has just returned.
     fn value_of(
         &mut self,
         thread: ThreadId,
@@ -396,7 +401,7 @@ impl Owner {
                 let contents = results::contents(module, *id, language, &registers);
                 let contents = contents.unwrap_or_else(|| Ok(Contents::Bytes([].into())));
                 let contents = contents.map(|contents| match (contents, kept) {
-                    // What is to be dropped has an address.
+                    // A value that is dropped later needs an address.
                     (Contents::Bytes(bytes), Some(at)) => match self.memory.write(at, &bytes) {
                         Ok(()) => Contents::Memory(at),
                         Err(_) => Contents::Bytes(bytes),
@@ -424,8 +429,8 @@ impl Owner {
         })
     }
 
-    /// A result in memory: its bytes, but for an object that may hold its own address. That stays where it is for as long as the
-    /// thread does.
+    /// A result in memory: its bytes are copied, except for a C++ object that may contain its own address. That one stays on the thread's
+    /// stack until the thread runs.
     fn kept(
         &self,
         module: &LoadedModule,

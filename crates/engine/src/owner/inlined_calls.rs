@@ -1,5 +1,9 @@
-//! As what a thread is shown that has stopped at a place of several lines: how many inlined calls that begin there it is
-//! before, and on which line.
+//! Decides what to show for a thread at an instruction that belongs to several lines: how many inlined calls that begin there are shown
+//! as not entered, and which line.
+//!
+//! An inlined call may begin at the very address of a function's breakpoint. The thread is then shown in the function, before that call,
+//! and stepping in enters the call without running an instruction. Among several lines with the same instruction, the breakpoint's line
+//! is shown.
 
 use super::Owner;
 use crate::ThreadId;
@@ -8,7 +12,8 @@ use dapple_symbols::functions::SourcePosition;
 use rustc_hash::FxHashMap;
 
 impl Owner {
-    /// The thread of a stop that is before inlined calls, and how many.
+    /// The stop's thread and how many inlined calls it is shown before; `None` for no calls. `stepped`: the same for the thread whose
+    /// step has ended.
     pub(super) fn stands_before(
         &self,
         stop: &Stop,
@@ -26,7 +31,7 @@ impl Owner {
         (count > 0).then_some((stop.thread, count))
     }
 
-    /// The lines of the breakpoints that stops are at.
+    /// The line of the breakpoint at which each thread has stopped.
     pub(super) fn lines_of(&self, stops: &[Stop]) -> FxHashMap<ThreadId, SourcePosition> {
         let line = |stop: &Stop| {
             let ids = stop.reason.breakpoints();
@@ -36,7 +41,7 @@ impl Owner {
         stops.iter().filter_map(line).collect()
     }
 
-    /// How many inlined calls a stopped thread is before.
+    /// How many inlined calls a stopped thread is shown before.
     pub(super) fn calls_not_begun(&self, thread: ThreadId) -> usize {
         self.threads.calls_not_begun(thread)
     }

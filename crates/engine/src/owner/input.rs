@@ -1,4 +1,4 @@
-//! What is sent to the program's standard input.
+//! Sends data to the program's standard input.
 
 use super::Owner;
 use crate::Error;

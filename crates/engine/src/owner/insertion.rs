@@ -1,7 +1,8 @@
-//! Putting the bytes of the user's breakpoints where they are wanted, and nowhere else.
+//! Inserts the bytes of the user's breakpoints, and takes them out.
 //!
-//! What lines and functions resolve to is code by the debug information. An address is what a person has typed: a byte in data, or in
-//! the middle of an instruction, would break the program, so it is looked at first.
+//! What lines and functions resolve to is code, by the debug information. An address was given by a person: a byte in data, or in the
+//! middle of an instruction, would break the program, so the address is checked first. Both are checked again when modules come and go,
+//! addresses also at each stop and before the program runs on.
 
 use super::Owner;
 use crate::breakpoints::displaced::decode;
@@ -12,19 +13,19 @@ use crate::breakpoints::wanted::BreakpointState;
 use crate::{Address, Event};
 use dapple_target::linux::process;
 
-/// Instructions are not followed from further away than that, in bytes.
+/// The farthest start, in bytes, from which instructions are decoded to reach an address.
 const FARTHEST: u64 = 1 << 16;
 
 impl Owner {
-    /// Inserts what breakpoints want that is not there yet, takes out what none wants any more, and tells of those that
-    /// have changed.
+    /// Inserts missing breakpoint bytes, takes out those that no breakpoint needs any more, and reports the breakpoints that have
+    /// changed.
     pub(super) fn arm(&mut self) {
         for changed in self.arm_quietly() {
             self.tell(Event::BreakpointChanged(changed));
         }
     }
 
-    /// As [`Owner::arm`], but gives what has changed.
+    /// As [`Owner::arm`], but returns the changed breakpoints instead of reporting them.
     pub(super) fn arm_quietly(&mut self) -> Vec<BreakpointState> {
         self.arm_exceptions();
         self.insert_resolver_sites();
@@ -47,8 +48,8 @@ impl Owner {
         self.breakpoints.changed()
     }
 
-    /// Looks again at addresses that a person has given, and at what could not be armed: a program may map memory, make code of it
-    /// and unmap it without anybody being told. At each stop, so that the client sees what is so, and again before the program runs on.
+    /// Tries again what could not be inserted, and addresses whose byte is lost: a program may map memory, make code of it and unmap it
+    /// without any notification. Done at each stop, so that the client sees the present state, and before the program runs on.
     pub(super) fn arm_again(&mut self) {
         let lost = |address: &Address| self.memory.is_lost(*address);
         if self.breakpoints.has_refusals() || self.breakpoints.given_addresses().any(|a| lost(&a)) {
@@ -56,7 +57,7 @@ impl Owner {
         }
     }
 
-    /// Why no instruction begins at an address that a person has given.
+    /// Why a breakpoint on an address can't be inserted: no instruction begins there. `None`: it can.
     fn unfit(&self, arm: Arm) -> Option<Refusal> {
         let address = arm.address;
         if self.memory.site(address).is_some() || !self.breakpoints.is_on_address(arm.id) {
@@ -76,7 +77,7 @@ impl Owner {
         self.inside_of_instruction(address)
     }
 
-    /// Follows the instructions from the last place before the address where one is known to begin.
+    /// Decodes instructions from the last known instruction start before the address, to check whether the address is inside of one.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
         let module = self.modules.at(address)?;
         let file = module.to_file(address);

@@ -1,10 +1,10 @@
-//! Where control lands that leaves frames otherwise than by a return: the landing pad of a C++ exception or a Rust panic, and the target
-//! of a `longjmp`.
+//! Finds where control lands when frames are left without a return: the landing pad of a C++ exception or a Rust panic, and the target of
+//! a `longjmp`.
 //!
 //! The runtimes have functions that every throw and every jump passes just before it lands (the *landing hooks*): `_Unwind_SetIP`, whose
 //! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps, watched frames and
-//! inferior calls have sites there while they need them, each under its own [`Reason`], and ask this module what a thread at such
-//! a site is about to do.
+//! inferior calls have sites there while they need them, each under its own [`Reason`], and ask this module what a thread at such a site
+//! is about to do.
 
 use super::Owner;
 use crate::breakpoints::site::Reason;
@@ -15,7 +15,7 @@ use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD, SE
 use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
 
-/// A throw or a jump on its way.
+/// A throw or jump that is about to land.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leap {
     pub(super) how: Landing,
@@ -56,14 +56,14 @@ impl Owner {
         self.modules.iter().any(|m| m.jump_hooks().contains(&pc))
     }
 
-    /// The address that `longjmp`, at its first instruction, goes on at.
+    /// The target address of a `longjmp` whose thread is at its first instruction.
     fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
         let targets = self.jump_buffer(registers, JMP_BUF_PC)?;
         let is_code = |target: &Address| self.modules.at(*target).is_some();
         targets.into_iter().find(is_code)
     }
 
-    /// The stack pointers that `longjmp`, at its first instruction, may set.
+    /// The stack pointers that a `longjmp`, whose thread is at its first instruction, may set.
     pub(super) fn jump_stacks(&self, registers: &UserRegisters) -> Option<[Address; 2]> {
         self.jump_buffer(registers, JMP_BUF_SP)
     }
@@ -78,7 +78,7 @@ impl Owner {
         Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }
 
-    /// A thread is at a landing hook on its way out of watched frames, if it is: they are looked at again where it lands.
+    /// A thread is at a landing hook: if it has watched frames, inserts a site where it will land, to check then whether they were left.
     pub(super) fn frames_left(&mut self, thread: ThreadId) {
         if !self.has_watched_frames(thread) {
             return;

@@ -1,19 +1,20 @@
-//! The dynamic linker's lists of modules, as they are in memory: `r_debug` and `link_map` (glibc's and musl's `<link.h>`).
+//! Reads the dynamic linker's lists of modules from memory: `r_debug` and `link_map` (glibc's and musl's `<link.h>`). [`super::loader`]
+//! makes modules of the entries.
 //!
-//! They are read when the dynamic linker says that they change, which a program that loads a thousand libraries makes it do two
-//! thousand times. It adds at their ends, and says before it takes something out: so unless it has, only what is new
-//! is read.
+//! They are read when the dynamic linker notifies of a change, which happens two thousand times in a program that loads a thousand
+//! libraries. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So unless it has, only the new
+//! entries are read.
 
 use crate::Address;
 use dapple_arch::Memory;
 
-/// More modules than any program has: where a broken list is given up.
+/// More modules than any program has: a longer list is broken, and reading it ends.
 const MOST_MODULES: usize = 10_000;
 /// More than glibc has (`DL_NNS`).
 const MOST_NAMESPACES: usize = 64;
 /// The longest path that is read from the debuggee.
 const LONGEST_PATH: usize = 4096;
-/// How much of a path is read at once.
+/// How much of a path is read at once, in bytes.
 const PIECE_OF_PATH: usize = 128;
 
 /// An entry of a list.
@@ -25,27 +26,27 @@ pub(super) struct LinkMap {
     pub name: Vec<u8>,
 }
 
-/// What a look at the lists has found.
+/// The result of reading the lists.
 #[derive(Debug)]
 pub(super) enum Lists {
-    /// What has been added since the last look; nothing was taken out.
+    /// The entries that were added since the last reading; none was removed.
     Longer(Vec<LinkMap>),
-    /// Everything that is in them.
+    /// All entries.
     Whole(Vec<LinkMap>),
 }
 
-/// Where the dynamic linker keeps its lists, and how far they are known.
+/// Where the dynamic linker keeps its lists, and how much of them was read.
 #[derive(Debug, Default)]
 pub(super) struct Loader {
     /// `_r_debug`.
     list: Option<Address>,
-    /// One for each list.
+    /// For each list, how far it was read.
     known: Vec<Known>,
-    /// Something is taken out of a list, or may be: the next look reads all.
+    /// An entry was or may have been removed: the next reading reads all.
     shrinks: bool,
 }
 
-/// A list, as far as it was read.
+/// The first and last entry of a list that were read.
 #[derive(Debug)]
 struct Known {
     first: Address,
@@ -61,7 +62,7 @@ enum State {
 }
 
 impl Loader {
-    /// For the lists at `_r_debug`, if there is one.
+    /// A reader of the lists at `_r_debug`, if there is one.
     pub fn at(list: Option<Address>) -> Loader {
         Loader {
             list,
@@ -69,12 +70,12 @@ impl Loader {
         }
     }
 
-    /// Whether there are any, or will be.
+    /// Whether the process has lists, or will have them.
     pub fn has_lists(&self) -> bool {
         self.list.is_some()
     }
 
-    /// Reads what is new; `None` where there is no list, or one is being changed: it will be told again.
+    /// Reads the new entries. `None`: there is no list, or one is being changed, and another notification will follow.
     pub fn look(&mut self, memory: &impl Memory) -> Option<Lists> {
         let lists = lists(self.list?, memory)?;
         let states: Vec<State> = lists
@@ -97,12 +98,12 @@ impl Loader {
             Some(new) => Lists::Longer(new),
             None => Lists::Whole(self.read_all(&lists, memory)?),
         };
-        // Only now is it known that all could be read.
+        // Reset only after everything could be read.
         self.shrinks = false;
         Some(found)
     }
 
-    /// What is behind the ends of the lists as they are known; `None` where a list isn't the known one any more.
+    /// The entries behind the known ends of the lists. `None`: a list isn't the known one any more.
     fn read_new(&mut self, lists: &[Address], memory: &impl Memory) -> Option<Vec<LinkMap>> {
         let mut new = Vec::new();
         for (list, known) in lists.iter().zip(&mut self.known) {
@@ -137,7 +138,7 @@ impl Loader {
     }
 }
 
-/// One list for each namespace (dlmopen(3)).
+/// The address of each namespace's list (dlmopen(3)).
 fn lists(first: Address, memory: &impl Memory) -> Option<Vec<Address>> {
     /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
     const EXTENDED: u32 = 2;
@@ -172,7 +173,7 @@ fn first(list: Address, memory: &impl Memory) -> Option<Address> {
     memory.read_u64(list.offset(8)).ok().map(Address)
 }
 
-/// Adds the entries from one on.
+/// Appends the entries from `at` on.
 fn follow(mut at: Address, memory: &impl Memory, maps: &mut Vec<LinkMap>) -> Option<()> {
     while at.0 != 0 && maps.len() < MOST_MODULES {
         let (map, next) = read(at, memory)?;
@@ -182,7 +183,7 @@ fn follow(mut at: Address, memory: &impl Memory, maps: &mut Vec<LinkMap>) -> Opt
     Some(())
 }
 
-/// An entry, and where the next one is.
+/// An entry, and the address of the next one.
 fn read(at: Address, memory: &impl Memory) -> Option<(LinkMap, Address)> {
     let mut entry = [0; 32];
     memory.read(at, &mut entry).ok()?;
@@ -199,7 +200,7 @@ fn read(at: Address, memory: &impl Memory) -> Option<(LinkMap, Address)> {
     Some((map, Address(word(3))))
 }
 
-/// The text up to its zero; none where it has none within reach.
+/// The text up to its zero byte. Empty if there is none within `LONGEST_PATH`.
 fn c_string(at: Address, memory: &impl Memory) -> Vec<u8> {
     let mut text = Vec::new();
     let mut piece = [0; PIECE_OF_PATH];

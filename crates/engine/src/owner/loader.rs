@@ -1,9 +1,8 @@
-//! Which modules are mapped: the program, its interpreter and the vDSO from the start, the others as the dynamic linker
-//! tells.
+//! Keeps the list of mapped modules: the program, its interpreter and the vDSO from the start, the others when the dynamic linker
+//! announces them.
 //!
-//! The dynamic linker calls an empty function, `_dl_debug_state`, whenever its list of modules (`r_debug`, `link_map`:
-//! glibc's and musl's `<link.h>`) changes. A site there makes the list known before any code of a new module runs, so
-//! a breakpoint in a library's constructor is armed in time.
+//! The dynamic linker calls an empty function, `_dl_debug_state`, whenever its lists of modules change ([`super::link_maps`] reads them).
+//! A site there shows the change before any code of a new module runs, so a breakpoint in a library's constructor is inserted in time.
 
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
@@ -44,7 +43,7 @@ impl Owner {
             self.add_vdso(base);
         }
         self.arm();
-        // Else its libraries are yet to come.
+        // Otherwise its libraries are yet to come.
         if !self.loading.loader.has_lists() {
             self.tell_runtimes();
         }
@@ -107,7 +106,7 @@ impl Owner {
         self.tell(Event::ModuleLoaded(loaded.info()));
     }
 
-    /// Learns from the dynamic linker's lists which modules have come and gone.
+    /// Finds the modules that were loaded and unloaded, in the dynamic linker's lists.
     pub(super) fn modules_changed(&mut self) {
         match self.loading.loader.look(&self.memory) {
             Some(Lists::Longer(new)) if new.is_empty() => return,
@@ -124,8 +123,8 @@ impl Owner {
         self.threads.forget_stacks();
     }
 
-    /// Removes what is in no list any more, and gives the modules that exec has mapped their place in the list, which they
-    /// get late. Returns the entries that belong to no module yet.
+    /// Removes modules that are in no list any more. Modules that exec has mapped get their entry, which the dynamic linker makes late.
+    /// Returns the entries without a module.
     fn remove_missing(&mut self, mut maps: Vec<LinkMap>) -> Vec<LinkMap> {
         let places: FxHashMap<Address, Address> = maps.iter().map(|m| (m.at, m.dynamic)).collect();
         let dynamics: FxHashMap<Address, Address> =
@@ -156,10 +155,10 @@ impl Owner {
         maps
     }
 
-    /// Adds those that are not known yet, which are few.
+    /// Adds modules for entries that are not known yet, which are few.
     fn add_new(&mut self, maps: Vec<LinkMap>) {
         for map in maps {
-            // The dynamic linker itself is in the list of each namespace, and once in memory.
+            // The dynamic linker itself is in each namespace's list, and once in memory.
             let same = |m: &Arc<LoadedModule>| {
                 m.link_map == Some(map.at) || dynamic_of(m) == Some(map.dynamic)
             };
@@ -184,7 +183,7 @@ impl Owner {
     }
 }
 
-/// Where the module's dynamic section is in the process.
+/// The address of the module's dynamic section in the process.
 fn dynamic_of(module: &LoadedModule) -> Option<Address> {
     let (address, _) = module.module.dynamic()?;
     Some(module.to_process(address))

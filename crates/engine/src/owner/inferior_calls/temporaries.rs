@@ -1,7 +1,7 @@
-//! Drops what functions of Rust have given back: guards would keep their locks, counts would stay too high.
+//! Drops the results of Rust functions: otherwise guards would keep their locks, and reference counts would stay too high.
 //!
-//! It is dropped at the end of the expression, as in a program, but for what owns memory that is still shown: that is dropped when
-//! the program goes on.
+//! Results are dropped at the end of the expression, as in a program. A result that owns memory which is still shown is dropped when the
+//! program goes on.
 
 use crate::Error;
 use crate::ThreadId;
@@ -15,11 +15,11 @@ use dapple_inspect::values::passing::{Class, Part, Passing};
 use dapple_inspect::values::rust::glue;
 use dapple_inspect::values::storing::Change;
 
-/// Values that are kept to be shown.
+/// The most results that are kept to be shown.
 const MOST_KEPT: usize = 64;
 
 impl Owner {
-    /// Drops the temporaries of an expression, `shown` being its value, if it has one.
+    /// Drops the temporaries of an expression. `shown`: the expression's value, if it has one.
     pub(in crate::owner) fn drop_temporaries(
         &mut self,
         thread: ThreadId,
@@ -45,7 +45,7 @@ impl Owner {
         dropped
     }
 
-    /// Leaves alone the temporaries of which an assignment has stored a part: they are owned elsewhere now.
+    /// Keeps temporaries from being dropped if an assignment has stored a part of them: they are owned elsewhere now.
     pub(in crate::owner) fn move_temporaries(&self, calls: &Calls, changes: &[Change]) {
         let words = |bytes: &[u8]| -> Vec<u64> {
             let words = bytes.as_chunks::<8>().0.iter();
@@ -69,7 +69,7 @@ impl Owner {
         });
     }
 
-    /// Drops what was kept to be shown, before the program goes on.
+    /// Drops the results that were kept to be shown, before the program goes on.
     pub(in crate::owner) fn drop_kept(&mut self) {
         let kept = std::mem::take(&mut self.stop.kept_temporaries);
         if self.stops.mode() != Mode::Stopped {
@@ -77,7 +77,7 @@ impl Owner {
         }
         for (thread, value) in kept.into_iter().rev() {
             if self.stops.is_live(thread) && !self.leaving.over {
-                // Nobody is left to be told what a destructor has failed at.
+                // A destructor's error belongs to no request.
                 let _ = self.drop_value(thread, &value, &CallOptions::default());
             }
         }

@@ -1,4 +1,4 @@
-//! What happens while a function is called: how the call ends, by itself or given up, and what else is noticed meanwhile.
+//! Handles events during an inferior call: its end, by return or given up, and everything else that happens meanwhile.
 
 use super::{End, InferiorCall};
 use crate::breakpoints::site::Reason;
@@ -15,16 +15,16 @@ use dapple_target::linux::ptrace;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::time::{Duration, Instant};
 
-/// How often is looked whether the time is over, or the call was cancelled.
+/// How often the time limit and cancellation are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long a process takes at most to end after a thread of it that has ended it.
+/// The longest time that a process may take to end after one of its threads has ended it.
 const LONGEST_END: Duration = Duration::from_secs(60);
-/// How long children that were told of may take to show up.
+/// How long children that were announced may take to appear.
 const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
-/// How many frames are looked through for one of the user's own.
+/// The most frames that are searched for one of the user's.
 const MOST_FRAMES: usize = 32;
 impl Owner {
-    /// Whether a thread is left that isn't on its way out with the whole process.
+    /// Whether threads are left, none of which is exiting with the whole process.
     fn has_held_thread(&self) -> bool {
         let mut live = self.stops.live().peekable();
         live.peek().is_some() && live.all(ptrace::is_held)
@@ -83,7 +83,7 @@ impl Owner {
         alarm.end();
     }
 
-    /// Ends the call from outside: the thread is stopped, with all others that run. Why is said once it is.
+    /// Gives up the call: stops its thread and all others that run. `why` is evaluated once they are stopped.
     fn give_up(&mut self, why: impl FnOnce(&mut Owner) -> String) {
         self.stops.stop_all(&mut self.actions);
         if let Some(call) = self.activity.call_mut() {
@@ -105,7 +105,7 @@ impl Owner {
         }
     }
 
-    /// Something is told of a thread while a function is called.
+    /// The kernel has reported an event during a call.
     pub(in crate::owner) fn noticed_in_call(&mut self, event: WaitEvent) {
         let What::NewProcess {
             child,
@@ -125,13 +125,13 @@ impl Owner {
         }
     }
 
-    /// Whether a child is one that a called function has made: it is not to run.
+    /// Whether a child was forked by a called function: it must not run.
     pub(in crate::owner) fn is_calls_child(&self, child: ThreadId) -> bool {
         let call = self.activity.call();
         call.is_some_and(|call| call.children.contains(&child))
     }
 
-    /// The call has come to its end by itself.
+    /// The call has ended without being given up from outside.
     fn call_ended(&mut self, end: End) {
         if let Some(call) = self.activity.call_mut()
             && (call.end.is_none() || call.end == Some(End::Failed(String::new())))
@@ -195,7 +195,7 @@ impl Owner {
         None
     }
 
-    /// Sites where called functions are left otherwise than by returning.
+    /// Inserts sites at the ways out of called functions other than returning.
     pub(super) fn watch_ways_out(&mut self) {
         let mut ways = self.exceptions_leave_at();
         for module in self.modules.iter() {
@@ -227,7 +227,7 @@ impl Owner {
                 ..
             } => {
                 if !signals::is_fault(number) {
-                    // It was meant for the program, and is for later.
+                    // The signal was meant for the program: it is sent again, for after the call.
                     ptrace::hand_back_signal(self.debuggee.process, thread, number);
                 }
                 format!("ran into {description}")
@@ -240,7 +240,7 @@ impl Owner {
         self.call_ended(End::Failed(format!("{what}{place}")));
     }
 
-    /// All threads are stopped while a function is called: for its end, or since one has to get past a site alone.
+    /// All threads are stopped during a call: for its end, or because a thread can get past its site only alone.
     pub(in crate::owner) fn all_stopped_in_call(&mut self) {
         let alone = self.threads.take_alone();
         match self.activity.call_mut() {
@@ -259,7 +259,7 @@ impl Owner {
         self.call_ended(End::ThreadEnded);
     }
 
-    /// The called function has the process run another program, in which `thread` is the only thread.
+    /// The called function has called exec: `thread` is the new program's only thread.
     pub(in crate::owner) fn executed_in_call(&mut self, thread: ThreadId) {
         if let Some(call) = self.activity.call_mut() {
             call.thread = thread;
@@ -285,8 +285,8 @@ impl Owner {
         place
     }
 
-    /// Stops that other threads have come to while a function was called: they are told when the program is to go on. True: there
-    /// are some, and it stays.
+    /// Reports the stops of other threads during a call, when the program is about to go on. `true`: there are some, and the program
+    /// stays stopped.
     pub(in crate::owner) fn tell_put_off(&mut self) -> bool {
         let mut stops = std::mem::take(&mut self.stop.reports);
         stops.retain(|stop| self.stops.is_live(stop.thread));

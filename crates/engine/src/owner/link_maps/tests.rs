@@ -1,10 +1,10 @@
-//! Lists as the dynamic linker leaves them in memory, changed step by step.
+//! Tests with lists as the dynamic linker leaves them in memory, changed step by step.
 
 use super::*;
 use std::cell::Cell;
 
 const LIST: u64 = 0x1000;
-/// Entries are this far apart, from `entry(0)` on.
+/// The distance between entries, in bytes.
 const ENTRY: u64 = 0x100;
 
 fn entry(index: u64) -> u64 {
@@ -44,7 +44,7 @@ impl Pages {
         self.bytes[at as usize..][..bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Writes the list of these entries, by index; each has a module of its own.
+    /// Writes a list of the entries with these indexes; each entry is a module.
     fn link(&mut self, entries: &[u64]) {
         self.put(LIST + 8, &entry(entries[0]).to_le_bytes());
         for (position, index) in entries.iter().enumerate() {
@@ -66,7 +66,7 @@ fn names(maps: &[LinkMap]) -> Vec<String> {
     maps.iter().map(name).collect()
 }
 
-/// What a look finds, in a word and the names.
+/// What a reading finds: one word and the names.
 fn look(loader: &mut Loader, pages: &Pages) -> String {
     match loader.look(pages) {
         None => "nothing".to_owned(),
@@ -123,7 +123,7 @@ fn an_end_that_is_not_the_known_one_has_all_read_again() {
     let mut loader = Loader::at(Some(Address(LIST)));
     pages.link(&[0, 1]);
     look(&mut loader, &pages);
-    // Freed and taken again, without a word.
+    // Freed and allocated again, without a notification.
     let at = entry(1);
     pages.put(at, &0x7770_0000_u64.to_le_bytes());
     assert_eq!(look(&mut loader, &pages), "whole /lib/0.so /lib/1.so");
