@@ -67,9 +67,9 @@ pub(super) struct Exceptions {
     armed: FxHashMap<Address, Hook>,
     /// The report that a sanitizer's runtime is writing. Only one thread at a time does.
     writing: Writing,
-    /// [`Event::LeaksNotLookedFor`] was sent.
+    /// `Event::LeaksNotLookedFor` was sent.
     told_of_leaks: bool,
-    /// The runtimes of the last [`Event::RuntimesKnown`].
+    /// The runtimes of the last `Event::RuntimesKnown`.
     runtimes: Option<Runtimes>,
 }
 

@@ -1,8 +1,11 @@
-//! Reading and writing the debuggee's memory for the user.
+//! Writes the debuggee's memory for the user.
 //!
-//! A debugger can write anywhere, the program can't. What is only to be read is read by others with good reason to think that it
-//! never changes (constants that the compiler has used elsewhere already, tables of the dynamic linker), so a write there is refused. Code is
-//! an exception: it is never writable, and whoever writes into it means to change it.
+//! A write goes below inserted bytes and the copies of instructions, and ends what was known about the old bytes: code of a module that
+//! was written into is no longer read from its file (`LoadedModule::code_in_file`), and a site's copy is made again.
+//!
+//! A debugger can write anywhere, the program can't. Writing to memory that is read-only for the program is refused: other code relies on
+//! its never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the exception: it
+//! is never writable, and whoever writes into it means to change it.
 
 use super::Owner;
 use crate::{Address, Error};
@@ -11,12 +14,12 @@ use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 
-/// What becomes of a write of which a part can't be written.
+/// What happens to a write if a part of it can't be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartialWrite {
     /// Nothing is written.
     Refused,
-    /// What is before that part is written.
+    /// The bytes before that part are written.
     Allowed,
 }
 
@@ -25,11 +28,11 @@ pub enum PartialWrite {
 pub struct MemoryWrite {
     /// How many bytes.
     pub count: usize,
-    /// It was code, or what a thread has on its stack: frames may be others now.
+    /// It was code, or part of a thread's stack: stack frames may have changed.
     pub moves_frames: bool,
 }
 
-/// Memory is mapped by pages: of one, all can be written or nothing.
+/// The size of a page in bytes. A page is writable as a whole or not at all.
 const PAGE: u64 = 4096;
 
 impl Owner {
@@ -54,7 +57,7 @@ impl Owner {
         if let Err((count, error)) = written {
             let keeps = partial == PartialWrite::Allowed && count > 0;
             if !keeps {
-                // They were writable a moment ago.
+                // These bytes could be written just before.
                 let _ = self.write_pages(address, &before[..count]);
                 return Err(error);
             }
@@ -71,7 +74,7 @@ impl Owner {
         }
     }
 
-    /// Whether there is code, or part of a thread's stack.
+    /// Whether the range has code, or part of a thread's stack.
     fn holds_frames(&mut self, address: Address, length: usize) -> bool {
         let end = address.0.saturating_add(length as u64);
         let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
@@ -90,7 +93,7 @@ impl Owner {
         })
     }
 
-    /// Writes page by page; the error comes with how many bytes were written.
+    /// Writes page by page. The error comes with the number of bytes written.
     pub(super) fn write_pages(
         &mut self,
         address: Address,
@@ -113,7 +116,7 @@ impl Owner {
         Ok(())
     }
 
-    /// How many bytes from `address` on may be written, and if that is less than `length`, why not the next one.
+    /// How many bytes from `address` on may be written; if fewer than `length`, also why the next one may not.
     pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
         let mappings = process::mappings(self.debuggee.process);
         let mut done = 0;
@@ -141,9 +144,9 @@ impl Owner {
         (done, None)
     }
 
-    /// What was known of memory that the user has written is known no more.
+    /// Invalidates what was known about memory that the user has written.
     pub(super) fn memory_changed(&mut self, address: Address, length: usize) {
-        // The stack may lead elsewhere.
+        // The written memory may be part of a stack.
         self.renew_stacks();
         self.refresh_watched();
         let end = Address(address.0.saturating_add(length as u64));

@@ -1,10 +1,9 @@
-//! Moving stopped threads to elsewhere in their code, and ending them one by one.
+//! Moves stopped threads to another place in their code, restarts frames, and ends single threads.
 //!
-//! A thread may only be moved where its stack and registers are as the code there expects them. What tells is the unwinding
-//! information: the canonical frame address and the caller's registers have to come out the same as where the thread
-//! stands. A frame is begun again behind its function's prologue, where the arguments are in memory already, so that nothing
-//! has to be known of how they were passed; code that still expects them in registers there can't be begun again, unless
-//! the prologue has kept them elsewhere, too (`arguments`).
+//! A thread may be moved only to where its stack and registers are as the code there expects them. The unwind information decides: the
+//! canonical frame address and the caller's registers must be the same at both places. A restarted frame begins behind its function's
+//! prologue, where the arguments are in memory, so that how they were passed doesn't matter. Code that still reads them from registers
+//! there can't be restarted, unless the prologue has stored them elsewhere, too ([`super::arguments`]).
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -29,11 +28,11 @@ pub struct GotoTarget {
     pub address: Address,
     /// Its line.
     pub position: SourcePosition,
-    /// The function that it is in.
+    /// The function that has the instruction.
     pub function: Option<String>,
 }
 
-/// How many stops a thread may make on its way out.
+/// The most stops that a thread may make on its way to its end.
 const MOST_STOPS: usize = 64;
 /// `syscall`.
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -111,7 +110,7 @@ impl Owner {
         Ok(expected)
     }
 
-    /// Whether with either registers the same frame returns to the same caller.
+    /// Checks that unwinding from both sets of registers gives the same frame and the same caller.
     fn same_stack(&self, now: Registers, then: Registers) -> Result<(), &'static str> {
         let unwound = |registers: Registers| {
             let frame = unwind::innermost(registers, &self.modules, &self.memory);
@@ -208,7 +207,7 @@ impl Owner {
         Ok(())
     }
 
-    /// As [`Owner::same_stack`], for a frame that may wait for a call to return.
+    /// As [`Owner::same_stack`], for a frame that may be waiting for a call to return.
     fn same_stack_at(&self, now: &PhysicalFrame, then: Registers) -> Result<(), &'static str> {
         let caller = unwind::caller(now, &self.modules, &self.memory);
         let there = unwind::innermost(then, &self.modules, &self.memory);
@@ -220,7 +219,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Has a stopped thread be elsewhere, and tells so.
+    /// Moves a stopped thread, and reports that as a stop.
     fn move_to(&mut self, thread: ThreadId, registers: UserRegisters, reason: StopReason) {
         self.place(thread, registers);
         self.stop.current = thread;
@@ -231,7 +230,7 @@ impl Owner {
         }]);
     }
 
-    /// Has a stopped thread be elsewhere. What it was about to be sent for where it was is forgotten.
+    /// Moves a stopped thread. A fault signal that it was about to get is dropped: it was about the old place.
     pub(super) fn place(&mut self, thread: ThreadId, mut registers: UserRegisters) {
         registers.forget_system_call();
         self.set_registers(thread, registers);
@@ -269,14 +268,14 @@ impl Owner {
         Ok(())
     }
 
-    /// While all are stopped: ends those that are to end. The kernel has no way to end one thread from outside, so each makes
-    /// the system call by itself: without its destructors, and with its locks held.
+    /// While all threads are stopped: ends the threads that were asked to end. The kernel can't end one thread from outside, so each
+    /// makes the system call itself: without its destructors, and with its locks held.
     pub(super) fn end_them(&mut self) {
         let ending = self.threads.take_ending();
         if ending.is_empty() {
             return;
         }
-        // Those that have lent their memory since they were to end can't run before they have it back.
+        // Threads that have lent their memory to a vfork child since can't run before they have it back.
         let (lent, threads) = ending
             .into_iter()
             .partition::<Vec<_>, _>(|thread| self.stops.has_lent(*thread));
@@ -291,7 +290,7 @@ impl Owner {
             if !self.stops.is_live(thread) {
                 continue;
             }
-            // Else the kernel would write the result over the number of the call.
+            // Otherwise the kernel would write the result of the unfinished system call over the number of this one.
             if self.finish_system_call(thread).is_err() {
                 continue;
             }
@@ -303,7 +302,7 @@ impl Owner {
             registers.set_call(libc::SYS_exit.cast_unsigned(), 0);
             self.set_registers(thread, registers);
             self.unwatch(thread);
-            // What comes for the process from now on is for the others to handle.
+            // The process's other threads handle its signals from now on.
             let _ = ptrace::block_signals(thread);
             let signal = std::mem::take(&mut self.control(thread).signal);
             if signal != 0 {
@@ -325,7 +324,7 @@ impl Owner {
         }
     }
 
-    /// A system-call instruction in the program's memory: the kernel's own module has one.
+    /// The address of a system-call instruction in the program's memory. The vDSO has one.
     fn system_call(&self) -> Option<Address> {
         let modules = self.modules.iter();
         let mut vdso_first: Vec<_> = modules.collect();
@@ -345,7 +344,7 @@ impl Owner {
     }
 }
 
-/// What a caller finds again.
+/// The registers that a function preserves for its caller.
 fn kept(registers: Registers) -> Vec<Option<u64>> {
     let sp = [dapple_arch::registers::SP, dapple_arch::registers::PC];
     CALLEE_SAVED

@@ -1,4 +1,7 @@
-//! The debuggee as threads that stand still, to be looked at.
+//! Answers queries about stopped threads: implements [`Inspect`] (stacks, values, memory, code) and [`Live`] for a live process.
+//!
+//! [`crate::postmortem`] implements the same for core files, so that both show the same. Everything that changes the process needs the
+//! owner and is refused post mortem.
 
 use super::Owner;
 use crate::stops::Mode;
@@ -33,7 +36,8 @@ impl Owner {
         Ok(())
     }
 
-    /// The frames of a thread that stands for the debugger's own reasons, from the innermost on; nothing of them is kept. None of one that has died.
+    /// The stack frames of a thread that is stopped for the debugger's own purposes, innermost first. They are not cached. Empty if the
+    /// thread has died.
     pub(super) fn frames_now(&mut self, thread: ThreadId) -> impl Iterator<Item = Frame> {
         let registers = self.registers(thread);
         let mut stack = registers.map(|r| StackCache::new(thread, 0, r.to_dwarf()));
@@ -107,7 +111,7 @@ impl Inspect for Owner {
         self.threads.returned()
     }
 
-    /// As [`Owner::require_stopped`], but some threads may run while others are held.
+    /// As [`Owner::require_stopped`], but some threads may run if the others are held.
     fn require_some_stopped(&self) -> Result<(), Error> {
         match self.stops.runs_only_some() {
             true => Ok(()),
@@ -115,7 +119,7 @@ impl Inspect for Owner {
         }
     }
 
-    /// The thread is stopped, whatever the others do.
+    /// Requires that the thread is stopped; the others may run.
     fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
         if !self.stops.is_live(thread) {

@@ -1,8 +1,8 @@
-//! Steps over recursion, where a million calls return before the one that is stepped over does.
+//! Makes steps over recursive calls fast, where a million inner calls may return before the one that is stepped over does.
 //!
-//! All activations of a function return to the same places, so the step's sites there stop the thread for each of those inside. When that
-//! has happened a few times, the processor watches the word of the stack that has the step's own return address, which only the
-//! step's own return reads, and the sites are put back when that has happened.
+//! All activations of a function return to the same addresses, so the step's sites there stop the thread in each inner activation. After
+//! a few such stops, a debug register watches the stack word that has the step's own return address, which only the step's own return
+//! reads. The sites are taken out meanwhile, and put back when that word is read.
 
 use super::Owner;
 use super::stepping::Stepping;
@@ -11,13 +11,13 @@ use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
 
-/// How often a thread is stopped before the processor watches.
+/// The number of stops in inner activations before a debug register is used.
 const FEW: u32 = 16;
 /// A return address, in bytes.
 const WORD: u64 = 8;
 
 impl Owner {
-    /// The stepping thread is at a site of the step's in an activation inside; its way ends at `address`, with its stack pointer at
+    /// The stepping thread is at a site of the step in an inner activation. The step waits for `address`, with the stack pointer at
     /// `height`.
     pub(super) fn returned_inside(
         &mut self,
@@ -44,7 +44,7 @@ impl Owner {
         let is_watched = self.watches.table.mask(&[slot]) != 0;
         if is_watched && self.set_debug_registers(stepping.thread).is_ok() {
             self.memory.remove_everywhere(Reason::Step);
-            // An exception or a jump may be on its way to a frame inside, or to the step's.
+            // An exception or a jump may be about to land, in an inner frame or the step's.
             let landing = stepping
                 .landing()
                 .map(|at| self.memory.insert(at, Reason::Step));
@@ -56,14 +56,15 @@ impl Owner {
         }
     }
 
-    /// The processor watches no return address any more.
+    /// Stops watching the return address.
     pub(super) fn watch_no_return(&mut self) {
         if self.watches.of_step.take().is_some() {
             let _ = self.share_slots();
         }
     }
 
-    /// A thread has made an access that these of the debug registers were for. If the step's return address was read, its sites are back.
+    /// A thread has made an access that the debug registers `hits` watch. If it was the step's thread reading the return address, the
+    /// step's sites are put back.
     pub(super) fn return_is_read(&mut self, thread: ThreadId, hits: u64) {
         let Some(slot) = self.watches.of_step else {
             return;
@@ -75,7 +76,7 @@ impl Owner {
         }
     }
 
-    /// As [`Owner::return_is_read`], of an instruction that the debugger has carried out.
+    /// As [`Owner::return_is_read`], for an instruction that the debugger has emulated.
     pub(super) fn return_is_emulated(
         &mut self,
         thread: ThreadId,
@@ -89,7 +90,7 @@ impl Owner {
         }
     }
 
-    /// Has the step stop where it is to, whichever activation comes there.
+    /// Puts the step's sites back, where it stops in any activation.
     pub(super) fn wait_at_sites(&mut self) {
         self.watch_no_return();
         let sites = self.activity.step().map(Stepping::sites);

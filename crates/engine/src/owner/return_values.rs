@@ -1,4 +1,5 @@
-//! What the function has returned that a step went out of.
+//! Keeps the return value of the function that a step has left: read from the registers at the return itself, by the platform's calling
+//! convention (`values::results`).
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -28,7 +29,7 @@ impl Owner {
             .set_returned(returned.map(|value| (thread, value)));
     }
 
-    /// What was returned is told with the end of the step alone.
+    /// Keeps the return value only if the step has ended with a stop of its own.
     pub(super) fn keep_returned(&mut self, stops: &[Stop]) {
         let ended = |thread: ThreadId| {
             stops

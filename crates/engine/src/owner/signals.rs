@@ -1,4 +1,4 @@
-//! Signals that are about to be delivered to the program: whether they stop it, and what they are about.
+//! Decides whether signals that are about to be delivered stop the program, and explains them.
 
 use super::Owner;
 use crate::event::StopReason;
@@ -18,7 +18,7 @@ impl Owner {
         self.signals = table;
     }
 
-    /// A signal is about to be delivered that is not about breakpoints.
+    /// A signal is about to be delivered, other than the debugger's own traps.
     pub(super) fn signalled(&mut self, thread: ThreadId, signal: i32) {
         self.leave_copy(thread);
         self.control(thread).signal = signal;
@@ -37,11 +37,11 @@ impl Owner {
         if policy.pass && !policy.print && !stops && signal != libc::SIGINT {
             return self.release(thread);
         }
-        // Unanswered: it has died, which is told next.
+        // No information: the thread has died; its exit event follows.
         let Ok(info) = ptrace::signal_info(thread) else {
             return;
         };
-        // In a terminal of its own, what is typed is meant for the program.
+        // If the program has a terminal of its own, a typed Ctrl+C is meant for the program.
         let own_terminal = self.link.input.as_ref().is_some_and(Input::is_terminal);
         if !own_terminal && signals::is_keyboard_interrupt(signal, info.code) {
             self.control(thread).signal = 0;
@@ -80,7 +80,8 @@ impl Owner {
         );
     }
 
-    /// Whether this is the signal with which the debugger itself asks the program to end: no other is taken for it.
+    /// Whether this is the signal by which the debugger itself asks the program to end. The sender is checked, so that no other signal is
+    /// taken for it.
     fn asks_to_end(&self, thread: ThreadId, signal: i32) -> bool {
         /// The `si_code` of a signal that a process has sent (sigaction(2)).
         const SI_USER: i32 = 0;
@@ -90,7 +91,7 @@ impl Owner {
             })
     }
 
-    /// Whether the signal that a thread is about to get ends the program.
+    /// Whether a signal that is about to be delivered ends the program.
     fn is_fatal(&self, thread: ThreadId, signal: i32) -> bool {
         const HARMLESS: [i32; 8] = [
             libc::SIGCHLD,
@@ -105,7 +106,7 @@ impl Owner {
         if HARMLESS.contains(&signal) || process::catches(self.debuggee.process, signal) {
             return false;
         }
-        // The kernel's own can't be ignored: the instruction would only fault again.
+        // Signals from the kernel's faults can't be ignored: the instruction would only fault again.
         !process::ignores(self.debuggee.process, signal)
             || ptrace::signal_info(thread).is_ok_and(|info| info.code > 0)
     }

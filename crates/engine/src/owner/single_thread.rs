@@ -1,4 +1,4 @@
-//! Running single threads while the others are held.
+//! Runs single threads while the others are held. Threads that are created meanwhile are held, too.
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -7,13 +7,14 @@ use crate::{Error, ThreadId};
 use dapple_target::linux::ptrace;
 
 impl Owner {
-    /// Lets one thread go on: from a stop it alone; while others are held, it too; where all run, nothing changes.
+    /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run,
+    /// nothing changes.
     pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
         if !self.stops.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
         if self.stops.mode() == Mode::Stopping {
-            // A stop is on its way, and is told next.
+            // A stop is under way; its event follows.
             return Ok(());
         }
         self.drop_kept();
@@ -33,9 +34,9 @@ impl Owner {
         Ok(())
     }
 
-    /// The last thread that might run has ended, and all others are held: a stop of the oldest of them. `None` where the
-    /// whole process is on its way out: before the kernel tells of the thread that ends the process, it has killed the
-    /// others in their stops, which they have left for their last one.
+    /// A stop of the oldest thread, after the last thread that might run has ended and all others are held. `None`: the whole process is
+    /// exiting. Before the kernel reports the end of the thread that ends the process, it has killed the others in their stops, and they
+    /// are no longer held.
     pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
         let live: Vec<ThreadId> = self.stops.live().collect();
         if live.iter().any(|thread| !ptrace::is_held(*thread)) {

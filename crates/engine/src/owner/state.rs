@@ -1,4 +1,4 @@
-//! Groups of what the owner keeps, each with one subject. The state of threads is in [`super::threads`].
+//! The owner's state in groups. The state of threads is in [`super::threads`].
 
 use super::{Command, CommandQueue, background, breakpoint_calls, debuginfod, link_maps};
 use crate::debug_info::DebugInfoOptions;
@@ -13,7 +13,7 @@ use dapple_target::linux::wait::Waker;
 use dapple_target::process_info::Start;
 use std::sync::Arc;
 
-/// The number of the stop at the start, before any stop was reported.
+/// The number of the stop at the start, before any is reported.
 pub(super) const FIRST_STOP: u64 = 1;
 
 /// The process.
@@ -21,18 +21,18 @@ pub(super) const FIRST_STOP: u64 = 1;
 pub(super) struct Debuggee {
     pub(super) process: ThreadId,
     pub(super) start: Start,
-    /// A debugger has launched it or an ancestor of it: it ends with the debugger.
+    /// A debugger has launched it or an ancestor of it: it is killed when the debugger ends.
     pub(super) of_launched: bool,
 }
 
-/// What joins the owner to the session: commands in, events and output out.
+/// The connection to the session: commands in, events and output out.
 pub(super) struct Link {
     pub(super) events: Sender<Event>,
     pub(super) commands: Receiver<Command>,
     pub(super) waker: Arc<Waker>,
     /// For threads that work beside the session.
     pub(super) back: background::Back,
-    /// Ends that work. Dropped before [`Loading`], so that nothing new is begun meanwhile.
+    /// Ends those threads. Dropped before [`Loading`], so that they begin nothing new meanwhile.
     _beside: background::Ending,
     pub(super) output: Output,
     pub(super) input: Option<Input>,
@@ -53,13 +53,13 @@ impl Link {
     }
 }
 
-/// How modules come in, and their debug information.
+/// Loading of modules and their debug information.
 pub(super) struct Loading {
     pub(super) last_module: u64,
     pub(super) loader: link_maps::Loader,
     pub(super) indexing: Indexing,
     pub(super) debuginfod: debuginfod::Debuginfod,
-    /// Problems of debug information that were reported.
+    /// The problems with debug information that were reported.
     pub(super) warnings: crate::warnings::Reported,
 }
 
@@ -78,18 +78,18 @@ impl Loading {
     }
 }
 
-/// The present stop, and the next one as far as it is known.
+/// The present stop, and what is known of the next one.
 pub(super) struct StopState {
     /// Stops to report once all threads are stopped.
     pub(super) reports: Vec<Stop>,
-    /// A pause was asked for; for this thread, if for one.
+    /// A pause was requested: of this thread, or of any.
     pub(super) pause: Option<Option<ThreadId>>,
     /// Counts the stops that were reported; frames belong to one.
     pub(super) number: u64,
     /// The thread that stopped last.
     pub(super) current: ThreadId,
     pub(super) asking: breakpoint_calls::Asking,
-    /// Results of inferior calls that are still shown and have to be dropped, with the thread of the call.
+    /// Results of inferior calls that are still shown and will have to be dropped, with the thread of the call.
     pub(super) kept_temporaries: Vec<(ThreadId, Value)>,
 }
 
@@ -109,7 +109,7 @@ impl StopState {
 /// How the session with this process ends.
 #[derive(Debug, Default)]
 pub(super) struct Leaving {
-    /// The signal that asks the program to end: it is passed on, whatever is done with other signals.
+    /// The signal that asks the program to end. It is delivered whatever the signal table says.
     pub(super) ends_with: Option<i32>,
     /// All threads are being stopped to be let go.
     pub(super) detaching: bool,

@@ -1,4 +1,5 @@
-//! Carries out what [`crate::step`] decides: single steps, and runs to an address with a site of the step's own.
+//! Carries out what [`crate::step`] decides: single steps, emulated instructions, and runs to an address with a site of the step's own.
+//! While a thread runs, the landing hooks ([`super::landings`]) have sites, so that the step can follow exceptions and jumps.
 
 use super::Owner;
 use super::activity::Activity;
@@ -17,7 +18,7 @@ use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::process;
 
-/// How many instructions are emulated without looking whether anything else is to be done.
+/// The most instructions that are emulated in succession, before other events get their turn.
 const MOST_EMULATED: u32 = 64;
 /// A step under way.
 #[derive(Debug)]
@@ -28,31 +29,31 @@ pub(super) struct Stepping {
     doing: Action,
     /// Where the single step under way began.
     from: Address,
-    /// The thread has been let go for it.
+    /// The thread was resumed for the step.
     begun: bool,
-    /// Where the step began, and the stack pointer there, if a handler runs before the thread runs into the site there.
+    /// The address and stack pointer at which the step began, if a signal handler runs before the thread runs into the site there.
     seen: Option<(Address, u64)>,
-    /// A signal with a handler is being delivered: what it interrupts, and the stack pointer there.
+    /// A signal with a handler is being delivered: the address that it interrupts, and the stack pointer there.
     interrupted: Option<(Address, Address)>,
-    /// Where the thread is being taken while it runs to an address it may never reach.
+    /// The pending landing of an exception or jump, while the thread runs to an address that it may therefore never reach.
     taken: Option<Taken>,
-    /// What the thread was to do is done, but was not looked at, since all were being stopped.
+    /// The thread has done its action, but the step has not judged it yet, because all threads were being stopped.
     arrived: bool,
     /// How many instructions were emulated since the thread last ran.
     emulated: u32,
-    /// How often the thread was stopped in an activation inside the call that is stepped over.
+    /// How often the thread has stopped in an inner activation of the call that is stepped over.
     pub(super) inside: u32,
-    /// The step that was asked for, while the thread leaves the runtime that it has reported from.
+    /// The requested step, while the thread first leaves the runtime in which it has stopped at a report.
     then: Option<(StepKind, StepOptions)>,
 }
 
-/// Where a frame takes the exception that is on its way, or a jump goes.
+/// The landing of an exception or jump that is under way.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
-    /// There.
+    /// The address at which it lands.
     to: Address,
     how: Landing,
-    /// The stack pointer before.
+    /// The stack pointer before it.
     from: Address,
 }
 
@@ -62,8 +63,8 @@ impl Stepping {
         self.thread == thread && self.doing == Action::SingleStep
     }
 
-    /// The thread has been asked at `at` whether it stops there, which is not known yet; `its_site`: the step has a site there.
-    /// When it goes on, the step goes on behind that question.
+    /// A breakpoint at `at` has yet to decide whether the thread stops there. `its_site`: the step has a site there. If the thread goes
+    /// on, the step goes on from there.
     pub(super) fn was_asked(&mut self, at: Address, its_site: bool) {
         match self.doing {
             Action::SingleStep => {
@@ -74,17 +75,17 @@ impl Stepping {
         }
     }
 
-    /// As [`Stepping::was_asked`], of what it has done to watched data: breakpoints at its place are still to be asked.
+    /// As [`Stepping::was_asked`], for an access to watched data: breakpoints at the thread's address have yet to be checked.
     pub(super) fn was_asked_of_access(&mut self) {
         self.arrived |= self.doing == Action::SingleStep;
     }
 
-    /// Where an exception or a jump is to go on.
+    /// The address at which an exception or jump will land.
     pub(super) fn landing(&self) -> Option<Address> {
         self.taken.map(|taken| taken.to)
     }
 
-    /// Where the thread is to stop for this step.
+    /// The addresses at which the thread has to stop for this step.
     pub(super) fn sites(&self) -> Vec<Address> {
         let end = match self.doing {
             Action::RunTo { address, .. } => Some(address),
@@ -96,7 +97,7 @@ impl Stepping {
             .collect()
     }
 
-    /// The stepping thread, and how many inlined calls that begin where the step has ended are not begun.
+    /// The stepping thread, and how many inlined calls that begin at the step's end are not entered.
     pub(super) fn ends_before(&self) -> (ThreadId, usize) {
         (self.thread, self.step.before())
     }
@@ -120,7 +121,7 @@ impl Owner {
         if kind == StepKind::Into
             && let Some(before) = step::enters_inlined(&context, before, options.target)
         {
-            // Its code begins where the thread is.
+            // The inlined code begins where the thread is: no instruction has to run.
             self.threads.show([(thread, before)], []);
             self.tell_stops(vec![Stop {
                 thread,
@@ -130,7 +131,7 @@ impl Owner {
             return Ok(());
         }
         let from = registers.pc();
-        // Who sees a sanitizer's report looks at the frame with the error, and steps from there.
+        // In a sanitizer's report the user is shown the frame with the error, and steps from there.
         let leaves = self.exceptions.reports_at(from) && kind.is_by_line();
         let leaving = leaves.then(|| Step::out_to_users(&context, options.pace));
         let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
@@ -182,7 +183,7 @@ impl Owner {
         }
     }
 
-    /// Lets the stepping thread go on after a stop of all that was not told.
+    /// Lets the stepping thread go on after a stop of all threads that was not reported.
     pub(super) fn step_on(&mut self, thread: ThreadId) {
         let arrived = self
             .activity
@@ -195,7 +196,7 @@ impl Owner {
         }
     }
 
-    /// The program goes on: if not for a step, what is kept from one step to the next is given up.
+    /// The program goes on. If not for a step, takes out the sites that are kept from one step to the next.
     pub(super) fn settle_steps(&mut self) {
         self.threads.set_returned(None);
         if self.activity.step().is_none() {
@@ -203,7 +204,7 @@ impl Owner {
         }
     }
 
-    /// Lets the stepping thread do what it is to do.
+    /// Lets the stepping thread do the step's next action.
     pub(super) fn release_stepping(&mut self, thread: ThreadId) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -269,7 +270,7 @@ impl Owner {
         }
     }
 
-    /// The thread is back in the user's code from a runtime that has reported: the step that was asked for begins there.
+    /// The thread has left the runtime of the report and is in the user's code: the requested step begins there.
     fn begin_behind_report(&mut self, thread: ThreadId, kind: StepKind, options: StepOptions) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -284,10 +285,10 @@ impl Owner {
         self.release_stepping(thread);
     }
 
-    /// The stepping thread has executed its instruction, or has come to the step's site.
+    /// The stepping thread has executed its instruction, or has come to a site of the step.
     pub(super) fn stepped(&mut self, thread: ThreadId) {
         if self.stops.mode() != Mode::Running {
-            // Another stop is on its way. It ends the step, unless it is for the debugger's own reasons.
+            // Another stop is under way. It ends the step, unless it is for the debugger's own purposes.
             if let Some(stepping) = self.activity.step_of(thread) {
                 stepping.arrived = true;
             }
@@ -309,7 +310,7 @@ impl Owner {
             (Action::RunTo { address, height }, _) => {
                 let sp = Address(registers.sp());
                 let arrived = pc == address && height.is_none_or(|height| sp == height);
-                // What handles an exception may be right behind the call that never returns.
+                // The landing pad may be right behind the call that never returns.
                 let taken = stepping.taken.filter(|taken| taken.to == pc);
                 let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
                 if !arrived && landed.is_none() {
@@ -319,7 +320,7 @@ impl Owner {
                             action
                         }
                         None => {
-                            // Another activation of the same function, or news of an exception.
+                            // Another activation of the same function, or a landing hook.
                             self.land_next(&mut stepping, &registers);
                             let site = self.memory.site(pc);
                             if site.is_some_and(|site| site.has(Reason::Step))
@@ -362,20 +363,20 @@ impl Owner {
         };
         self.activity = Activity::Step(stepping);
         if !entered_handler {
-            // Whoever wants to stop here was asked.
+            // Breakpoints at this address were checked.
             self.control(thread).passed = Some(pc);
         }
         self.release_stepping(thread);
     }
 
-    /// Whether a thread is back where its step began, and whoever steps has seen the place: what only stops there does not again.
+    /// Whether a thread is back where its step began, at a place that the user has seen: breakpoints there don't stop it again.
     pub(super) fn is_seen(&mut self, thread: ThreadId, at: Address, sp: u64) -> bool {
         let stepping = self.activity.step_of(thread);
         let seen = stepping.and_then(|stepping| stepping.seen.take_if(|seen| *seen == (at, sp)));
         seen.is_some()
     }
 
-    /// Has the effect of the instruction at hand, if that is a jump, a call or a return; no thread has to run for it.
+    /// Emulates the next instruction if it is a jump, a call or a return, without running the thread. `false`: it is another one.
     fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
         let pc = registers.pc();
         let mut buffer = [0; 16];
@@ -398,7 +399,7 @@ impl Owner {
         after.is_some()
     }
 
-    /// The thread has come to where the step goes on, at `address` or instead of it.
+    /// The thread has come to where the step goes on, at `address` or elsewhere: takes out the sites of its run.
     fn forget_sites(&mut self, stepping: &mut Stepping, address: Address) {
         self.watch_no_return();
         self.memory.remove(address, Reason::Step);
@@ -410,7 +411,7 @@ impl Owner {
         }
     }
 
-    /// The thread is at a hook, or at the landing of a frame that the step isn't about.
+    /// The thread is at a landing hook, or has landed in a frame that the step isn't about: replaces the pending landing by the next one.
     fn land_next(&mut self, stepping: &mut Stepping, registers: &UserRegisters) {
         let pc = registers.pc();
         let leap = self.leap(registers);
@@ -432,24 +433,26 @@ impl Owner {
         }
     }
 
-    /// Whether a thread that was taken to where its stack pointer is `sp` has left what ran above `height`.
+    /// Whether a thread that has landed, with the stack pointer at `sp`, has left all frames inside the one that the step waits for at
+    /// `height`.
     fn leaves(&self, taken: Taken, height: Option<Address>, sp: Address) -> bool {
         let Some(height) = height else {
             return true;
         };
         let deeper = sp < height;
         if deeper && taken.how == Landing::Thrown {
-            // Caught further in, as most are: no look at the mappings.
+            // Caught in an inner frame, as most exceptions are: this saves reading the mappings.
             return false;
         }
         match self.is_one_stack(height, sp) {
             true => !deeper,
-            // From a handler on a stack of its own to what it interrupted, if not within another's.
+            // The landing is on another stack. The frames were left if the jump came from their stack (a signal handler's, say, to the
+            // code that it has interrupted), but not if it was made on other stacks only.
             false => self.is_one_stack(height, taken.from),
         }
     }
 
-    /// A thread is back at a site it was called away from by a signal.
+    /// A thread has returned from a signal handler to a site whose hit was counted.
     pub(super) fn came_back(&mut self, thread: ThreadId) {
         let awaited = self
             .activity

@@ -1,18 +1,17 @@
-//! Waiting for many threads to stop, one after the other.
+//! Waits for many threads to stop, one after the other by their ids. With 500 threads that halves the time of a pause.
 //!
-//! For a wait for any thread the kernel looks at all of them, and each stop ends the waiter's sleep. With 500 threads that is
-//! half of what a pause takes. So the threads that were asked to stop are waited for by their ids. One that can't stop, as it
-//! waits in the kernel for what nobody may interrupt, or for another one to be attended to, ends that: from then on, until
-//! all have stopped, whatever comes is waited for.
+//! When waiting for any thread, the kernel looks at all of them, and each stop ends the waiter's sleep. A thread may be unable to stop:
+//! it waits uninterruptibly in the kernel, or for another thread whose stop must be handled first. Then, after a timeout, the tracer
+//! waits for any thread again until all have stopped.
 
 use crate::ThreadId;
 use crate::stops::{Mode, Stops};
 use dapple_target::linux::alarm::Alarm;
 use std::time::{Duration, Instant};
 
-/// From how many threads on it is worth an alarm.
+/// The least number of threads for which setting an alarm is worth it.
 const MANY: usize = 16;
-/// How long all of them may take before whatever comes is waited for.
+/// How long all threads together may take before the tracer waits for any thread again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The threads that were asked to stop.
@@ -25,12 +24,12 @@ pub(super) struct Gathering {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nobody is waited for by its id, so far.
+    /// No thread was waited for by its id yet.
     #[default]
     Before,
-    /// Each is since then, and the alarm is set.
+    /// Waiting by ids since then; the alarm is set.
     ById(Instant),
-    /// No more, until all have stopped.
+    /// Waiting for any thread, until all have stopped.
     InVain,
 }
 
@@ -40,7 +39,7 @@ impl Gathering {
         self.asked.push(thread);
     }
 
-    /// Who is to be waited for; `None`: whatever comes.
+    /// The thread to wait for. `None`: any.
     pub(super) fn next(&mut self, stops: &Stops) -> Option<ThreadId> {
         if stops.mode() != Mode::Stopping {
             self.over();
@@ -66,7 +65,7 @@ impl Gathering {
         None
     }
 
-    /// The thread is not to be waited for.
+    /// Gives up waiting by ids.
     pub(super) fn was_in_vain(&mut self) {
         if matches!(self.state, State::ById(_)) {
             self.alarm.end();
@@ -74,14 +73,14 @@ impl Gathering {
         }
     }
 
-    /// The alarm may be what has ended the wait.
+    /// The wait was interrupted, perhaps by the alarm.
     pub(super) fn tick(&mut self) {
         if matches!(self.state, State::ById(since) if since.elapsed() >= PATIENCE) {
             self.was_in_vain();
         }
     }
 
-    /// All have stopped, or nobody has to any more.
+    /// All threads have stopped, or none has to any more.
     pub(super) fn over(&mut self) {
         self.asked.clear();
         self.was_in_vain();

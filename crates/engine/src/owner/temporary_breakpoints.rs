@@ -1,4 +1,5 @@
-//! Breakpoints that are there until a thread has stopped at them.
+//! Temporary breakpoints: they are removed when a thread has stopped at them, or when the frame or thread that they are limited to has
+//! ended.
 
 use super::Owner;
 use crate::breakpoints::data::FrameOnStack;
@@ -37,7 +38,7 @@ impl Owner {
         set.map_err(Error::Refused)
     }
 
-    /// Takes those back that `gone` names.
+    /// Removes the temporary breakpoints that `gone` selects.
     pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) {
         if self.breakpoints.remove_temporaries(gone) {
             self.arm();
@@ -45,7 +46,7 @@ impl Owner {
         }
     }
 
-    /// Whether a breakpoint may stop a thread that has come to `at`.
+    /// Whether a breakpoint may stop a thread that has come to `at`: a temporary one may be limited to a thread or a frame.
     pub(super) fn admits(&mut self, id: i64, thread: ThreadId, at: Address) -> bool {
         let Some(temporary) = self.breakpoints.temporary_of(id).cloned() else {
             return true;

@@ -22,9 +22,9 @@ use std::sync::Arc;
 pub(super) struct Control {
     /// Its registers, while it is stopped and once they were read.
     pub(super) registers: Option<UserRegisters>,
-    /// `registers` differ from the kernel's.
+    /// `registers` has changes that were not written to the kernel yet.
     pub(super) unwritten: bool,
-    /// The meaning of its SIGTRAP, where that was decided before the stop was taken from the kernel.
+    /// The meaning of its SIGTRAP, if that was decided before the stop was taken from the kernel.
     pub(super) trap: Option<Trap>,
     /// The site at its instruction pointer whose hit has been counted.
     pub(super) passed: Option<Address>,
@@ -90,13 +90,13 @@ impl Threads {
         self.controls.get_mut(&thread)
     }
 
-    /// What pins a thread, and how it has stopped lately.
+    /// The pinning of all threads, and how often this one has stopped lately.
     pub(super) fn pacing(&mut self, thread: ThreadId) -> Option<(&mut Pinning, &mut Pace)> {
         let control = self.controls.get_mut(&thread)?;
         Some((&mut self.pinning, &mut control.pace))
     }
 
-    /// Forgets all threads; who is pinned is kept.
+    /// Forgets all threads except which are pinned.
     fn forget_all(&mut self) {
         *self = Threads {
             pinning: std::mem::take(&mut self.pinning),
@@ -123,8 +123,8 @@ impl Threads {
         self.add(thread);
     }
 
-    /// The debugger follows `child` in place of the process of `maker`, which has forked it: a child returns through the frames of a
-    /// signal handler and of a panic as its maker would have.
+    /// The debugger follows `child` in place of the process of `maker`, which has forked it. The child will return through the frames of
+    /// a signal handler and of a panic as its maker would have.
     pub(super) fn succeeded(&mut self, maker: ThreadId, child: ThreadId) {
         let of_maker = self.controls.remove(&maker).unwrap_or_default();
         self.forget_all();
@@ -140,7 +140,7 @@ impl Threads {
         self.ended(child);
     }
 
-    /// A new stop is reported: stacks and results of inferior calls were of the one before.
+    /// A new stop is reported: the stacks and the results of inferior calls belong to the previous one.
     pub(super) fn new_stop(&mut self) {
         self.stacks.clear();
         for shown in self.shown.values_mut() {

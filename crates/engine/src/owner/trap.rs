@@ -1,4 +1,8 @@
-//! Why a thread has stopped with a signal, and getting past a site.
+//! Decides why a thread has stopped with SIGTRAP, and gets threads past sites.
+//!
+//! A thread gets past a site by running a copy of the instruction elsewhere (displaced stepping), or the instruction is emulated: the
+//! inserted byte stays for the other threads. An instruction that allows neither is stepped with the byte taken out, while all other
+//! threads are stopped.
 
 use super::Owner;
 use crate::breakpoints::displaced::decode;
@@ -15,13 +19,13 @@ use dapple_target::signal_info::SignalInfo;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
-/// `si_code` of an `int3` that was executed.
+/// The `si_code` of an executed `int3`.
 const SI_KERNEL: i32 = 0x80;
 
-/// What a SIGTRAP was.
+/// The cause of a SIGTRAP.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Trap {
-    /// The thread has run into this site, which may have been taken out since.
+    /// The thread has run into this site, which may have been removed since.
     Site(Address),
     /// Anything else.
     Other(SignalInfo),
@@ -29,11 +33,11 @@ pub(super) enum Trap {
 
 /// How a thread got past a site.
 pub(super) enum Past {
-    /// Its instruction's effect is in the registers and memory.
+    /// The instruction was emulated.
     Done,
     /// It is at the copy of the instruction.
     InCopy,
-    /// Neither works: the byte must be out while it executes the instruction.
+    /// Neither is possible: the byte must be out while the thread executes the instruction.
     OnlyAlone,
 }
 
@@ -48,7 +52,7 @@ impl EmulatedMemory for PatchedMemory {
 }
 
 impl Owner {
-    /// A thread stands before the delivery of `signal`.
+    /// A thread is about to get `signal`.
     pub(super) fn examine(&mut self, thread: ThreadId, signal: i32) {
         if signal == libc::SIGTRAP {
             self.trapped(thread);
@@ -59,7 +63,7 @@ impl Owner {
 
     fn trapped(&mut self, thread: ThreadId) {
         let info = match self.trap(thread) {
-            // It is told next.
+            // The thread has died; its exit event follows.
             None => return,
             Some(Trap::Site(at)) if self.memory.site(at).is_some() => return self.hit(thread, at),
             Some(Trap::Site(_)) => return self.release(thread),
@@ -79,8 +83,9 @@ impl Owner {
         }
     }
 
-    /// What a thread's SIGTRAP was, which this alone decides: before the stop is told of ([`Owner::next_status`]), or when it is
-    /// looked at. One that has run into a site is moved back to it. `None` when it has died.
+    /// The cause of a thread's SIGTRAP, which only this function decides: before the stop is taken from the kernel
+    /// ([`Owner::next_status`]), or when the stop is handled. A thread that has run into a site is moved back to it. `None`: the thread
+    /// has died.
     pub(super) fn trap(&mut self, thread: ThreadId) -> Option<Trap> {
         if let Some(known) = self.control(thread).trap.take() {
             return Some(known);
@@ -103,12 +108,12 @@ impl Owner {
         Some(Trap::Site(at))
     }
 
-    /// Whether a thread has trapped at a site, not on its own; then it is there again.
+    /// Whether a thread has run into a site; if so, it is moved back to the site.
     pub(super) fn ran_into_site(&mut self, thread: ThreadId) -> bool {
         matches!(self.trap(thread), Some(Trap::Site(_)))
     }
 
-    /// The program's own trap instruction, or trap flag.
+    /// The thread has trapped by the program's own trap instruction or trap flag.
     fn own_trap(&mut self, thread: ThreadId) {
         if self.stops.is_vfork_child(thread) {
             return self
@@ -169,7 +174,8 @@ impl Owner {
         }
     }
 
-    /// Takes note of what a thread's coming to a site says of the program.
+    /// Handles the sites of the debugger's own purposes at an address to which a thread has come: changes of the module list, frames,
+    /// IFUNC resolvers.
     pub(super) fn notice(&mut self, thread: ThreadId, at: Address) {
         let Some(site) = self.memory.site(at) else {
             return;
@@ -190,11 +196,11 @@ impl Owner {
         }
     }
 
-    /// Has breakpoints at a site that a thread has come to count it and write their logs; the reason to stop there.
+    /// The reason to stop a thread at a site, if any. Breakpoints count the hit and write their log messages.
     pub(super) fn wanted(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let users = self.memory.site(at).map(Site::users).unwrap_or_default();
         let due = self.due(thread, at, &users);
-        // Also where a breakpoint stops the thread: the exception is what the user is to be told then, with the breakpoint.
+        // Asked even if a breakpoint stops the thread: the stop then reports the exception, with the breakpoint.
         match (due, self.exception_met(thread, at)) {
             (
                 Some(StopReason::Breakpoint(ids)),
@@ -236,12 +242,11 @@ impl Owner {
             self.emulated(thread, registers, after);
             return Past::Done;
         }
-        // A handful of instructions (far transfers, transactions, broken ones that will fault), or a module without room.
+        // A few instructions (far transfers, transactions, invalid ones that will fault), or a module without room for a copy.
         Past::OnlyAlone
     }
 
-    /// While all are stopped: executes the instructions of threads that can get past their site only so, and lets all
-    /// go on.
+    /// While all threads are stopped: steps each of `threads` past its site with the byte taken out, then resumes all threads.
     pub(super) fn run_alone(&mut self, threads: &[ThreadId]) {
         let mut stepped = None;
         let mut accesses = Vec::new();

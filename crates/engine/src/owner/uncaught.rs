@@ -1,8 +1,8 @@
-//! Exceptions of C++ that nothing catches, met where the runtime gives up: `std::terminate`, and what that calls.
+//! Stops at C++ exceptions that nothing catches, where the runtime gives up: `std::terminate`, or the function that it calls.
 //!
-//! Why there: a program's throws cost nothing, however many. Where no handler was found the unwinder has run nothing yet, and
-//! the stack is as it was at the throw. Where a `noexcept` function is what ends it, the destructors up to there have run; then
-//! the stack below is gone, unless there were none, and that is said.
+//! There, because the program's throws then cost nothing, however many. If no handler was found, the unwinder has run nothing yet, and
+//! the stack is as it was at the throw. If a `noexcept` function ends the program, the destructors up to there have run: unless there
+//! were none, the stack below is gone, and the description says so.
 
 use super::Owner;
 use crate::event::ExceptionKind;
@@ -12,12 +12,12 @@ use dapple_inspect::exceptions::given_up::{self, GivenUp, Way};
 use dapple_inspect::exceptions::{BreakMode, Exception};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
-/// How many of the runtime's frames there may be between who gives up and who throws.
+/// The most frames of the runtime between the function that gives up and the one that throws.
 const MOST_FRAMES: usize = 16;
 /// The longest `std::terminate` that is read, in bytes and instructions.
 const TERMINATE: usize = 96;
 const TERMINATE_INSTRUCTIONS: usize = 24;
-/// Where `std::terminate` goes on to, which the runtime also calls by itself: the last that it calls.
+/// The target of the last call or jump in `std::terminate`: the runtime also calls that function directly.
 pub(super) fn behind_terminate(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; TERMINATE];
     let length = match memory.read(start, &mut code) {
@@ -43,12 +43,12 @@ pub(super) fn behind_terminate(start: Address, size: u64, memory: &dyn Memory) -
 }
 
 impl Owner {
-    /// A thread is about to end the program for an exception, or for something else.
+    /// A thread is about to end the program: the exception that is the reason, if a filter wants it.
     pub(super) fn gives_up(&mut self, thread: ThreadId) -> Option<(ExceptionKind, Exception)> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
         let GivenUp { index, way, object } = given_up::find(frames.get(1..)?, self.space())?;
         if object.is_none() && way == Way::Rethrown {
-            // `throw;` where nothing is being handled.
+            // `throw;` outside of a handler.
             return None;
         }
         if self.threads.was_reported(thread, object) {
@@ -83,7 +83,7 @@ impl Owner {
         Some((ExceptionKind::Uncaught, exception))
     }
 
-    /// What was thrown that a thread is about to end the program for; `None`: nothing.
+    /// Describes the exception for which a thread is about to end the program. `None`: there is none.
     pub(super) fn given_up_for(&mut self, thread: ThreadId) -> Option<String> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
         let found = given_up::find(frames.get(1..)?, self.space())?;

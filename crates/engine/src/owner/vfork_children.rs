@@ -1,4 +1,5 @@
-//! Children that share the program's memory, when it is left: they have to leave first what was inserted into it.
+//! Stops vfork children when the debugger detaches. They share the program's memory, so they have to leave inserted code before it is
+//! taken out.
 
 use super::Owner;
 use crate::ThreadId;
@@ -6,7 +7,7 @@ use dapple_target::linux::{ptrace, wait};
 use dapple_target::wait_event::What;
 
 impl Owner {
-    /// Stops those that run; each with the signal that it is to be given when it is let go.
+    /// Stops the vfork children that run. Returns each with the signal to deliver when it is detached.
     pub(super) fn stop_vfork_children(&mut self) -> Vec<(ThreadId, i32)> {
         let mut stopped = Vec::new();
         for child in self.stops.running_vfork_children() {
@@ -16,14 +17,14 @@ impl Owner {
             while let Some(event) = self.next_of(child) {
                 let signal = match event.what {
                     What::Interrupted { trap_pending: true } => {
-                        // What comes next tells where it has trapped.
+                        // The next event is the pending trap.
                         if ptrace::cont(child, 0).is_err() {
                             break;
                         }
                         continue;
                     }
                     What::Exited(_) => break,
-                    // It is out of this memory.
+                    // It no longer uses this memory.
                     What::Executed { .. } | What::Exiting => {
                         stopped.push((child, 0));
                         break;
@@ -38,7 +39,7 @@ impl Owner {
                     }
                     What::Interrupted { .. } | What::Group(_) | What::SystemCall | What::Other => 0,
                 };
-                // Back at the site that it has run into.
+                // If it has run into a site, it is back at the site's address.
                 self.write_back(child);
                 self.leave_copy(child);
                 stopped.push((child, signal));

@@ -1,11 +1,11 @@
-//! Telling what of the debug information and of the user's presentation can't be used.
+//! Reports problems with debug information and with the user's presentation of types.
 
 use super::Owner;
 use crate::Event;
 use std::path::Path;
 
 impl Owner {
-    /// Tells what the modules have met since the last time.
+    /// Reports the problems that were found since the last time.
     pub(super) fn tell_warnings(&mut self) {
         self.tell_presentation();
         for warnings in self.loading.warnings.news_of(&self.modules) {
@@ -13,7 +13,7 @@ impl Owner {
         }
     }
 
-    /// Tells what is wrong with the user's own presentation of types.
+    /// Reports problems with the user's presentation of types.
     fn tell_presentation(&mut self) {
         let problems = self.known.presentation().take_problems();
         if !problems.is_empty() {
@@ -21,7 +21,7 @@ impl Owner {
         }
     }
 
-    /// Tells of a file that can't be read at all.
+    /// Reports a module's file that can't be read at all.
     pub(super) fn warn_of_module(&mut self, path: &Path, problem: &dapple_symbols::Error) {
         let warnings = self
             .loading

@@ -1,6 +1,7 @@
-//! Accesses to watched data.
+//! Handles accesses to watched data (watchpoint hits).
 //!
-//! The processor traps after the instruction. What an access has done shows in the value: that is kept from one access to the next.
+//! The processor traps after the accessing instruction. What the access did is found by comparing the value with its bytes at the
+//! previous access.
 
 use super::Owner;
 use super::breakpoint_calls::{Ask, WITHIN_CALL};
@@ -23,7 +24,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 impl Owner {
-    /// A thread has trapped: true when that was for watched data, and is seen to.
+    /// A thread has trapped. `true`: for watched data only, and the trap is handled.
     pub(super) fn accessed(&mut self, thread: ThreadId) -> bool {
         if self.control(thread).watched == 0 {
             return false;
@@ -41,14 +42,14 @@ impl Owner {
             return true;
         }
         if status & SINGLE_STEP != 0 {
-            // Of the two only the step counts.
+            // A single step has ended with the same trap.
             return false;
         }
         self.release(thread);
         true
     }
 
-    /// As [`Owner::accessed`], for a thread that was stepped alone: what is to be told.
+    /// As [`Owner::accessed`], for a thread that was stepped alone: the reason to stop, if any.
     pub(super) fn hits(&mut self, thread: ThreadId) -> Option<StopReason> {
         if self.control(thread).watched == 0 {
             return None;
@@ -58,7 +59,7 @@ impl Owner {
         self.judge_accesses(thread, status & HITS)
     }
 
-    /// An instruction was carried out by the debugger. If that was a call, it has written the return address.
+    /// The debugger has emulated an instruction. A call writes the return address, which may be watched.
     pub(super) fn emulated(
         &mut self,
         thread: ThreadId,
@@ -82,7 +83,7 @@ impl Owner {
         }
     }
 
-    /// What is to be told of accesses by way of these registers.
+    /// The reason to stop for accesses that these debug registers have caught.
     fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
         let mut hits: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut gone = Vec::new();
@@ -113,7 +114,7 @@ impl Owner {
             stands
         });
         if !gone.is_empty() {
-            // An exception or a jump has left the frame, or its thread has ended.
+            // An exception or a jump has left the frame, or the frame's thread has ended.
             let ended =
                 self.stop_watching(|watch| gone.contains(&watch.id), "its function was left");
             return hits.is_empty().then(|| data_gone(ended)).flatten();
@@ -159,14 +160,14 @@ impl Owner {
         })
     }
 
-    /// Those of the accesses that the breakpoints' conditions and counts let stop, as far as that is known.
+    /// The accesses for which the breakpoints' conditions and hit counts stop the thread, as far as that is known yet.
     fn due_accesses(&mut self, thread: ThreadId, hits: Vec<(usize, Vec<u8>)>) -> Vec<Hit> {
         let watches = &self.watches.list;
         let simple = hits
             .iter()
             .all(|(index, _)| watches[*index].rules.look_at_nothing());
         if !simple {
-            // Symbols are not of copies.
+            // Symbols don't cover copied instructions.
             self.leave_copy(thread);
         }
         let registers = match simple {
@@ -204,7 +205,7 @@ impl Owner {
         due
     }
 
-    /// The statement of the instruction that ends at `pc`. A jump or call that has made the access itself is elsewhere.
+    /// The statement of the instruction that ends at `pc`. Wrong if a jump or call has made the access: that instruction is elsewhere.
     fn statement_before(&self, pc: Address) -> Option<SourcePosition> {
         let module = self.modules.at(pc)?;
         let row = module.module.row_at(module.to_file(pc.offset(-1)))?;
@@ -228,10 +229,10 @@ impl Owner {
     }
 }
 
-/// A watch by its index, its bytes before, and what is to be done: to stop, knowing why or not, or to call a function first.
+/// A watch's index, its previous bytes, and the decision: stop, stop undecided, or make an inferior call first.
 type Hit = (usize, Vec<u8>, Act);
 
-/// Bytes as a number where they have a number's size, else one by one.
+/// The bytes as one number if they have a number's size, otherwise one by one.
 fn in_hexadecimal(bytes: &[u8]) -> String {
     match bytes.len() {
         1 | 2 | 4 | 8 => {

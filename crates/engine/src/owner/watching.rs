@@ -1,8 +1,8 @@
-//! Breakpoints on data: finding what is to be watched, and having every thread's processor watch it.
+//! Data breakpoints (watchpoints): resolves what to watch, and sets every thread's debug registers.
 //!
-//! A thread's debug registers can be set only while it is stopped, so each gets them when it is next let run
-//! ([`Owner::watch_before_run`]): those that begin later before their first instruction. When what is watched changes
-//! while the process runs, all are stopped for a moment.
+//! A thread's debug registers can be set only while it is stopped, so each gets them when it is next resumed
+//! ([`Owner::watch_before_run`]), and a new thread before its first instruction. If the watched data changes while the process runs, all
+//! threads are stopped for a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
 
 use super::Owner;
 use crate::breakpoints::data::{
@@ -27,11 +27,11 @@ use dapple_symbols::location::{Place, Unavailable};
 use dapple_target::linux::debug_registers;
 use std::sync::Arc;
 
-/// How far a frame is looked for that data is in.
+/// The most frames that are searched for the one that has the data.
 const MOST_FRAMES: usize = 1024;
-/// What is watched of memory without a type, unless told.
+/// How many bytes of untyped memory are watched by default; also the size of a debug register's range.
 const WORD: u64 = 8;
-/// The end of the addresses that a program can have.
+/// The end of the user-space addresses.
 const USER_END: u64 = 1 << 47;
 
 /// What is watched.
@@ -39,11 +39,11 @@ const USER_END: u64 = 1 << 47;
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
     pub(super) table: Table,
-    /// The word that has the return address which the step under way waits for.
+    /// The stack word with the return address that the step under way waits for.
     pub(super) of_step: Option<Slot>,
 }
 
-/// A breakpoint on data.
+/// A data breakpoint.
 #[derive(Debug)]
 pub(super) struct Watch {
     pub(super) id: i64,
@@ -52,7 +52,7 @@ pub(super) struct Watch {
     refused: Option<DataRefusal>,
     pub(super) rules: Rules,
     pub(super) slots: Vec<Slot>,
-    /// The bytes as they were last seen.
+    /// The watched bytes as last read.
     pub(super) last: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ impl Watch {
     }
 }
 
-/// Whether two are the same breakpoint, asked for again.
+/// Whether a request names the same breakpoint as an earlier one.
 fn same(one: &DataBreakpoint, other: &DataBreakpoint) -> bool {
     let data = match (&one.data, &other.data) {
         (WatchedData::Target(a), WatchedData::Target(b)) => {
@@ -144,7 +144,7 @@ impl Owner {
         self.checked(target)
     }
 
-    /// The static that an expression means without a frame.
+    /// The static variable that an expression names without a frame.
     fn static_target(
         &self,
         name: &str,
@@ -188,7 +188,7 @@ impl Owner {
         self.checked(target)
     }
 
-    /// Where a value is, if that can be watched.
+    /// A value's place in memory, if that can be watched.
     fn target_of(&self, named: NamedValue, length: Option<u64>) -> Result<DataTarget, Error> {
         let name = named.expression.unwrap_or(named.name);
         let refuse = |why: String| Error::Expression(format!("`{name}` can't be watched: {why}"));
@@ -242,7 +242,7 @@ impl Owner {
         })
     }
 
-    /// Refuses what no debug register takes.
+    /// Refuses data that debug registers can't watch.
     fn checked(&self, target: DataTarget) -> Result<DataTarget, Error> {
         let DataTarget {
             name,
@@ -276,7 +276,7 @@ impl Owner {
         Ok(target)
     }
 
-    /// The frame that has `address`, on whichever stack it is.
+    /// The stack frame, of any thread, that has `address`.
     fn frame_around(&mut self, address: Address, thread: ThreadId) -> Option<FrameOnStack> {
         let threads: Vec<ThreadId> = self
             .stops
@@ -290,7 +290,7 @@ impl Owner {
                 below.push((sp, candidate));
             }
         }
-        // The nearest stack pointer below it is of the stack that it is on, if it is on one.
+        // If the address is on a stack, it is the one with the nearest stack pointer below it.
         let (_, nearest) = below
             .into_iter()
             .max_by_key(|(sp, id)| (*sp, *id == thread))?;
@@ -361,13 +361,13 @@ impl Owner {
         watch
     }
 
-    /// Whether the frame is still there, as far as memory tells: it returns to where it did.
+    /// Whether a frame still exists, as far as memory shows: its return address is unchanged.
     pub(super) fn frame_stands(&self, frame: &FrameOnStack) -> bool {
         self.stops.is_live(frame.thread)
             && self.memory.read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
     }
 
-    /// Whether a stopped thread is outside of the frame.
+    /// Whether the frame's thread is stopped and outside of the frame.
     fn has_left(&mut self, frame: &FrameOnStack) -> bool {
         self.stops.is_held(frame.thread)
             && self
@@ -400,7 +400,7 @@ impl Owner {
         }
     }
 
-    /// Modules have come or gone: statics may be elsewhere.
+    /// Modules were loaded or unloaded: statics may be elsewhere.
     pub(super) fn find_watched_statics(&mut self) {
         if self.watches.list.is_empty() {
             return;
@@ -420,7 +420,7 @@ impl Owner {
         }
     }
 
-    /// The program is another one: only statics can be in that, too.
+    /// The process runs another program (exec), which may have the watched statics, too, but no other watched data.
     pub(super) fn watch_new_program(&mut self) {
         if self.watches.list.is_empty() {
             return;
@@ -430,13 +430,13 @@ impl Owner {
             "the program is another one",
         );
         for watch in &mut self.watches.list {
-            // What is at the same address is another's, from the beginning.
+            // Even at the same address it is another variable, with another old value.
             watch.found = None;
         }
         self.find_watched_statics();
     }
 
-    /// Gives up watching what `gone` says; its names.
+    /// Stops watching the data that `gone` selects. Returns the ids and names.
     pub(super) fn stop_watching(
         &mut self,
         gone: impl Fn(&Watch) -> bool,
@@ -449,7 +449,7 @@ impl Owner {
         if ended.is_empty() {
             return Vec::new();
         }
-        // A register that is given back needs no stop of the threads that still have it set: what they run into is nobody's.
+        // Threads that still have a freed debug register set need no stop: a hit of it belongs to no watch.
         let kept: Vec<Vec<Slot>> = self.watches.list.iter().map(|w| w.slots.clone()).collect();
         self.watches.table.assign(&kept);
         self.watch_frames();
@@ -464,7 +464,7 @@ impl Owner {
         ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
     }
 
-    /// Gives the debug registers to the list, and what is left to the step; what each needs, and whether it has that.
+    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns what each needs, and whether it got that.
     pub(super) fn share_slots(&mut self) -> (Vec<Vec<Slot>>, Vec<Result<(), usize>>) {
         let mut needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
         needs.extend(self.watches.of_step.map(|slot| vec![slot]));
@@ -472,7 +472,7 @@ impl Owner {
         (needs, given)
     }
 
-    /// Has the processor watch what the list says, and nothing else.
+    /// Has the debug registers watch the data in the list, and nothing else.
     fn watch(&mut self) {
         let version = self.watches.table.version();
         let (needs, given) = self.share_slots();
@@ -527,14 +527,14 @@ impl Owner {
         }
     }
 
-    /// Finds out whether the system lets the debug registers be used, where that can be told in the answer.
+    /// Tries to set a thread's debug registers, so that the answer to the request can report if the system refuses.
     fn try_watching(&mut self) {
         let Some(thread) = self.stops.live().find(|thread| self.stops.is_held(*thread)) else {
             return;
         };
         let set = self.set_debug_registers(thread);
         if !self.debuggee.of_launched {
-            // Nothing is in a process that stands.
+            // A stopped process that was attached to must have nothing of the debugger in it.
             self.unwatch(thread);
         }
         if let Err(error) = set {
@@ -546,14 +546,14 @@ impl Owner {
         }
     }
 
-    /// A thread is about to run: it watches what is to be watched.
+    /// A thread is about to run: brings its debug registers up to date.
     pub(super) fn watch_before_run(&mut self, thread: ThreadId) {
         let version = self.watches.table.version();
         if self.stops.is_vfork_child(thread) || self.control(thread).watched == version {
             return;
         }
         if let Err(error) = self.set_debug_registers(thread) {
-            // Refused to a thread that has died, too.
+            // Also fails if the thread has died.
             tracing::warn!(%thread, %error, "a thread's debug registers can't be set");
         }
     }
@@ -563,16 +563,17 @@ impl Owner {
         debug_registers::set(thread, self.watches.table.slots())
     }
 
-    /// Takes leave of a thread: it has to be as without a debugger.
+    /// Clears a thread's debug registers, as before a detach.
     pub(super) fn unwatch(&mut self, thread: ThreadId) {
         self.control(thread).watched = 0;
-        // One that was born while its maker was watching has the kernel tell that it watches, too, though it does not.
+        // For a thread that was created while its creator was watching, the kernel reports the creator's registers, though they are not
+        // set.
         if self.watches.table.version() != 0 {
             let _ = debug_registers::set(thread, &[None; SLOTS]);
         }
     }
 
-    /// What has changed while all was stopped is nobody's access.
+    /// Takes the present bytes as known: what has changed while all threads were stopped is no access.
     pub(super) fn refresh_watched(&mut self) {
         let memory = &self.memory;
         for watch in &mut self.watches.list {
@@ -583,10 +584,10 @@ impl Owner {
     }
 }
 
-/// What a function may use below its stack pointer (System V ABI for x86-64, §3.2.2).
+/// How many bytes a function may use below its stack pointer (System V ABI for x86-64, §3.2.2).
 const RED_ZONE: u64 = 128;
 
-/// The bytes of what is watched; zeros where there is no memory any more.
+/// The watched bytes; zeros if the memory is gone.
 pub(super) fn bytes_of(memory: &dyn Memory, target: &DataTarget) -> Vec<u8> {
     let mut bytes = vec![0; target.length as usize];
     let _ = memory.read(target.address, &mut bytes);
@@ -600,7 +601,7 @@ fn why_not_there(reason: &str) -> String {
     }
 }
 
-/// A frame in which nothing is but what is everywhere.
+/// A frame without variables, in which only globals are found.
 fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
     let nowhere = Address(0);
     Frame {
