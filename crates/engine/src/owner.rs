@@ -135,7 +135,7 @@ pub(crate) struct Owner {
     leaving: Leaving,
 }
 
-/// What an owner begins with.
+/// The parts from which an owner is made.
 struct Parts {
     debuggee: Debuggee,
     stops: Stops,

@@ -1,7 +1,7 @@
-//! The purpose that the debuggee runs for: a step, an inferior call, or none but its own.
+//! The purpose for which the debuggee runs: a step, an inferior call, or neither.
 //!
-//! There is one activity at a time: while a function is called, no command is served and no step is under way (a step that needs a call
-//! for a breakpoint's condition is put aside, see [`super::breakpoint_calls`]). An event that an activity may treat in its own way comes
+//! There is one activity at a time: during an inferior call, no command is served and no step is under way (a step whose thread needs a
+//! call for a breakpoint's condition is put aside, see [`super::breakpoint_calls`]). An event that activities handle differently comes
 //! through a method of this module, which has an arm for each activity.
 
 use super::Owner;
@@ -74,7 +74,7 @@ impl Activity {
         self.call().is_some()
     }
 
-    /// Whether `thread` runs a function that is called for the user.
+    /// Whether `thread` runs the function of an inferior call.
     pub(super) fn is_call_of(&self, thread: ThreadId) -> bool {
         self.call().is_some_and(|call| call.thread == thread)
     }

@@ -20,7 +20,7 @@
 //! and kill: it sees the connection's end and detaches in order, which loses no hit. `dapple debug`, `--listen` and `pkill dapple` rely
 //! on the guardian alone.
 //!
-//! Nor can it help children of fork(2) that nobody has let go yet. A child of vfork(2) may be inside a copy of an instruction. Its parent
+//! Nor can it help children of fork(2) that were not let go yet. A child of vfork(2) may be inside a copy of an instruction. Its parent
 //! can't be stopped before it has its memory back, and as long as a thread can't be stopped, the copies stay.
 
 use super::Owner;

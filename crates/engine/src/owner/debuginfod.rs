@@ -109,7 +109,6 @@ pub(super) struct Debuginfod {
 /// The client that runs now, for ending it from another thread.
 #[derive(Default)]
 struct Asking {
-    /// The client.
     child: Option<Child>,
     /// The session is over.
     is_over: bool,

@@ -42,7 +42,8 @@ pub(super) struct InferiorCall {
     back: Address,
     sp: u64,
     end: Option<End>,
-    /// Forked children of the function. They are killed: they would return from the function, too, to an address without code to run.
+    /// Forked children of the function. They are killed: they would return from the function, too, to the return site, from where the
+    /// program can't go on.
     children: Vec<ThreadId>,
     /// Describes the first fork: the end of a sentence about the function. The function runs on nevertheless: within fork(3) it holds the
     /// C library's locks, and in its own code perhaps some of the program's.

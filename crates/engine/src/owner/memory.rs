@@ -5,7 +5,7 @@
 //!
 //! A debugger can write anywhere, the program can't. Writing to memory that is read-only for the program is refused: other code relies on
 //! its never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the exception: it
-//! is never writable, and whoever writes into it means to change it.
+//! is never writable, and a user who writes into it means to change it.
 
 use super::Owner;
 use crate::{Address, Error};

@@ -111,9 +111,9 @@ impl StopState {
 pub(super) struct Leaving {
     /// The signal that asks the program to end. It is delivered whatever the signal table says.
     pub(super) ends_with: Option<i32>,
-    /// All threads are being stopped to be let go.
+    /// All threads are being stopped for a detach.
     pub(super) detaching: bool,
-    /// The process is to be left stopped.
+    /// The process is left stopped by SIGSTOP.
     pub(super) suspend: bool,
     pub(super) over: bool,
 }

@@ -35,7 +35,7 @@ pub(super) enum Trap {
 pub(super) enum Past {
     /// The instruction was emulated.
     Done,
-    /// It is at the copy of the instruction.
+    /// The thread is at the copy of the instruction.
     InCopy,
     /// Neither is possible: the byte must be out while the thread executes the instruction.
     OnlyAlone,

@@ -34,7 +34,7 @@ const WORD: u64 = 8;
 /// The end of the user-space addresses.
 const USER_END: u64 = 1 << 47;
 
-/// What is watched.
+/// The data breakpoints, and the debug registers that they share.
 #[derive(Debug, Default)]
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
