@@ -40,6 +40,9 @@ pub const GIVEN: [Register; 8] = [
     Register::R10,
 ];
 
+/// The bytes of `syscall`.
+pub const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
 /// The general registers that a callee may change (ABI §3.2.1), with their names.
 pub const CHANGED_BY_CALLS: [(Register, &str); 9] = [
     (Register::RAX, "rax"),

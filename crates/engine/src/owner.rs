@@ -27,6 +27,7 @@ mod debuginfod;
 mod exceptions;
 mod forks;
 mod frame_ends;
+pub(crate) mod goto;
 mod indexing;
 mod indirect_functions;
 mod inferior_calls;
@@ -37,9 +38,9 @@ mod landings;
 mod link_maps;
 mod loader;
 pub(crate) mod memory;
-pub(crate) mod moving;
 mod queries;
 mod recursion;
+mod restart_frame;
 mod return_values;
 mod signals;
 mod single_thread;
@@ -47,6 +48,7 @@ mod state;
 mod stepping;
 mod stop_all;
 mod temporary_breakpoints;
+mod terminate_threads;
 mod threads;
 mod trap;
 mod uncaught;
@@ -130,7 +132,7 @@ pub(crate) struct Owner {
     activity: Activity,
     /// Cache of the symbols that steps have looked up.
     places: Places,
-    gathering: stop_all::Gathering,
+    stop_wait: stop_all::StopWait,
     stop: StopState,
     leaving: Leaving,
 }
@@ -226,7 +228,7 @@ impl Owner {
             signals: SignalTable::default(),
             activity: Activity::default(),
             places: Places::default(),
-            gathering: stop_all::Gathering::default(),
+            stop_wait: stop_all::StopWait::default(),
             stop: StopState::new(parts.debuggee.process),
             leaving: Leaving::default(),
             debuggee: parts.debuggee,
@@ -249,19 +251,19 @@ impl Owner {
 
     /// Waits for an event of the debuggee or for the waker, and handles it. `false`: there is no tracee to wait for, only commands.
     pub(crate) fn attend(&mut self) -> bool {
-        let one = self.gathering.next(&self.stops);
+        let one = self.stop_wait.next(&self.stops);
         match self.next_status(one) {
-            Ok(Waited::Status(thread, status)) => self.deal_with(thread, status),
+            Ok(Waited::Status(thread, status)) => self.handle_status(thread, status),
             Ok(Waited::Woken) => {
-                self.gathering.tick();
+                self.stop_wait.tick();
                 self.link.waker.take();
                 self.unpin_long_running();
                 if !self.activity.is_call() {
                     self.serve();
                 }
-                self.deal_with_what_is_there();
+                self.handle_pending_statuses();
             }
-            Ok(Waited::NoChildren) if one.is_some() => self.gathering.was_in_vain(),
+            Ok(Waited::NoChildren) if one.is_some() => self.stop_wait.was_in_vain(),
             // A child is being handed over to another tracer, which answers with a command.
             Ok(Waited::NoChildren) if self.has_only_children() => return false,
             Ok(Waited::NoChildren) => {
@@ -276,7 +278,7 @@ impl Owner {
         true
     }
 
-    fn deal_with(&mut self, thread: ThreadId, status: i32) {
+    fn handle_status(&mut self, thread: ThreadId, status: i32) {
         let event = wait::decode(thread, status);
         tracing::trace!(?event, "debuggee");
         self.noticed(event);
@@ -369,7 +371,7 @@ impl Owner {
                 }
                 Action::Interrupt(thread) => {
                     let _ = ptrace::interrupt(thread);
-                    self.gathering.asked(thread);
+                    self.stop_wait.asked(thread);
                 }
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReleaseCopy(child) => self.release_copy(child),
@@ -462,7 +464,7 @@ impl Owner {
     }
 
     fn all_stopped(&mut self) {
-        self.gathering.over();
+        self.stop_wait.over();
         self.threads.pinning.all_stopped();
         self.unpark();
         for thread in self.stops.all_stopped() {
@@ -483,7 +485,7 @@ impl Owner {
             self.threads.pinning.let_all_go();
             return self.detach();
         }
-        self.end_them();
+        self.end_requested_threads();
         self.decide_asked();
         let mut reports = std::mem::take(&mut self.stop.reports);
         reports.retain(|r| self.stops.is_live(r.thread));
@@ -518,7 +520,7 @@ impl Owner {
         self.end_step();
         self.stop.current = first.thread;
         for report in &reports {
-            self.stands(report);
+            self.mark_stop_seen(report);
         }
         let not_begun: Vec<_> = reports
             .iter()
@@ -532,7 +534,7 @@ impl Owner {
     /// A breakpoint set at the address where a thread is already stopped applies to the next arrival, not to this thread. One that is
     /// there already was asked, or has yet to be: a thread that has written watched data, has a signal pending or was paused may not have
     /// run into it.
-    fn stands(&mut self, stop: &Stop) {
+    fn mark_stop_seen(&mut self, stop: &Stop) {
         if self.memory.site(stop.address).is_none() {
             self.control(stop.thread).passed = Some(stop.address);
         }
@@ -546,7 +548,7 @@ impl Owner {
             self.arm_again();
         }
         if !self.debuggee.of_launched && self.stops.mode() == Mode::Stopped {
-            self.make_safe();
+            self.clean_for_stop();
         }
         self.threads.new_stop();
         self.link.output.drain();

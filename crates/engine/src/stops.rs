@@ -452,7 +452,7 @@ impl Stops {
     }
 
     /// Whether a vfork child has a thread's memory, and the thread waits for it.
-    pub(crate) fn has_lent(&self, thread: ThreadId) -> bool {
+    pub(crate) fn waits_for_vfork_child(&self, thread: ThreadId) -> bool {
         self.threads
             .get(thread)
             .is_some_and(|t| t.vfork_child.is_some())
@@ -466,7 +466,7 @@ impl Stops {
     }
 
     /// Whether a thread is stopped and stays so, though the process may run.
-    pub(crate) fn is_held(&self, thread: ThreadId) -> bool {
+    pub(crate) fn stays_stopped(&self, thread: ThreadId) -> bool {
         let stopped = self
             .threads
             .get(thread)

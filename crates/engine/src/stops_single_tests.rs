@@ -26,7 +26,7 @@ fn go_all(stops: &mut Stops) -> Vec<Action> {
 #[test]
 fn only_the_one_that_may_run_is_let_go_and_interrupted() {
     let mut stops = only_b_runs();
-    assert!(stops.is_held(A) && stops.is_held(C) && !stops.is_held(B));
+    assert!(stops.stays_stopped(A) && stops.stays_stopped(C) && !stops.stays_stopped(B));
     assert_eq!(stop_all(&mut stops), [Action::Interrupt(B)]);
     assert_eq!(feed(&mut stops, B, STOP), [Action::AllStopped]);
 }
@@ -37,15 +37,15 @@ fn a_thread_begun_while_others_are_held_is_held_after_its_first_stop() {
     let new = ThreadId(103);
     let born = feed(&mut stops, B, What::NewThread(new));
     assert_eq!(born, [run(B), Action::Started(new)]);
-    assert!(!stops.is_held(new), "it is not stopped yet");
+    assert!(!stops.stays_stopped(new), "it is not stopped yet");
     assert_eq!(feed(&mut stops, new, STOP), []);
-    assert!(stops.is_held(new));
+    assert!(stops.stays_stopped(new));
     // The other order.
     let early = ThreadId(104);
     assert_eq!(feed(&mut stops, early, STOP), []);
     let born = feed(&mut stops, B, What::NewThread(early));
     assert_eq!(born, [run(B), Action::Started(early)]);
-    assert!(stops.is_held(early));
+    assert!(stops.stays_stopped(early));
     stops.run_only(None);
     assert_eq!(go_all(&mut stops), [A, C, new, early].map(run));
 }
@@ -190,7 +190,7 @@ fn a_second_is_let_run_beside_the_first_and_the_end_of_one_leaves_the_other() {
         [run(B), Action::Ended(B)]
     );
     assert_eq!(stops.mode(), Mode::Running);
-    assert!(stops.is_held(A));
+    assert!(stops.stays_stopped(A));
 }
 
 #[test]

@@ -1,27 +1,14 @@
 //! Keeps a process that was attached to alive if the debugger is killed.
 //!
 //! A launched process dies with the debugger (PTRACE_O_EXITKILL). An attached one has to survive. In a reported stop nothing of the
-//! debugger is in it: no inserted byte, no debug register, no single step left to finish ([`Owner::make_safe`]), so the kernel may let
+//! debugger is in it: no inserted byte, no debug register, no single step left to finish ([`Owner::clean_for_stop`]), so the kernel may let
 //! all threads run. While it runs, a guardian watches it ([`dapple_target::linux::guardian`]).
 //!
 //! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So a stop is only looked at
 //! until a thread that has run into a site is moved back to it, and taken from the kernel afterwards ([`Owner::next_status`]): once it is
 //! taken, the kernel has forgotten the trap and lets the thread run from where its registers say.
 //!
-//! # Limits
-//!
-//! Until the guardian has repaired the process, an inserted byte, a debug register or the trap flag of a single step ends it. Copies of
-//! instructions and emulated instructions are harmless: the thread runs on by itself. A signal that was held back while it was shown is
-//! lost.
-//!
-//! The guardian can't help a stop that the tracer had not taken when it was killed: the kernel delivers that stop's SIGTRAP as soon as
-//! the tracer is gone. With one hit a second that is next to never. With thousands of hits, 4 of 150 processes survived on a busy
-//! machine; with threads that hit all the time, none. So `dapple dap` on stdio serves in another process than the one that clients know
-//! and kill: it sees the connection's end and detaches in order, which loses no hit. `dapple debug`, `--listen` and `pkill dapple` rely
-//! on the guardian alone.
-//!
-//! Nor can it help children of fork(2) that were not let go yet. A child of vfork(2) may be inside a copy of an instruction. Its parent
-//! can't be stopped before it has its memory back, and as long as a thread can't be stopped, the copies stay.
+//! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
 
 use super::Owner;
 use crate::ThreadId;
@@ -49,7 +36,7 @@ impl Owner {
         loop {
             match wait::look(&self.link.waker, one)? {
                 Waited::Status(thread, seen) => {
-                    self.make_right(thread, seen);
+                    self.correct_trapped_thread(thread, seen);
                     if let Some(status) = wait::take(thread) {
                         return Ok(Waited::Status(thread, status));
                     }
@@ -61,12 +48,12 @@ impl Owner {
 
     /// Handles a status that is there already. A wait that is woken returns before it looks for statuses, so frequent wake-ups would
     /// otherwise starve them.
-    pub(super) fn deal_with_what_is_there(&mut self) {
+    pub(super) fn handle_pending_statuses(&mut self) {
         if !self.is_over()
             && wait::has_status()
             && let Ok(Waited::Status(thread, status)) = self.next_status(None)
         {
-            self.deal_with(thread, status);
+            self.handle_status(thread, status);
         }
     }
 
@@ -75,14 +62,14 @@ impl Owner {
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
         if !self.debuggee.of_launched {
             let seen = wait::look_at(thread)?;
-            self.make_right(thread, seen);
+            self.correct_trapped_thread(thread, seen);
         }
         wait::next_of(thread)
     }
 
     /// Moves a thread to where it has to be without a debugger, before its status is taken. Once taken, the kernel forgets the trap: from
     /// behind an inserted byte the thread would go on in the middle of an instruction if the debugger were killed.
-    fn make_right(&mut self, thread: ThreadId, seen: i32) {
+    fn correct_trapped_thread(&mut self, thread: ThreadId, seen: i32) {
         if !wait::is_trap(seen) {
             return;
         }
@@ -106,7 +93,7 @@ impl Owner {
 
     /// While all threads are stopped for the user: takes everything of the debugger's out of the process, so that the kernel may let all
     /// threads run at any time.
-    pub(super) fn make_safe(&mut self) {
+    pub(super) fn clean_for_stop(&mut self) {
         self.memory.lift_all();
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
@@ -119,7 +106,7 @@ impl Owner {
     /// kernel clears the trap flag only when the thread is resumed without a step.
     fn end_single_step(&mut self, thread: ThreadId) {
         let stops = self.stops.last_run(thread) == How::Step
-            && !self.stops.has_lent(thread)
+            && !self.stops.waits_for_vfork_child(thread)
             && !self.stops.is_in_group_stop(thread);
         // A pending signal can only be delivered from the present stop.
         let undelivered = self.threads.get(thread).is_some_and(|c| c.signal != 0);

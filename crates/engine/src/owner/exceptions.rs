@@ -172,7 +172,7 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         hooks.extend(places.map(|symbol| {
             let start = module.to_process(symbol.address);
             let at = match hook {
-                Hook::GivesUp => uncaught::behind_terminate(start, symbol.size, memory),
+                Hook::GivesUp => uncaught::terminate_target(start, symbol.size, memory),
                 _ => None,
             };
             (hook, at.unwrap_or(start))

@@ -170,9 +170,9 @@ impl Owner {
 
     /// The debuggee has ended. While children wait to be taken over, their tracer has to stay.
     pub(super) fn process_ended(&mut self, status: ExitStatus) {
-        self.let_guests_go();
+        self.release_vfork_children();
         if let Some(next) = self.children.successor.take() {
-            self.go_on_with(next);
+            self.succeed_with(next);
             return self.go_on();
         }
         self.children.end = Some(status);
@@ -180,7 +180,7 @@ impl Owner {
     }
 
     /// Detaches from vfork children of a debuggee that was killed: there will be no later occasion.
-    fn let_guests_go(&mut self) {
+    fn release_vfork_children(&mut self) {
         if self.stops.all_stopped().is_empty() && self.stops.running_vfork_children().is_empty() {
             return;
         }
@@ -230,12 +230,12 @@ impl Owner {
             return false;
         };
         self.let_threads_go();
-        self.go_on_with(next);
+        self.succeed_with(next);
         true
     }
 
     /// Makes the child the debuggee. The modules and breakpoints stay, unless the child runs another program.
-    fn go_on_with(&mut self, next: Succession) {
+    fn succeed_with(&mut self, next: Succession) {
         let Succession {
             child,
             maker,

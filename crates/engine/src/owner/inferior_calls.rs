@@ -88,7 +88,7 @@ impl Owner {
                 "other threads run; a function is called while all are stopped",
             ));
         }
-        if self.stops.has_lent(thread) {
+        if self.stops.waits_for_vfork_child(thread) {
             return Err(refuse(
                 "the thread waits for its child (vfork), which has its memory",
             ));

@@ -125,7 +125,7 @@ impl Inspect for Owner {
         if !self.stops.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
-        if !self.stops.is_held(thread) {
+        if !self.stops.stays_stopped(thread) {
             return Err(Error::NotStopped);
         }
         Ok(())

@@ -215,8 +215,8 @@ impl Owner {
         let unasked = begins && self.is_unasked(thread, pc);
         if signal == 0 && unasked {
             self.control(thread).passed = Some(pc);
-            self.notice(thread, pc);
-            let reason = self.wanted(thread, pc);
+            self.handle_internal_sites(thread, pc);
+            let reason = self.stop_reason_at(thread, pc);
             if let Some(reason) = reason.filter(|reason| !reason.is_about_place()) {
                 return self.report(thread, reason);
             }
@@ -352,8 +352,8 @@ impl Owner {
             (_, None) => {
                 self.control(thread).passed = Some(pc);
                 if pc != stepping.from {
-                    self.notice(thread, pc);
-                    if let Some(reason) = self.wanted(thread, pc) {
+                    self.handle_internal_sites(thread, pc);
+                    if let Some(reason) = self.stop_reason_at(thread, pc) {
                         self.activity = Activity::Step(stepping);
                         return self.report(thread, reason);
                     }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The threads that were asked to stop.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct StopWait {
     asked: Vec<ThreadId>,
     alarm: Alarm,
     state: State,
@@ -33,7 +33,7 @@ enum State {
     InVain,
 }
 
-impl Gathering {
+impl StopWait {
     /// A thread was asked to stop.
     pub(super) fn asked(&mut self, thread: ThreadId) {
         self.asked.push(thread);

@@ -152,13 +152,13 @@ impl Owner {
         };
         let step = site.has(Reason::Step) || site.has(Reason::Hook);
         let frame_end = site.has(Reason::FrameEnd);
-        self.notice(thread, at);
+        self.handle_internal_sites(thread, at);
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
         if self.activity.is_call_of(thread) {
             return self.met_in_call(thread, at);
         }
         let seen = self.is_seen(thread, at, sp);
-        let reason = self.wanted(thread, at);
+        let reason = self.stop_reason_at(thread, at);
         if let Some(reason) = reason.filter(|reason| !(seen && reason.is_about_place())) {
             return self.report(thread, reason);
         }
@@ -176,7 +176,7 @@ impl Owner {
 
     /// Handles the sites of the debugger's own purposes at an address to which a thread has come: changes of the module list, frames,
     /// IFUNC resolvers.
-    pub(super) fn notice(&mut self, thread: ThreadId, at: Address) {
+    pub(super) fn handle_internal_sites(&mut self, thread: ThreadId, at: Address) {
         let Some(site) = self.memory.site(at) else {
             return;
         };
@@ -197,7 +197,7 @@ impl Owner {
     }
 
     /// The reason to stop a thread at a site, if any. Breakpoints count the hit and write their log messages.
-    pub(super) fn wanted(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
+    pub(super) fn stop_reason_at(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let users = self.memory.site(at).map(Site::users).unwrap_or_default();
         let due = self.due(thread, at, &users);
         // Asked even if a breakpoint stops the thread: the stop then reports the exception, with the breakpoint.

@@ -18,7 +18,7 @@ const MOST_FRAMES: usize = 16;
 const TERMINATE: usize = 96;
 const TERMINATE_INSTRUCTIONS: usize = 24;
 /// The target of the last call or jump in `std::terminate`: the runtime also calls that function directly.
-pub(super) fn behind_terminate(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
+pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; TERMINATE];
     let length = match memory.read(start, &mut code) {
         Ok(()) => code.len(),

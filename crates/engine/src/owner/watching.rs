@@ -281,7 +281,7 @@ impl Owner {
         let threads: Vec<ThreadId> = self
             .stops
             .live()
-            .filter(|t| self.stops.is_held(*t))
+            .filter(|t| self.stops.stays_stopped(*t))
             .collect();
         let mut below: Vec<(u64, ThreadId)> = Vec::new();
         for candidate in threads {
@@ -369,7 +369,7 @@ impl Owner {
 
     /// Whether the frame's thread is stopped and outside of the frame.
     fn has_left(&mut self, frame: &FrameOnStack) -> bool {
-        self.stops.is_held(frame.thread)
+        self.stops.stays_stopped(frame.thread)
             && self
                 .registers(frame.thread)
                 .is_none_or(|r| r.sp() >= frame.cfa.0)
@@ -529,7 +529,11 @@ impl Owner {
 
     /// Tries to set a thread's debug registers, so that the answer to the request can report if the system refuses.
     fn try_watching(&mut self) {
-        let Some(thread) = self.stops.live().find(|thread| self.stops.is_held(*thread)) else {
+        let Some(thread) = self
+            .stops
+            .live()
+            .find(|thread| self.stops.stays_stopped(*thread))
+        else {
             return;
         };
         let set = self.set_debug_registers(thread);

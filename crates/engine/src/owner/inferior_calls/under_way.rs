@@ -295,7 +295,7 @@ impl Owner {
         };
         self.stop.current = first.thread;
         for stop in &stops {
-            self.stands(stop);
+            self.mark_stop_seen(stop);
         }
         self.tell_stops(stops);
         true

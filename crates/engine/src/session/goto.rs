@@ -1,7 +1,7 @@
 //! Moving threads within their code, and ending them.
 
 use super::Session;
-pub use crate::owner::moving::GotoTarget;
+pub use crate::owner::goto::GotoTarget;
 use crate::{Address, Error, ThreadId};
 use dapple_inspect::frame::FrameId;
 use std::path::Path;

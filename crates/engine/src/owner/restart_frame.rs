@@ -1,0 +1,106 @@
+//! Restarts a frame: its thread begins the frame's function again.
+//!
+//! The frame begins behind its function's prologue, where the arguments are in memory, so that how they were passed doesn't matter. Code
+//! that still reads them from registers there can't be restarted, unless the prologue has stored them elsewhere, too
+//! ([`super::arguments`]).
+
+use super::Owner;
+use super::goto::{has_rules, kept};
+use crate::event::StopReason;
+use crate::{Error, unwind};
+use dapple_arch::abi::CALLEE_SAVED;
+use dapple_arch::registers::{NAMES, Registers};
+use dapple_inspect::frame::{FrameId, PhysicalFrame};
+use dapple_inspect::inspect::Inspect;
+use std::sync::Arc;
+
+impl Owner {
+    pub(crate) fn restart_frame(&mut self, id: FrameId) -> Result<(), Error> {
+        self.require_thread(id.thread)?;
+        let frame = self.frame(id)?;
+        let name = frame
+            .function
+            .clone()
+            .unwrap_or_else(|| "the function".into());
+        let refuse = |why: String| {
+            Err(Error::Refused(format!(
+                "`{name}` can't be begun again: {why}"
+            )))
+        };
+        if frame.inline_depth > 0 {
+            return refuse("it was inlined; begin again the function around it".into());
+        }
+        let stack = self.stack(id.thread, 0..id.index + 1)?;
+        for passed in &stack.frames {
+            if passed.physical.signal_trampoline {
+                return refuse("a signal's handler is in between".into());
+            }
+            if !has_rules(&passed.physical) {
+                return refuse(format!(
+                    "the stack has a frame{} that nothing says how to leave",
+                    passed
+                        .function
+                        .as_ref()
+                        .map_or_else(String::new, |f| format!(" (`{f}`)"))
+                ));
+            }
+        }
+        let physical = &frame.physical;
+        let body = physical.module.as_ref().and_then(|module| {
+            let function = module.module.function_at(module.to_file(physical.lookup))?;
+            Some((
+                Arc::clone(module),
+                module.module.after_prologue(function.entry),
+                function.entry,
+            ))
+        });
+        let Some((module, body, entry)) = body else {
+            return refuse("it has no debug information".into());
+        };
+        if let Some(lost) = CALLEE_SAVED
+            .iter()
+            .find(|r| physical.registers.get(**r).is_none())
+        {
+            let lost = NAMES.get(usize::from(*lost)).unwrap_or(&"");
+            return refuse(format!("what it had in register {lost} is lost"));
+        }
+        let known = match physical.cfa {
+            Some(cfa) => self.behind_prologue(&module, entry, body, cfa),
+            None => Vec::new(),
+        };
+        let all_kept = self.keeps_arguments_in_memory(&frame);
+        if body == entry || self.expects_arguments(&module, body, &known, all_kept) {
+            return refuse(
+                "its arguments came in registers and were not kept in memory; they are lost".into(),
+            );
+        }
+        let body = module.to_process(body);
+        let now = physical.registers;
+        let mut then = now;
+        then.set(dapple_arch::registers::PC, Some(body.0));
+        if let Err(why) = self.same_stack_at(physical, then) {
+            return refuse(why.to_owned());
+        }
+        let mut registers = self
+            .registers(id.thread)
+            .ok_or(Error::NoSuchThread(id.thread))?;
+        registers.set_kept(&then);
+        for (register, value) in known {
+            registers.set_argument(register, value);
+        }
+        self.move_to(id.thread, registers, StopReason::Restarted);
+        Ok(())
+    }
+
+    /// As [`Owner::same_stack`], for a frame that may be waiting for a call to return.
+    fn same_stack_at(&self, now: &PhysicalFrame, then: Registers) -> Result<(), &'static str> {
+        let caller = unwind::caller(now, &self.modules, &self.memory);
+        let there = unwind::innermost(then, &self.modules, &self.memory);
+        let from_there = unwind::caller(&there, &self.modules, &self.memory);
+        let registers = |frame: Option<PhysicalFrame>| frame.map(|frame| kept(frame.registers));
+        if now.cfa.is_none() || now.cfa != there.cfa || registers(caller) != registers(from_there) {
+            return Err("its stack is laid out otherwise by now");
+        }
+        Ok(())
+    }
+}

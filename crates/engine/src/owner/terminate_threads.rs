@@ -1,0 +1,116 @@
+//! Ends single threads, each by a system call of its own: the kernel has no way to end one thread from outside.
+
+use super::Owner;
+use crate::stops::Mode;
+use crate::{Address, Error, ThreadId};
+use dapple_arch::instructions::SYSCALL;
+use dapple_target::linux::ptrace;
+use dapple_target::wait_event::What;
+
+/// The most stops that a thread may make on its way to its end.
+const MOST_STOPS: usize = 64;
+
+impl Owner {
+    pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {
+        for &thread in threads {
+            if !self.stops.is_live(thread) {
+                return Err(Error::NoSuchThread(thread));
+            }
+            if thread == self.debuggee.process {
+                return Err(Error::Refused(format!(
+                    "thread {thread} is the program's first, with which it would end; terminate the program instead"
+                )));
+            }
+        }
+        if let Some(thread) = threads
+            .iter()
+            .find(|&&thread| self.stops.waits_for_vfork_child(thread))
+        {
+            return Err(Error::Refused(format!(
+                "thread {thread} waits for its child (vfork), which has its memory; it can be ended when the child has ended or runs a program"
+            )));
+        }
+        self.threads.end_at_stop(threads);
+        match self.stops.mode() {
+            Mode::Stopped => self.end_requested_threads(),
+            Mode::Running => self.stops.stop_all(&mut self.actions),
+            Mode::Stopping => {}
+        }
+        Ok(())
+    }
+
+    /// While all threads are stopped: ends the threads that were asked to end. The kernel can't end one thread from outside, so each
+    /// makes the system call itself: without its destructors, and with its locks held.
+    pub(super) fn end_requested_threads(&mut self) {
+        let ending = self.threads.take_ending();
+        if ending.is_empty() {
+            return;
+        }
+        // Threads that have lent their memory to a vfork child since can't run before they have it back.
+        let (lent, threads) = ending
+            .into_iter()
+            .partition::<Vec<_>, _>(|thread| self.stops.waits_for_vfork_child(*thread));
+        for thread in lent.iter().chain(&threads) {
+            self.stops.wait_after_vfork(*thread, lent.contains(thread));
+        }
+        self.threads.end_at_stop(&lent);
+        let Some(call) = self.system_call() else {
+            return;
+        };
+        for thread in threads {
+            if !self.stops.is_live(thread) {
+                continue;
+            }
+            // Otherwise the kernel would write the result of the unfinished system call over the number of this one.
+            if self.finish_system_call(thread).is_err() {
+                continue;
+            }
+            let Some(mut registers) = self.registers(thread) else {
+                continue;
+            };
+            registers.forget_system_call();
+            registers.set_pc(call);
+            registers.set_call(libc::SYS_exit.cast_unsigned(), 0);
+            self.set_registers(thread, registers);
+            self.unwatch(thread);
+            // The process's other threads handle its signals from now on.
+            let _ = ptrace::block_signals(thread);
+            let signal = std::mem::take(&mut self.control(thread).signal);
+            if signal != 0 {
+                ptrace::hand_back_signal(self.debuggee.process, thread, signal);
+            }
+            for _ in 0..MOST_STOPS {
+                if ptrace::cont(thread, 0).is_err() {
+                    break;
+                }
+                match self.next_of(thread) {
+                    Some(event) if matches!(event.what, What::Exiting | What::Exited(_)) => {
+                        self.stops.handle(event, &mut self.actions);
+                        break;
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// The address of a system-call instruction in the program's memory. The vDSO has one.
+    fn system_call(&self) -> Option<Address> {
+        let modules = self.modules.iter();
+        let mut vdso_first: Vec<_> = modules.collect();
+        vdso_first.sort_by_key(|module| !module.is_vdso());
+        vdso_first.into_iter().find_map(|module| {
+            let mut segments = module.module.segments().iter().filter(|s| s.executable);
+            segments.find_map(|segment| {
+                let mut code = vec![0; segment.size.min(1 << 22) as usize];
+                let start = module.to_process(segment.address);
+                let length = self.memory.read_some(start, &mut code);
+                let at = code[..length]
+                    .windows(2)
+                    .position(|bytes| bytes == SYSCALL)?;
+                Some(start.offset(at as i64))
+            })
+        })
+    }
+}
