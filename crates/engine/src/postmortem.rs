@@ -434,7 +434,7 @@ impl Inspect for PostMortem {
 
     fn stacks(&mut self) -> Stacks<'_> {
         Stacks {
-            followed: &mut self.stacks,
+            requested: &mut self.stacks,
             modules: &self.modules,
             memory: &self.core,
         }
@@ -493,7 +493,7 @@ impl Inspect for PostMortem {
         Ok(())
     }
 
-    fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
+    fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         match self.thread(thread) {
             Some(_) => Ok(()),
             None => Err(Error::NoSuchThread(thread)),

@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::{Fixture, fixture};
 use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
-use dapple_engine::eval::quick::Quick;
+use dapple_engine::eval::quick::Prepared;
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::Modules;
 use dapple_engine::values::known::Known;
@@ -40,7 +40,7 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
     };
     tally.expressions += 1;
     let address = frame.physical.pc;
-    let Some(quick) = Quick::new(&parsed, reader.modules, address, frame.inline_depth) else {
+    let Some(quick) = Prepared::new(&parsed, reader.modules, address, frame.inline_depth) else {
         return;
     };
     let registers = &frame.physical.registers;

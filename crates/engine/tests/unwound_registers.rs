@@ -8,7 +8,7 @@
 
 use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::event::StopReason;
-use dapple_engine::frame::{HeldFrame, PhysicalFrame};
+use dapple_engine::frame::{SharedFrame, PhysicalFrame};
 use dapple_engine::registers::{NAMES, Registers};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
@@ -78,9 +78,9 @@ impl<'a, 'f> Trace<'a, 'f> {
     }
 
     /// The innermost frame and its callers.
-    fn frames(&self) -> Vec<HeldFrame> {
+    fn frames(&self) -> Vec<SharedFrame> {
         let stack = self.debuggee.session().stack(self.thread, 0..24).unwrap();
-        let mut frames: Vec<HeldFrame> = Vec::new();
+        let mut frames: Vec<SharedFrame> = Vec::new();
         for frame in stack.frames {
             if frames
                 .last()
@@ -138,7 +138,7 @@ impl<'a, 'f> Trace<'a, 'f> {
         }
     }
 
-    fn predict(&mut self, frames: &[HeldFrame]) {
+    fn predict(&mut self, frames: &[SharedFrame]) {
         self.instructions += 1;
         let lowest = frames[0].registers.get(7).unwrap();
         let mut last = 0;

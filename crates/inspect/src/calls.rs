@@ -1,7 +1,7 @@
 //! Prepares an inferior call: which registers hold the arguments, what goes on the stack (System V ABI for x86-64, §3.2.2 and §3.2.3),
 //! and how the result is returned. No I/O.
 //!
-//! The stack pointer is known last. Until then, arguments that are addresses of temporaries are indices, which [`Arguments::lay`]
+//! The stack pointer is known last. Until then, arguments that are addresses of temporaries are indices, which [`Arguments::place`]
 //! replaces.
 
 use crate::Address;
@@ -150,7 +150,7 @@ pub struct Arguments {
 
 /// What registers and memory have to hold when a call begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Laid {
+pub struct PreparedCall {
     /// What to write to the stack, by address.
     pub writes: Vec<(Address, Vec<u8>)>,
     /// The values of the integer argument registers, in their order.
@@ -160,7 +160,7 @@ pub struct Laid {
     /// The stack pointer at the function's first instruction.
     pub sp: u64,
     /// Where the part that outlives the call begins; `u64::MAX` if there is none.
-    pub floor: u64,
+    pub lasting_start: u64,
     /// Where to copy a result that is returned in registers, if it needs an address.
     pub kept: Option<Address>,
 }
@@ -277,7 +277,7 @@ impl Arguments {
     }
 
     /// Places everything below the stack pointer `sp`; the function will return to `back`.
-    pub fn lay(&self, sp: u64, back: Address) -> Result<Laid, String> {
+    pub fn place(&self, sp: u64, back: Address) -> Result<PreparedCall, String> {
         let mut top = sp.saturating_sub(RED_ZONE) & !(ALIGNMENT - 1);
         let mut places = Vec::with_capacity(self.temporaries.len());
         let mut writes = Vec::new();
@@ -301,7 +301,7 @@ impl Arguments {
         if passed.len() as u64 > MOST_BYTES {
             return Err("its arguments are too large to be passed".to_owned());
         }
-        let floor = top;
+        let lasting_start = top;
         let at = top.saturating_sub(passed.len() as u64) & !(ALIGNMENT - 1);
         let sp = at.saturating_sub(8);
         if sp < 1 << 16 {
@@ -311,12 +311,12 @@ impl Arguments {
             writes.push((Address(at), passed));
         }
         writes.push((Address(sp), back.0.to_le_bytes().to_vec()));
-        Ok(Laid {
+        Ok(PreparedCall {
             writes,
             integers: self.integers.iter().map(value).collect(),
             vectors: self.vectors.clone(),
             sp,
-            floor: if self.lasting { floor } else { u64::MAX },
+            lasting_start: if self.lasting { lasting_start } else { u64::MAX },
             kept: self
                 .kept
                 .and_then(|index| places.get(index).copied())
@@ -368,14 +368,14 @@ mod tests {
         arguments.push(&image(&[10, 11]), &two, 8, false).unwrap();
         let one = parts(&[Class::Integer]);
         arguments.push(&image(&[6]), &one, 8, false).unwrap();
-        let laid = arguments.lay(SP, BACK).unwrap();
+        let laid = arguments.place(SP, BACK).unwrap();
         assert_eq!(laid.integers, [1, 2, 3, 4, 5, 6]);
         assert_eq!(laid.sp % 16, 8);
         assert!(laid.sp + 24 <= SP - RED_ZONE);
         let passed = image(&[10, 11]).bytes;
         let returns = (Address(laid.sp), BACK.0.to_le_bytes().to_vec());
         assert_eq!(laid.writes, [(Address(laid.sp + 8), passed), returns]);
-        assert_eq!(laid.floor, u64::MAX);
+        assert_eq!(laid.lasting_start, u64::MAX);
     }
 
     #[test]
@@ -387,7 +387,7 @@ mod tests {
         arguments
             .push(&image(&[2, 3]), &Passing::Extended, 16, false)
             .unwrap();
-        let laid = arguments.lay(SP, BACK).unwrap();
+        let laid = arguments.place(SP, BACK).unwrap();
         assert_eq!(laid.writes[0].1, image(&[1, 0, 2, 3]).bytes);
         assert_eq!(laid.writes[0].0.0 % 16, 0);
     }
@@ -399,19 +399,19 @@ mod tests {
         let text = Image::pointing_to(b"text\0".to_vec());
         let one = parts(&[Class::Integer]);
         arguments.push(&text, &one, 8, false).unwrap();
-        let laid = arguments.lay(SP, BACK).unwrap();
+        let laid = arguments.place(SP, BACK).unwrap();
         let [room, text] = laid.integers[..] else {
             panic!("{laid:?}");
         };
         assert!(text + 5 <= room && room + 24 <= SP - RED_ZONE);
         assert!(laid.writes.contains(&(Address(text), b"text\0".to_vec())));
-        assert_eq!(laid.floor, text);
+        assert_eq!(laid.lasting_start, text);
         assert!(laid.sp < text);
     }
 
     #[test]
     fn no_stack_is_an_error() {
-        assert!(Arguments::default().lay(100, BACK).is_err());
+        assert!(Arguments::default().place(100, BACK).is_err());
         assert!(Arguments::default().push_room(u64::MAX).is_err());
     }
 }

@@ -59,7 +59,7 @@ impl Access {
 }
 
 /// A thread that a signal is about to be delivered to.
-pub(crate) struct Scene<'a> {
+pub(crate) struct SignalContext<'a> {
     pub(crate) info: SignalInfo,
     /// The process id.
     pub(crate) process: i32,
@@ -85,7 +85,7 @@ const NULL_PAGES: u64 = 0x1_0000;
 const STACK_NEAR: u64 = 0x2_0000;
 
 /// A sentence for the user that starts with the signal's name.
-pub(crate) fn describe(scene: &Scene<'_>) -> String {
+pub(crate) fn describe(scene: &SignalContext<'_>) -> String {
     let name = signals::name(scene.info.number);
     match reason(scene) {
         Some(reason) => format!("{name}: {reason}"),
@@ -94,7 +94,7 @@ pub(crate) fn describe(scene: &Scene<'_>) -> String {
 }
 
 /// The address that a fault is about; `None` if unknown.
-pub(crate) fn fault_address(scene: &Scene<'_>) -> Option<u64> {
+pub(crate) fn fault_address(scene: &SignalContext<'_>) -> Option<u64> {
     let SignalInfo {
         number,
         code,
@@ -110,7 +110,7 @@ pub(crate) fn fault_address(scene: &Scene<'_>) -> Option<u64> {
     }
 }
 
-fn reason(scene: &Scene<'_>) -> Option<String> {
+fn reason(scene: &SignalContext<'_>) -> Option<String> {
     let SignalInfo { number, code, .. } = scene.info;
     match number {
         libc::SIGABRT if scene.abort_message.is_some() => scene.abort_message.clone(),
@@ -134,7 +134,7 @@ fn reason(scene: &Scene<'_>) -> Option<String> {
 }
 
 /// The reason of a signal that a program sent.
-fn sent(scene: &Scene<'_>) -> String {
+fn sent(scene: &SignalContext<'_>) -> String {
     const SI_TIMER: i32 = -2;
     const SI_MESGQ: i32 = -3;
     const SI_ASYNCIO: i32 = -4;
@@ -165,7 +165,7 @@ fn child(info: SignalInfo) -> String {
     }
 }
 
-fn instruction(scene: &Scene<'_>) -> Option<Instruction> {
+fn instruction(scene: &SignalContext<'_>) -> Option<Instruction> {
     let pc = (scene.register)(INSTRUCTION_POINTER)?;
     let mut decoder = Decoder::with_ip(64, scene.code, pc, DecoderOptions::NONE);
     let instruction = decoder.decode();
@@ -173,7 +173,7 @@ fn instruction(scene: &Scene<'_>) -> Option<Instruction> {
 }
 
 /// The memory operands of an instruction: address, size, access.
-fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
+fn operands(scene: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
     let mut factory = InstructionInfoFactory::new();
     let info = factory.info(instruction);
     let used = info.used_memory().iter();
@@ -191,7 +191,7 @@ fn operands(scene: &Scene<'_>, instruction: &Instruction) -> Vec<(u64, u64, Acce
     .collect()
 }
 
-fn access(scene: &Scene<'_>, address: u64) -> Access {
+fn access(scene: &SignalContext<'_>, address: u64) -> Access {
     let pc = (scene.register)(INSTRUCTION_POINTER);
     // An instruction may lie across two pages.
     if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && scene.code.len() < 16 {
@@ -218,7 +218,7 @@ fn access(scene: &Scene<'_>, address: u64) -> Access {
     }
 }
 
-fn segmentation(scene: &Scene<'_>) -> String {
+fn segmentation(scene: &SignalContext<'_>) -> String {
     const SEGV_MAPERR: i32 = 1;
     const SEGV_ACCERR: i32 = 2;
     const SEGV_BNDERR: i32 = 3;
@@ -263,7 +263,7 @@ fn segmentation(scene: &Scene<'_>) -> String {
 }
 
 /// The mapping that ends shortly before an address, and how far before.
-fn just_before<'a>(scene: &'a Scene<'_>, address: u64) -> Option<(u64, &'a Mapping)> {
+fn just_before<'a>(scene: &'a SignalContext<'_>, address: u64) -> Option<(u64, &'a Mapping)> {
     const SHORTLY: u64 = 4096;
     let before = scene.mappings.iter().rev().find(|m| m.end <= address)?;
     let distance = address - before.end;
@@ -271,7 +271,7 @@ fn just_before<'a>(scene: &'a Scene<'_>, address: u64) -> Option<(u64, &'a Mappi
 }
 
 /// The stack that an access below it has overflown: the thread's own, which begins above the address.
-fn overflown_stack<'a>(scene: &'a Scene<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
+fn overflown_stack<'a>(scene: &'a SignalContext<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
     let sp = (scene.register)(STACK_POINTER)?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
     if access == Access::Execute || !by_stack_pointer {
@@ -337,7 +337,7 @@ fn is_legacy_sse(instruction: &Instruction) -> bool {
 }
 
 /// The operand for which the processor refused an instruction, found by its address.
-fn odd_operand(scene: &Scene<'_>) -> Option<(Instruction, u64, Access)> {
+fn odd_operand(scene: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> {
     let instruction = instruction(scene)?;
     let mut touched = operands(scene, &instruction);
     touched.retain(|(address, size, _)| {
@@ -348,7 +348,7 @@ fn odd_operand(scene: &Scene<'_>) -> Option<(Instruction, u64, Access)> {
 }
 
 /// The reason of a general-protection fault, for which the kernel reports no address.
-fn protection(scene: &Scene<'_>) -> String {
+fn protection(scene: &SignalContext<'_>) -> String {
     let odd = odd_operand(scene);
     if let Some((instruction, address, access)) = odd {
         let to = access.to();
@@ -374,7 +374,7 @@ fn protection(scene: &Scene<'_>) -> String {
     "invalid address".to_owned()
 }
 
-fn bus(scene: &Scene<'_>) -> String {
+fn bus(scene: &SignalContext<'_>) -> String {
     const BUS_ADRALN: i32 = 1;
     const BUS_ADRERR: i32 = 2;
     const BUS_MCEERR_AR: i32 = 4;
@@ -398,7 +398,7 @@ fn bus(scene: &Scene<'_>) -> String {
     }
 }
 
-fn arithmetic(scene: &Scene<'_>) -> String {
+fn arithmetic(scene: &SignalContext<'_>) -> String {
     const FPE_INTDIV: i32 = 1;
     let text = match scene.info.code {
         FPE_INTDIV => return division(scene).to_owned(),
@@ -416,7 +416,7 @@ fn arithmetic(scene: &Scene<'_>) -> String {
 
 /// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow; the divisor's value
 /// tells which.
-fn division(scene: &Scene<'_>) -> &'static str {
+fn division(scene: &SignalContext<'_>) -> &'static str {
     const BY_ZERO: &str = "integer division by zero";
     let divisor = instruction(scene).filter(|i| i.op0_kind() == OpKind::Register);
     let register = divisor.map(|i| i.op0_register());
@@ -435,7 +435,7 @@ fn division(scene: &Scene<'_>) -> &'static str {
     }
 }
 
-fn illegal(scene: &Scene<'_>) -> String {
+fn illegal(scene: &SignalContext<'_>) -> String {
     let address = scene.info.address;
     let instruction = instruction(scene);
     let check = || instruction.and_then(check_of_trap);

@@ -58,7 +58,7 @@ impl Case {
             let found = self.registers.iter().find(|(r, _)| *r == wanted);
             Some(found.map_or(0, |(_, value)| *value))
         };
-        let scene = Scene {
+        let scene = SignalContext {
             info: self.info,
             process: 7,
             register: &register,

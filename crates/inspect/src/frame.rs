@@ -4,7 +4,7 @@
 //! stop, so a recursion ten thousand deep costs a few look-ups.
 
 use crate::modules::{LoadedModule, Modules};
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::{Address, ThreadId, unwind};
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
@@ -37,7 +37,7 @@ pub struct PhysicalFrame {
     /// The SSE registers' low 16 bytes, `xmm0` first. Known only in the innermost frame, if the target provides them.
     pub vectors: Option<Arc<[u128; 16]>>,
     /// For an outer frame: the values of caller-saved registers that no inner frame has saved.
-    pub unsaved: Option<Arc<Unsaved>>,
+    pub unsaved: Option<Arc<CallerSaved>>,
 }
 
 impl PhysicalFrame {
@@ -52,21 +52,21 @@ impl PhysicalFrame {
 /// A physical frame in an allocation that it shares with the frames found with it. In a long stack, an allocation for each frame would be
 /// noticeably slower, as would freeing them when the program resumes.
 #[derive(Clone)]
-pub struct HeldFrame {
+pub struct SharedFrame {
     found: Arc<Vec<PhysicalFrame>>,
     index: usize,
 }
 
-impl From<PhysicalFrame> for HeldFrame {
-    fn from(frame: PhysicalFrame) -> HeldFrame {
-        HeldFrame {
+impl From<PhysicalFrame> for SharedFrame {
+    fn from(frame: PhysicalFrame) -> SharedFrame {
+        SharedFrame {
             found: Arc::new(vec![frame]),
             index: 0,
         }
     }
 }
 
-impl Deref for HeldFrame {
+impl Deref for SharedFrame {
     type Target = PhysicalFrame;
 
     fn deref(&self) -> &PhysicalFrame {
@@ -75,7 +75,7 @@ impl Deref for HeldFrame {
     }
 }
 
-impl fmt::Debug for HeldFrame {
+impl fmt::Debug for SharedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         PhysicalFrame::fmt(self, f)
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for HeldFrame {
 
 /// The contents of caller-saved registers that no frame has saved: either still the caller's values, or already overwritten by a callee.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsaved {
+pub struct CallerSaved {
     /// The general-purpose registers.
     pub registers: Registers,
     /// The SSE registers, as [`PhysicalFrame::vectors`].
@@ -107,7 +107,7 @@ pub struct Frame {
     /// Identifies it.
     pub id: FrameId,
     /// The physical frame.
-    pub physical: HeldFrame,
+    pub physical: SharedFrame,
     /// 0: the function itself; n: the n-th inlined call from outside.
     pub inline_depth: usize,
     /// The function's name for display; `None` if unknown.
@@ -169,7 +169,7 @@ pub struct StackCache {
     stop: u64,
     registers: Registers,
     vectors: Option<Arc<[u128; 16]>>,
-    physical: Vec<HeldFrame>,
+    physical: Vec<SharedFrame>,
     /// The index of each physical frame's first logical one.
     starts: Vec<usize>,
     /// How many logical frames were found so far.
@@ -252,7 +252,7 @@ impl StackCache {
     }
 
     /// The physical frames found so far, innermost first.
-    pub fn physical(&self) -> &[HeldFrame] {
+    pub fn physical(&self) -> &[SharedFrame] {
         &self.physical
     }
 
@@ -262,7 +262,7 @@ impl StackCache {
         level: usize,
         modules: &Modules,
         memory: &dyn Memory,
-    ) -> Option<HeldFrame> {
+    ) -> Option<SharedFrame> {
         while !self.complete && self.physical.len() <= level {
             self.reach(modules, memory, self.count + 1);
         }
@@ -272,7 +272,7 @@ impl StackCache {
     fn reach(&mut self, modules: &Modules, memory: &dyn Memory, count: usize) {
         if count.saturating_sub(self.count) > FEW {
             // Frames lie close together, and so do their functions: read whole pages.
-            self.walk(modules, &Pages::new(memory), count);
+            self.walk(modules, &PageCache::new(memory), count);
         } else {
             self.walk(modules, memory, count);
         }
@@ -316,7 +316,7 @@ impl StackCache {
     fn hold(&mut self, found: Vec<PhysicalFrame>) {
         let found = Arc::new(found);
         self.physical
-            .extend((0..found.len()).map(|index| HeldFrame {
+            .extend((0..found.len()).map(|index| SharedFrame {
                 found: Arc::clone(&found),
                 index,
             }));

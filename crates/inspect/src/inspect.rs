@@ -17,7 +17,7 @@ use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
 use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::known::Known;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
@@ -37,7 +37,7 @@ const MOST_FRAMES: usize = 200;
 /// The stacks requested in this stop, with what unwinding them needs.
 pub struct Stacks<'a> {
     /// The requested stacks, as far as they were unwound.
-    pub followed: &'a mut FxHashMap<ThreadId, StackCache>,
+    pub requested: &'a mut FxHashMap<ThreadId, StackCache>,
     /// The loaded modules.
     pub modules: &'a Modules,
     /// The memory, without breakpoint instructions.
@@ -84,7 +84,7 @@ pub trait Inspect {
     /// Fails unless some thread is stopped.
     fn require_some_stopped(&self) -> Result<(), Error>;
     /// Fails unless this thread is stopped.
-    fn require_held(&self, thread: ThreadId) -> Result<(), Error>;
+    fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error>;
 
     // Provided methods.
 
@@ -130,11 +130,11 @@ pub trait Inspect {
 
     /// Adds a thread's stack to the requested ones.
     fn follow(&mut self, thread: ThreadId) -> Result<(), Error> {
-        self.require_held(thread)?;
-        if !self.stacks().followed.contains_key(&thread) {
+        self.require_thread_stopped(thread)?;
+        if !self.stacks().requested.contains_key(&thread) {
             let stack = self.new_stack(thread);
             let stack = stack.ok_or(Error::NoSuchThread(thread))?;
-            self.stacks().followed.insert(thread, stack);
+            self.stacks().requested.insert(thread, stack);
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ pub trait Inspect {
     fn stack(&mut self, thread: ThreadId, window: Range<usize>) -> Result<Stack, Error> {
         self.follow(thread)?;
         let stacks = self.stacks();
-        let stack = stacks.followed.get_mut(&thread);
+        let stack = stacks.requested.get_mut(&thread);
         let stack = stack.ok_or(Error::NoSuchThread(thread))?;
         Ok(stack.window(stacks.modules, stacks.memory, window))
     }
@@ -156,7 +156,7 @@ pub trait Inspect {
         }
         self.follow(id.thread)?;
         let stacks = self.stacks();
-        let stack = stacks.followed.get_mut(&id.thread);
+        let stack = stacks.requested.get_mut(&id.thread);
         stack
             .and_then(|stack| stack.frame(stacks.modules, stacks.memory, id.index))
             .ok_or(Error::StaleFrame)
@@ -175,9 +175,9 @@ pub trait Inspect {
 
     /// Discards what was unwound, after memory or registers were changed.
     fn renew_stacks(&mut self) {
-        for thread in std::mem::take(self.stacks().followed).into_keys() {
+        for thread in std::mem::take(self.stacks().requested).into_keys() {
             if let Some(stack) = self.new_stack(thread) {
-                self.stacks().followed.insert(thread, stack);
+                self.stacks().requested.insert(thread, stack);
             }
         }
     }
@@ -187,7 +187,7 @@ pub trait Inspect {
         let mut value = value.clone();
         if let Contents::Pieces(_, frame) = &mut value.contents {
             let stacks = self.stacks();
-            for stack in stacks.followed.values_mut() {
+            for stack in stacks.requested.values_mut() {
                 let now = stack.physical_at(frame.level, stacks.modules, stacks.memory);
                 if let Some(now) = now
                     && now.cfa.is_some()
@@ -203,7 +203,7 @@ pub trait Inspect {
 
     /// Renders values.
     fn render(&self, values: Vec<NamedValue>) -> Shown {
-        let pages = Pages::of_request(self.memory());
+        let pages = PageCache::of_request(self.memory());
         render(&self.reader().over(&pages), values)
     }
 
@@ -222,7 +222,7 @@ pub trait Inspect {
     /// A frame's parameters and local variables.
     fn variables(&mut self, id: FrameId) -> Result<Shown, Error> {
         let frame = self.frame(id)?;
-        let pages = Pages::of_request(self.memory());
+        let pages = PageCache::of_request(self.memory());
         let reader = self.reader().over(&pages);
         Ok(render(&reader, reader.variables(&frame)))
     }
@@ -270,7 +270,7 @@ pub trait Inspect {
     ) -> Result<Shown, Error> {
         self.require_some_stopped()?;
         let value = self.renewed(value);
-        let pages = Pages::of_request(self.memory());
+        let pages = PageCache::of_request(self.memory());
         let reader = self.reader().over(&pages);
         let children = reader.children(&value, expression, range);
         Ok(render(&reader, children))
@@ -290,7 +290,7 @@ pub trait Inspect {
         frame: Option<FrameId>,
     ) -> Result<(NamedValue, Rendered), Error> {
         let frame = self.frame_or_current(frame)?;
-        let pages = Pages::of_request(self.memory());
+        let pages = PageCache::of_request(self.memory());
         let reader = self.reader_for(frame.id.thread).over(&pages);
         let value = eval::evaluate(text, &frame, &reader)?;
         let rendered = reader.render(&value.value);
@@ -354,7 +354,7 @@ pub trait Inspect {
 
     /// The exception that a thread has stopped for, with its stack trace.
     fn exception(&mut self, thread: ThreadId) -> Result<Option<Exception>, Error> {
-        self.require_held(thread)?;
+        self.require_thread_stopped(thread)?;
         let Some(exception) = self.exception_of(thread) else {
             return Ok(None);
         };

@@ -27,7 +27,7 @@ fn spare() -> Page {
 }
 
 /// The memory of a stopped debuggee, cached for one walk or request.
-pub(crate) struct Pages<'a> {
+pub(crate) struct PageCache<'a> {
     memory: &'a dyn Memory,
     /// By page number. `None`: some of the page can't be read.
     pages: RefCell<FxHashMap<u64, Option<Page>>>,
@@ -36,18 +36,18 @@ pub(crate) struct Pages<'a> {
     kept: usize,
 }
 
-impl<'a> Pages<'a> {
-    pub(crate) fn new(memory: &'a dyn Memory) -> Pages<'a> {
-        Pages::with(memory, MOST, KEPT)
+impl<'a> PageCache<'a> {
+    pub(crate) fn new(memory: &'a dyn Memory) -> PageCache<'a> {
+        PageCache::with(memory, MOST, KEPT)
     }
 
     /// A cache for one request, without a limit of pages read: a request's values lie close together, and each is read in parts.
-    pub(crate) fn of_request(memory: &'a dyn Memory) -> Pages<'a> {
-        Pages::with(memory, u32::MAX, FEW)
+    pub(crate) fn of_request(memory: &'a dyn Memory) -> PageCache<'a> {
+        PageCache::with(memory, u32::MAX, FEW)
     }
 
-    fn with(memory: &'a dyn Memory, left: u32, kept: usize) -> Pages<'a> {
-        Pages {
+    fn with(memory: &'a dyn Memory, left: u32, kept: usize) -> PageCache<'a> {
+        PageCache {
             memory,
             pages: RefCell::new(FxHashMap::default()),
             left: Cell::new(left),
@@ -88,7 +88,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-impl Drop for Pages<'_> {
+impl Drop for PageCache<'_> {
     fn drop(&mut self) {
         SPARE.with_borrow_mut(|spare| {
             let room = FEW.saturating_sub(spare.len());
@@ -98,7 +98,7 @@ impl Drop for Pages<'_> {
     }
 }
 
-impl Memory for Pages<'_> {
+impl Memory for PageCache<'_> {
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
         if buffer.len() as u64 > PAGE {
             return self.memory.read(address, buffer);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn pages_are_read_once_and_what_is_cut_off_as_far_as_it_goes() {
         let memory = Literal(Cell::new(0));
-        let pages = Pages::new(&memory);
+        let pages = PageCache::new(&memory);
         let mut bytes = [0; 8];
         for at in PAGE..PAGE * 2 - 8 {
             pages.read(Address(at), &mut bytes).expect("it is there");
@@ -170,7 +170,7 @@ mod tests {
                 Ok(())
             }
         }
-        let pages = Pages::new(&Endless);
+        let pages = PageCache::new(&Endless);
         let read = |page: u64| pages.read(Address(page * PAGE), &mut [0; 8]);
         assert!((0..u64::from(MOST)).all(|page| read(page).is_ok()));
         assert!(read(u64::from(MOST)).is_err());

@@ -5,7 +5,7 @@
 //! prevents endless loops on garbage. The exception is a signal trampoline, whose handler may have run on an alternate stack.
 
 use crate::Address;
-use crate::frame::{PhysicalFrame, Unsaved};
+use crate::frame::{PhysicalFrame, CallerSaved};
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
 use dapple_arch::abi::is_callee_saved;
@@ -141,8 +141,8 @@ fn cfa_by_rules(
     cfa.filter(|cfa| *cfa != 0).map(Address)
 }
 
-/// The values that a frame leaves in caller-saved registers. The frames of a deep recursion share one `Unsaved`.
-fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>> {
+/// The values that a frame leaves in caller-saved registers. The frames of a deep recursion share one `CallerSaved`.
+fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<CallerSaved>> {
     if frame.signal_trampoline {
         return None;
     }
@@ -163,7 +163,7 @@ fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<Unsaved>
         Some(before) if before.registers == registers && frame.vectors.is_none() => {
             Some(Arc::clone(before))
         }
-        _ => Some(Arc::new(Unsaved { registers, vectors })),
+        _ => Some(Arc::new(CallerSaved { registers, vectors })),
     }
 }
 
@@ -214,37 +214,37 @@ fn by_rules(
 
 /// Where a register of a frame's caller is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum SavedAt {
     /// In this register of the frame: the same one or another.
-    In(u16),
+    Register(u16),
     /// In memory.
-    At(Address),
+    Memory(Address),
     /// Nowhere: it is computed, or lost.
     Nowhere,
 }
 
 /// Where `frame` stores the value that `register` has in its caller.
-pub fn kept(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dyn Memory) -> Kept {
+pub fn saved_at(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dyn Memory) -> SavedAt {
     let (Some(cfa), Some(rules)) = (frame.cfa, find_rules(frame.lookup, modules)) else {
-        return Kept::Nowhere;
+        return SavedAt::Nowhere;
     };
     let rule = rules
         .registers
         .iter()
         .find(|(number, _)| *number == register);
     match rule.map(|(_, rule)| rule) {
-        None if is_callee_saved(register) => Kept::In(register),
-        Some(RegisterRule::SameValue) => Kept::In(register),
-        Some(RegisterRule::Register(other)) => Kept::In(*other),
-        Some(RegisterRule::Offset(offset)) => Kept::At(Address(cfa.0.wrapping_add_signed(*offset))),
+        None if is_callee_saved(register) => SavedAt::Register(register),
+        Some(RegisterRule::SameValue) => SavedAt::Register(register),
+        Some(RegisterRule::Register(other)) => SavedAt::Register(*other),
+        Some(RegisterRule::Offset(offset)) => SavedAt::Memory(Address(cfa.0.wrapping_add_signed(*offset))),
         Some(RegisterRule::Expression(expression)) => {
             let context = FrameContext::new(frame, modules, memory);
             match evaluate_cfi(expression, Some(cfa.0), &context) {
-                Ok(address) => Kept::At(Address(address)),
-                Err(_) => Kept::Nowhere,
+                Ok(address) => SavedAt::Memory(Address(address)),
+                Err(_) => SavedAt::Nowhere,
             }
         }
-        _ => Kept::Nowhere,
+        _ => SavedAt::Nowhere,
     }
 }
 

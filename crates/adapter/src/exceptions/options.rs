@@ -140,10 +140,10 @@ pub fn with_rules(
         .map(|rule| Choice {
             names: rule.names.clone(),
             others: rule.others,
-            meant: means.contains(&rule.mode),
+            included: means.contains(&rule.mode),
         })
         .collect();
-    if filter.is_none() && !choices.iter().any(|choice| choice.meant) {
+    if filter.is_none() && !choices.iter().any(|choice| choice.included) {
         return None;
     }
     Some(filter.unwrap_or_else(Patterns::nothing).choosing(choices))

@@ -1,7 +1,7 @@
 //! Expressions that are evaluated each time a thread reaches a place: conditions, and values in log messages.
 //!
 //! An expression is parsed once for each place, in the language of the code there, and evaluated in the thread's innermost frame: no
-//! frame is unwound, no other thread is stopped. Simple ones are prepared ([`Quick`]), so that nothing is looked up again. What follows
+//! frame is unwound, no other thread is stopped. Simple ones are prepared ([`Prepared`]), so that nothing is looked up again. What follows
 //! from a value is decided elsewhere.
 
 use crate::{Address, Error, ThreadId};
@@ -9,7 +9,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
-use dapple_inspect::eval::quick::Quick;
+use dapple_inspect::eval::quick::Prepared;
 use dapple_inspect::frame::{Frame, StackCache};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
@@ -94,7 +94,7 @@ pub(crate) struct Expression {
 struct Ready {
     parsed: Parsed,
     /// Only if it is simple enough.
-    quick: Option<Quick>,
+    quick: Option<Prepared>,
 }
 
 impl Expression {
@@ -127,7 +127,7 @@ impl Expression {
         if !self.ready.contains_key(&here.address()) {
             let parsed = Parsed::calling(&self.text, here.language());
             let ready = parsed.map(|parsed| {
-                let quick = Quick::new(&parsed, here.modules, here.address(), here.inline_depth());
+                let quick = Prepared::new(&parsed, here.modules, here.address(), here.inline_depth());
                 Ready { parsed, quick }
             });
             self.ready.insert(here.address(), ready);

@@ -15,7 +15,7 @@ use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::eval::{self, Parsed, Statement};
 use dapple_inspect::frame::{Frame, FrameId};
 use dapple_inspect::inspect::Inspect;
-use dapple_inspect::unwind::{Kept, kept};
+use dapple_inspect::unwind::{SavedAt, saved_at};
 use dapple_inspect::values::extract_bits;
 use dapple_inspect::values::storing::Change;
 use dapple_inspect::values::{NamedValue, Rendered};
@@ -323,10 +323,10 @@ impl Owner {
         let mut number = number;
         let stack = self.threads.stack(thread).ok_or_else(lost)?;
         for frame in stack.physical().get(..level).ok_or_else(lost)?.iter().rev() {
-            match kept(frame, number, &self.modules, &self.memory) {
-                Kept::In(other) => number = other,
-                Kept::At(address) => return Ok(Home::Saved(address)),
-                Kept::Nowhere => return Err(lost()),
+            match saved_at(frame, number, &self.modules, &self.memory) {
+                SavedAt::Register(other) => number = other,
+                SavedAt::Memory(address) => return Ok(Home::Saved(address)),
+                SavedAt::Nowhere => return Err(lost()),
             }
         }
         Ok(Home::Live(number))

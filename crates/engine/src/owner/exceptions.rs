@@ -323,7 +323,7 @@ impl Owner {
         // The type's names are read only if a pattern needs them.
         let names = OnceCell::new();
         let names = || names.get_or_init(|| self.space().type_names(object)).iter();
-        patterns.mean(|pattern| names().any(|name| means_type(pattern, name)))
+        patterns.selects(|pattern| names().any(|name| means_type(pattern, name)))
     }
 
     fn thrown(
@@ -449,7 +449,7 @@ impl Owner {
         let filters = self.exceptions.filters.clone();
         let texts = [place.as_deref(), message.as_deref()];
         let means = |patterns: &Patterns| {
-            patterns.mean(|pattern| {
+            patterns.selects(|pattern| {
                 let mut texts = texts.iter().flatten();
                 texts.any(|text| means_text(pattern, text))
             })

@@ -20,7 +20,7 @@ use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::abi::RESULT;
 use dapple_arch::registers::user::UserRegisters;
-use dapple_inspect::calls::{Call, CallOptions, CallThreads, Laid, MOST_LEFT, Returned};
+use dapple_inspect::calls::{Call, CallOptions, CallThreads, PreparedCall, MOST_LEFT, Returned};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::values::results::{self, ResultRegisters};
@@ -102,20 +102,20 @@ impl Owner {
         let from = saved.registers.sp();
         let left = self.threads.stack_left(thread).filter(|at| *at < from);
         let top = left.unwrap_or(from);
-        let laid = call.arguments.lay(top, back).map_err(|why| refuse(&why))?;
+        let laid = call.arguments.place(top, back).map_err(|why| refuse(&why))?;
         for (address, bytes) in &laid.writes {
             if self.memory.write(*address, bytes).is_err() {
                 return Err(refuse("the thread has no room left on its stack"));
             }
         }
-        if laid.floor != u64::MAX {
-            let has_room = from.saturating_sub(laid.floor) < MOST_LEFT;
+        if laid.lasting_start != u64::MAX {
+            let has_room = from.saturating_sub(laid.lasting_start) < MOST_LEFT;
             if call.drops && !has_room {
                 return Err(refuse(
                     "what it returns would have no room beside what other calls of this stop have left",
                 ));
             }
-            let lowest = has_room.then_some(laid.floor);
+            let lowest = has_room.then_some(laid.lasting_start);
             self.threads.set_stack_left(thread, lowest);
         }
         let end = self.run_call(thread, call.code, &laid, back, &saved, options);
@@ -246,7 +246,7 @@ impl Owner {
         &mut self,
         thread: ThreadId,
         code: Address,
-        laid: &Laid,
+        laid: &PreparedCall,
         back: Address,
         saved: &Saved,
         options: &CallOptions,

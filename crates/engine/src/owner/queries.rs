@@ -61,7 +61,7 @@ impl Inspect for Owner {
 
     fn stacks(&mut self) -> Stacks<'_> {
         Stacks {
-            followed: self.threads.stacks(),
+            requested: self.threads.stacks(),
             modules: &self.modules,
             memory: &self.memory,
         }
@@ -120,7 +120,7 @@ impl Inspect for Owner {
     }
 
     /// Requires that the thread is stopped; the others may run.
-    fn require_held(&self, thread: ThreadId) -> Result<(), Error> {
+    fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
         if !self.stops.is_live(thread) {
             return Err(Error::NoSuchThread(thread));

@@ -8,7 +8,7 @@ use super::Owner;
 use crate::event::ExceptionKind;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
-use dapple_inspect::exceptions::given_up::{self, GivenUp, Way};
+use dapple_inspect::exceptions::given_up::{self, Termination, RuntimeEntry};
 use dapple_inspect::exceptions::{BreakMode, Exception};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
@@ -46,8 +46,8 @@ impl Owner {
     /// A thread is about to end the program: the exception that is the reason, if a filter wants it.
     pub(super) fn gives_up(&mut self, thread: ThreadId) -> Option<(ExceptionKind, Exception)> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
-        let GivenUp { index, way, object } = given_up::find(frames.get(1..)?, self.space())?;
-        if object.is_none() && way == Way::Rethrown {
+        let Termination { index, way, object } = given_up::find(frames.get(1..)?, self.space())?;
+        if object.is_none() && way == RuntimeEntry::Rethrown {
             // `throw;` outside of a handler.
             return None;
         }
@@ -58,7 +58,7 @@ impl Owner {
         let mut note = String::new();
         let means = match object {
             Some(object) => self.means(Some(&filter), object),
-            None => filter.mean(|_| false),
+            None => filter.selects(|_| false),
         };
         if !means || !self.holds(thread, Some(&filter), &mut note) {
             return None;

@@ -17,7 +17,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_inspect::eval;
-use dapple_inspect::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
+use dapple_inspect::frame::{Frame, FrameId, SharedFrame, PhysicalFrame};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::unwind;
@@ -614,7 +614,7 @@ fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
             thread: ThreadId(0),
             index: 0,
         },
-        physical: HeldFrame::from(PhysicalFrame {
+        physical: SharedFrame::from(PhysicalFrame {
             level: 0,
             pc: nowhere,
             lookup: nowhere,

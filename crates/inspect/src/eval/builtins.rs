@@ -72,7 +72,7 @@ const ALL: [(&str, usize, Builtin); 32] = [
 
 /// The kinds of values that methods are offered for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Receiver {
     Sequence,
     /// A container with keys.
     Map,
@@ -88,10 +88,10 @@ pub(super) enum Asked {
 }
 
 /// The methods to offer for a value, as written in its language. A method with an argument ends in its opening bracket.
-pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static str] {
+pub(super) fn offered(language: Language, receiver: Receiver) -> &'static [&'static str] {
     let is_rust = language == Language::Rust;
-    match asked {
-        Asked::Sequence if is_rust => &[
+    match receiver {
+        Receiver::Sequence if is_rust => &[
             "len()",
             "is_empty()",
             "first()",
@@ -100,10 +100,10 @@ pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static st
             "contains(",
             "as_ptr()",
         ],
-        Asked::Sequence => &["size()", "empty()", "front()", "back()", "at(", "data()"],
-        Asked::Map if is_rust => &["len()", "is_empty()", "get(", "contains_key("],
-        Asked::Map => &["size()", "empty()", "at(", "count(", "contains("],
-        Asked::Text if is_rust => &[
+        Receiver::Sequence => &["size()", "empty()", "front()", "back()", "at(", "data()"],
+        Receiver::Map if is_rust => &["len()", "is_empty()", "get(", "contains_key("],
+        Receiver::Map => &["size()", "empty()", "at(", "count(", "contains("],
+        Receiver::Text if is_rust => &[
             "len()",
             "is_empty()",
             "as_str()",
@@ -115,12 +115,12 @@ pub(super) fn offered(language: Language, asked: Asked) -> &'static [&'static st
             "find(",
             "as_bytes()",
         ],
-        Asked::Text => &["size()", "empty()", "length()", "c_str()", "data()"],
-        Asked::Option => &["is_some()", "is_none()", "unwrap()"],
-        Asked::Result => &["is_ok()", "is_err()", "unwrap()", "unwrap_err()"],
-        Asked::Optional => &["has_value()", "value()"],
-        Asked::Owner if is_rust => &[],
-        Asked::Owner => &["get()"],
+        Receiver::Text => &["size()", "empty()", "length()", "c_str()", "data()"],
+        Receiver::Option => &["is_some()", "is_none()", "unwrap()"],
+        Receiver::Result => &["is_ok()", "is_err()", "unwrap()", "unwrap_err()"],
+        Receiver::Optional => &["has_value()", "value()"],
+        Receiver::Owner if is_rust => &[],
+        Receiver::Owner => &["get()"],
     }
 }
 
@@ -144,19 +144,19 @@ mod tests {
     #[test]
     fn what_is_offered_is_answered() {
         let all = [
-            Asked::Sequence,
-            Asked::Map,
-            Asked::Text,
-            Asked::Option,
-            Asked::Result,
-            Asked::Optional,
-            Asked::Owner,
+            Receiver::Sequence,
+            Receiver::Map,
+            Receiver::Text,
+            Receiver::Option,
+            Receiver::Result,
+            Receiver::Optional,
+            Receiver::Owner,
         ];
-        for (asked, language) in all
+        for (receiver, language) in all
             .into_iter()
-            .flat_map(|asked| [(asked, Language::Rust), (asked, Language::Cpp)])
+            .flat_map(|receiver| [(receiver, Language::Rust), (receiver, Language::Cpp)])
         {
-            for method in offered(language, asked) {
+            for method in offered(language, receiver) {
                 let (name, arguments) = method.split_once('(').expect("a bracket");
                 let count = usize::from(arguments.is_empty());
                 let is_rust = language == Language::Rust && rust_library::takes(name, count);

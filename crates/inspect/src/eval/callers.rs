@@ -7,7 +7,7 @@ use super::Fault;
 use crate::Address;
 use crate::frame::{self, Frame};
 use crate::modules::Modules;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use dapple_arch::Memory;
 use dapple_symbols::names::{NameExpression, NamePattern};
 use rustc_hash::FxHashMap;
@@ -71,7 +71,7 @@ impl Caller {
             return true;
         }
         // Frames lie close together in memory, so whole pages are cached.
-        let memory = &Pages::new(memory);
+        let memory = &PageCache::new(memory);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         frame::callers(frame, modules, memory)
             .take(MOST_CALLERS)

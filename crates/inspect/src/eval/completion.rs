@@ -1,6 +1,6 @@
 //! Completion of an expression being typed: members, variables, types, registers.
 
-use super::builtins::{self, Asked};
+use super::builtins::{self, Receiver};
 use super::run::absolute;
 use super::under::expression_before;
 use super::{CALLED_FROM, Parsed};
@@ -110,7 +110,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
 }
 
 /// The kind of the value, for the methods that are answered without calling the program.
-fn asked(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Asked> {
+fn receiver(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Receiver> {
     let type_ = || Some(reader.resolve(value)?.type_);
     let is_named = |name: &str| {
         type_().is_some_and(|type_| {
@@ -118,21 +118,21 @@ fn asked(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Asked> {
         })
     };
     match view {
-        View::Entries(entries) if entries.has_keys => Some(Asked::Map),
+        View::Entries(entries) if entries.has_keys => Some(Receiver::Map),
         View::Sequence(sequence) if !sequence.container && value.language != Language::Rust => None,
-        View::Sequence(_) | View::Entries(_) => Some(Asked::Sequence),
+        View::Sequence(_) | View::Entries(_) => Some(Receiver::Sequence),
         View::Text { .. } => {
             let is_own = value.language == Language::Rust || is_named("basic_string");
-            (is_own || is_named("string") || is_named("basic_string_view")).then_some(Asked::Text)
+            (is_own || is_named("string") || is_named("basic_string_view")).then_some(Receiver::Text)
         }
         View::Record(record) => match record.name.as_deref() {
-            Some("Some" | "None") => Some(Asked::Option),
-            Some("Ok" | "Err") => Some(Asked::Result),
+            Some("Some" | "None") => Some(Receiver::Option),
+            Some("Ok" | "Err") => Some(Receiver::Result),
             _ => None,
         },
-        _ if is_named("optional") => Some(Asked::Optional),
+        _ if is_named("optional") => Some(Receiver::Optional),
         View::Pointer { .. } if is_named("unique_ptr") || is_named("shared_ptr") => {
-            Some(Asked::Owner)
+            Some(Receiver::Owner)
         }
         _ => None,
     }
@@ -192,8 +192,8 @@ impl List<'_> {
             let view = reader.view(&value, LONG);
             let mut raw = value.clone();
             raw.raw = true;
-            let asked = asked(reader, &value, &view);
-            let methods = asked.map_or(&[][..], |asked| builtins::offered(value.language, asked));
+            let receiver = receiver(reader, &value, &view);
+            let methods = receiver.map_or(&[][..], |receiver| builtins::offered(value.language, receiver));
             for method in methods {
                 self.add(method, CompletionKind::Method, String::new);
             }

@@ -27,7 +27,7 @@ pub(super) enum TokenKind {
         untyped: bool,
     },
     /// A string literal's bytes.
-    Text(Arc<[u8]>),
+    String(Arc<[u8]>),
     /// An operator or bracket.
     Operator(&'static str),
     End,
@@ -79,7 +79,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
         } else if first == '\'' {
             character(rest, at)?
         } else if let Some((text, length)) = raw_text(rest, language) {
-            (TokenKind::Text(text.as_bytes().into()), length)
+            (TokenKind::String(text.as_bytes().into()), length)
         } else if let Some(prefix) = literal_prefix(rest) {
             let (kind, length) = match rest.get(prefix..) {
                 Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
@@ -463,7 +463,7 @@ fn escaped(chars: &mut std::str::CharIndices<'_>) -> Option<Escaped> {
 /// The bytes of a displayed string. `None`: the display was truncated, or is not a string.
 pub(super) fn unquoted(shown: &str) -> Option<Vec<u8>> {
     match text_of(shown.strip_prefix('"').map(|_| shown)?, 0).ok()? {
-        (TokenKind::Text(bytes), length) if length == shown.len() => Some(bytes.to_vec()),
+        (TokenKind::String(bytes), length) if length == shown.len() => Some(bytes.to_vec()),
         _ => None,
     }
 }
@@ -474,7 +474,7 @@ fn text_of(rest: &str, at: usize) -> Result<(TokenKind, usize), Fault> {
     chars.next();
     while let Some((index, next)) = chars.next() {
         match next {
-            '"' => return Ok((TokenKind::Text(bytes.into()), index + 1)),
+            '"' => return Ok((TokenKind::String(bytes.into()), index + 1)),
             '\\' => match escaped(&mut chars) {
                 Some(Escaped::Byte(byte)) => bytes.push(byte),
                 Some(Escaped::Scalar(scalar)) => {

@@ -631,7 +631,7 @@ impl Parser {
                 self.expect(")")?;
                 return Ok(self.make(at, inner.kind));
             }
-            TokenKind::Text(text) => {
+            TokenKind::String(text) => {
                 self.next += 1;
                 Kind::Text(text)
             }
@@ -662,7 +662,7 @@ impl Parser {
             return Err(form(self));
         }
         let at = self.at();
-        let TokenKind::Text(text) = self.peek().clone() else {
+        let TokenKind::String(text) = self.peek().clone() else {
             return Err(form(self));
         };
         self.next += 1;

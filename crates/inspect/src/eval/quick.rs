@@ -6,7 +6,7 @@
 
 use super::Parsed;
 use super::ir::{Binary, Expression, Kind, Scalar, Unary};
-use super::run::arithmetic::{adapt, compare_pointers, is_untyped, on_numbers, unary};
+use super::run::arithmetic::{type_literals, compare_pointers, is_untyped, binary_on_numbers, unary};
 use super::run::{cast, is_int_alone, promoted};
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// An expression prepared for one location.
 #[derive(Debug, Clone)]
-pub struct Quick {
+pub struct Prepared {
     root: Node,
     language: Language,
     /// The value is displayed as the digits of its number, and nothing else.
@@ -81,9 +81,9 @@ enum Made {
     /// A number.
     Number(Node),
     /// A value in memory, with its type.
-    There(Place, Arc<Type>),
+    Memory(Place, Arc<Type>),
     /// A value in a register, with its type.
-    Held(u16, Arc<Type>),
+    Register(u16, Arc<Type>),
 }
 
 /// Resolves names and types.
@@ -109,7 +109,7 @@ struct Machine<'a> {
     block: Cell<Option<(u64, [u8; BLOCK as usize])>>,
 }
 
-impl Quick {
+impl Prepared {
     /// Prepares an expression for the innermost frame of threads at `address` that are in its `inline_depth`-th inlined
     /// call. `None`: the expression needs the full evaluator.
     pub fn new(
@@ -117,7 +117,7 @@ impl Quick {
         modules: &Modules,
         address: Address,
         inline_depth: usize,
-    ) -> Option<Quick> {
+    ) -> Option<Prepared> {
         if !parsed.is_plain() {
             return None;
         }
@@ -136,9 +136,9 @@ impl Quick {
             Made::Number(Node::Constant(number)) => is_bare(*number),
             // The digits are all of a computed number's display unless it is a pointer or a character, and `text` checks that.
             Made::Number(_) => true,
-            Made::There(_, type_) | Made::Held(_, type_) => maker.has_digits(type_),
+            Made::Memory(_, type_) | Made::Register(_, type_) => maker.has_digits(type_),
         };
-        Some(Quick {
+        Some(Prepared {
             root: maker.number(made)?,
             language: maker.language,
             bare,
@@ -273,7 +273,7 @@ impl Maker<'_> {
             .plain_place(variable, self.module.to_file(self.address))?;
         Some(match place {
             PlainPlace::Address(address) => {
-                Made::There(Place::At(self.module.to_process(address).0), type_)
+                Made::Memory(Place::At(self.module.to_process(address).0), type_)
             }
             PlainPlace::FrameOffset(offset) => {
                 let lookup = self.module.to_file(self.address);
@@ -281,12 +281,12 @@ impl Maker<'_> {
                 let CfaRule::RegisterOffset(register, base) = rules.cfa else {
                     return None;
                 };
-                Made::There(Place::Near(register, base.checked_add(offset)?), type_)
+                Made::Memory(Place::Near(register, base.checked_add(offset)?), type_)
             }
             PlainPlace::RegisterOffset(register, offset) => {
-                Made::There(Place::Near(register, offset), type_)
+                Made::Memory(Place::Near(register, offset), type_)
             }
-            PlainPlace::Register(register) => Made::Held(register, type_),
+            PlainPlace::Register(register) => Made::Register(register, type_),
         })
     }
 
@@ -303,7 +303,7 @@ impl Maker<'_> {
     fn enumerator(&self, left: &Expression, name: &str) -> Option<Node> {
         let name = name.rsplit("::").next()?;
         let type_ = match self.make(left)? {
-            Made::There(_, type_) | Made::Held(_, type_) => type_,
+            Made::Memory(_, type_) | Made::Register(_, type_) => type_,
             Made::Number(_) => return None,
         };
         let TypeKind::Enumeration { signed, values } = &type_.kind else {
@@ -318,7 +318,7 @@ impl Maker<'_> {
 
     fn member(&self, base: &Expression, name: &str, arrow: bool) -> Option<Made> {
         let (place, type_, followed) = match self.make(base)? {
-            made @ (Made::There(..) | Made::Held(..)) => self.follow(made)?,
+            made @ (Made::Memory(..) | Made::Register(..)) => self.follow(made)?,
             Made::Number(_) => return None,
         };
         if arrow && !followed {
@@ -332,17 +332,17 @@ impl Maker<'_> {
         }
         let (offset, type_id) = plain_member(aggregate, name)?;
         let member = self.strip(type_id)?;
-        Some(Made::There(Place::Part(Box::new(place), offset), member))
+        Some(Made::Memory(Place::Part(Box::new(place), offset), member))
     }
 
     /// The location and type of a value, or of a pointer's target, and whether a pointer was followed.
     fn follow(&self, made: Made) -> Option<(Place, Arc<Type>, bool)> {
         match made {
-            Made::There(place, type_) if !matches!(type_.kind, TypeKind::Pointer(..)) => {
+            Made::Memory(place, type_) if !matches!(type_.kind, TypeKind::Pointer(..)) => {
                 Some((place, type_, false))
             }
             made => {
-                let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+                let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
                     return None;
                 };
                 let pointed = matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _));
@@ -359,7 +359,7 @@ impl Maker<'_> {
 
     /// A pointer's number and the type of its target.
     fn pointer(&self, made: Made) -> Option<(Node, TypeId)> {
-        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
             return None;
         };
         let TypeKind::Pointer(_, Some(target)) = type_.kind else {
@@ -370,20 +370,20 @@ impl Maker<'_> {
 
     fn dereference(&self, operand: &Expression) -> Option<Made> {
         let made = self.make(operand)?;
-        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
             return None;
         };
         if !matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _)) {
             return None;
         }
         let (node, target) = self.pointer(made)?;
-        Some(Made::There(Place::Behind(node), self.strip(target)?))
+        Some(Made::Memory(Place::Behind(node), self.strip(target)?))
     }
 
     fn element(&self, base: &Expression, index: &Expression) -> Option<Made> {
         let index = self.number(self.make(index)?)?;
         let made = self.make(base)?;
-        let (Made::There(_, type_) | Made::Held(_, type_)) = &made else {
+        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
             return None;
         };
         let type_ = Arc::clone(type_);
@@ -392,7 +392,7 @@ impl Maker<'_> {
                 element,
                 dimensions,
             } => {
-                let Made::There(place, _) = made else {
+                let Made::Memory(place, _) = made else {
                     return None;
                 };
                 let [Some(count)] = dimensions.as_slice() else {
@@ -409,7 +409,7 @@ impl Maker<'_> {
         let element = self.strip(element)?;
         let size = element.size.filter(|size| *size > 0)?;
         let first = Box::new(first);
-        Some(Made::There(
+        Some(Made::Memory(
             Place::Element {
                 first,
                 index,
@@ -437,13 +437,13 @@ impl Maker<'_> {
     fn number(&self, made: Made) -> Option<Node> {
         match &made {
             Made::Number(_) => self.raw(made),
-            Made::There(_, type_) | Made::Held(_, type_) if self.is_seen_through(type_) => {
+            Made::Memory(_, type_) | Made::Register(_, type_) if self.is_seen_through(type_) => {
                 let (node, target) = self.pointer(made)?;
                 let target = self.strip(target)?;
                 if self.is_seen_through(&target) {
                     return None;
                 }
-                self.raw(Made::There(Place::Behind(node), target))
+                self.raw(Made::Memory(Place::Behind(node), target))
             }
             _ => self.raw(made),
         }
@@ -453,8 +453,8 @@ impl Maker<'_> {
     fn raw(&self, made: Made) -> Option<Node> {
         match made {
             Made::Number(node) => Some(node),
-            Made::There(place, type_) => Some(Node::Load(Box::new(place), Shape::of(type_)?)),
-            Made::Held(register, type_) => {
+            Made::Memory(place, type_) => Some(Node::Load(Box::new(place), Shape::of(type_)?)),
+            Made::Register(register, type_) => {
                 let shape = Shape::of(type_).filter(|shape| shape.size <= 8)?;
                 (register < PC).then_some(Node::Register(register, shape))
             }
@@ -577,13 +577,13 @@ impl Machine<'_> {
         }
         let second = self.number(right)?;
         let (first, second) = match self.language {
-            Language::Rust => adapt((untyped.0, first), (untyped.1, second)),
+            Language::Rust => type_literals((untyped.0, first), (untyped.1, second)),
             _ => (first, second),
         };
         if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
             return compare_pointers(operator, first, second).map(Number::Bool);
         }
-        on_numbers(self.language, operator, first, second, 0).ok()
+        binary_on_numbers(self.language, operator, first, second, 0).ok()
     }
 
     fn address(&self, place: &Place) -> Option<u64> {

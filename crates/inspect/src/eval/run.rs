@@ -264,7 +264,7 @@ impl Runner<'_> {
             Kind::Method { .. } => self.as_option(expression, self.method(expression)),
             Kind::Call { callee, arguments } => {
                 let answer = self.c_function(callee, arguments);
-                match answer.or_else(|| self.of_counts(callee, arguments)) {
+                match answer.or_else(|| self.reference_counts(callee, arguments)) {
                     Some(answer) => answer,
                     None => self.call(expression, callee, arguments, None),
                 }

@@ -4,7 +4,7 @@
 //! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
-use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame};
+use crate::frame::{Frame, FrameId, SharedFrame, PhysicalFrame};
 use crate::modules::LoadedModule;
 use crate::values::{Number, Reader, Value};
 use crate::{Address, Error, ThreadId};
@@ -82,7 +82,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
             thread: ThreadId(0),
             index: 0,
         },
-        physical: HeldFrame::from(PhysicalFrame {
+        physical: SharedFrame::from(PhysicalFrame {
             level: 0,
             pc: Address(0),
             lookup: Address(0),

@@ -15,7 +15,7 @@ const MOST_WORDS: u64 = 32;
 
 /// The runtime function that handles the exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum RuntimeEntry {
     /// `throw`.
     Thrown,
     /// `throw;` in a handler.
@@ -29,30 +29,30 @@ pub enum Way {
 }
 
 /// The runtimes' functions, by the ends of their mangled names.
-const WAYS: [(&str, Way); 13] = [
-    ("__cxa_throw", Way::Thrown),
-    ("__cxa_rethrow", Way::Rethrown),
+const RUNTIME_ENTRIES: [(&str, RuntimeEntry); 13] = [
+    ("__cxa_throw", RuntimeEntry::Thrown),
+    ("__cxa_rethrow", RuntimeEntry::Rethrown),
     (
         "17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
-        Way::Rethrown,
+        RuntimeEntry::Rethrown,
     ),
-    ("_Unwind_Resume", Way::Resumed),
-    ("__clang_call_terminate", Way::Ended),
-    ("_ZSt9terminatev", Way::Through),
-    ("_ZN10__cxxabiv111__terminateEPFvvE", Way::Through),
-    ("__cxa_call_terminate", Way::Through),
-    ("__cxa_call_unexpected", Way::Through),
-    ("__gxx_personality_v0", Way::Through),
-    ("_Unwind_RaiseException", Way::Through),
-    ("_Unwind_Resume_or_Rethrow", Way::Through),
-    ("_Unwind_RaiseException_Phase2", Way::Through),
+    ("_Unwind_Resume", RuntimeEntry::Resumed),
+    ("__clang_call_terminate", RuntimeEntry::Ended),
+    ("_ZSt9terminatev", RuntimeEntry::Through),
+    ("_ZN10__cxxabiv111__terminateEPFvvE", RuntimeEntry::Through),
+    ("__cxa_call_terminate", RuntimeEntry::Through),
+    ("__cxa_call_unexpected", RuntimeEntry::Through),
+    ("__gxx_personality_v0", RuntimeEntry::Through),
+    ("_Unwind_RaiseException", RuntimeEntry::Through),
+    ("_Unwind_Resume_or_Rethrow", RuntimeEntry::Through),
+    ("_Unwind_RaiseException_Phase2", RuntimeEntry::Through),
 ];
 
-impl Way {
+impl RuntimeEntry {
     /// The verb for what happened to the exception.
     pub fn verb(self) -> &'static str {
         match self {
-            Way::Rethrown => "rethrown",
+            RuntimeEntry::Rethrown => "rethrown",
             _ => "thrown",
         }
     }
@@ -60,7 +60,7 @@ impl Way {
     /// A note for the message if part of the stack is already unwound.
     pub fn gone(self) -> &'static str {
         match self {
-            Way::Resumed | Way::Ended => {
+            RuntimeEntry::Resumed | RuntimeEntry::Ended => {
                 "; it has left the functions above already: stop where it is thrown to see them"
             }
             _ => "",
@@ -70,21 +70,21 @@ impl Way {
 
 /// Why the runtime ends the program.
 #[derive(Debug)]
-pub struct GivenUp {
+pub struct Termination {
     /// The index of the frame of the runtime function that the program called.
     pub index: usize,
     /// That function.
-    pub way: Way,
+    pub way: RuntimeEntry,
     /// The exception, if found.
     pub object: Option<Object>,
 }
 
 /// What the runtime gives up for. `frames` begin with the runtime's innermost frame. `None`: the program gives up by itself.
-pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
+pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Termination> {
     let mut found = None;
     for (index, frame) in frames.iter().enumerate() {
         match way_of(frame) {
-            Some(Way::Through) => {}
+            Some(RuntimeEntry::Through) => {}
             Some(way) => {
                 found = Some((index, way));
                 break;
@@ -96,14 +96,14 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<GivenUp> {
     }
     let (index, way) = found?;
     let object = object_in(frames.get(..=index)?, space);
-    Some(GivenUp { index, way, object })
+    Some(Termination { index, way, object })
 }
 
 /// As [`find`], for a stack whose innermost frames belong to functions that end the process.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
     let start = frames.iter().position(|frame| way_of(frame).is_some())?;
     let frames = frames.get(start..)?;
-    let GivenUp { index, way, object } = find(frames, space)?;
+    let Termination { index, way, object } = find(frames, space)?;
     let object = object?;
     let stack = frames.first()?.registers.get(dapple_arch::registers::SP)?;
     let why = why(frames.get(index)?, way, Some(object), space);
@@ -112,8 +112,8 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
 }
 
 /// Why nothing catches the exception. `frame` is that of the runtime function that the program called.
-pub fn why(frame: &PhysicalFrame, way: Way, object: Option<Object>, space: Space<'_>) -> String {
-    if way == Way::Ended {
+pub fn why(frame: &PhysicalFrame, way: RuntimeEntry, object: Option<Object>, space: Space<'_>) -> String {
+    if way == RuntimeEntry::Ended {
         let caller = unwind::caller(frame, space.modules, space.memory);
         return caller.map_or_else(
             || "a function is noexcept".to_owned(),
@@ -152,9 +152,9 @@ fn has_debug_information(frame: &PhysicalFrame) -> bool {
     module.is_some_and(|m| m.module.function_at(m.to_file(frame.lookup)).is_some())
 }
 
-fn way_of(frame: &PhysicalFrame) -> Option<Way> {
+fn way_of(frame: &PhysicalFrame) -> Option<RuntimeEntry> {
     let symbol = frame.symbol()?;
     let name = symbol.split('@').next().unwrap_or_default();
     let is = |end: &str| name == end || (end.starts_with("17") && name.ends_with(end));
-    WAYS.iter().find(|(end, _)| is(end)).map(|(_, way)| *way)
+    RUNTIME_ENTRIES.iter().find(|(end, _)| is(end)).map(|(_, way)| *way)
 }

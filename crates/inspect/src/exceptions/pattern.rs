@@ -23,7 +23,7 @@ pub struct Choice {
     /// Selects the exceptions that no pattern matches instead.
     pub others: bool,
     /// Whether the exceptions are included.
-    pub meant: bool,
+    pub included: bool,
 }
 
 impl Patterns {
@@ -76,11 +76,11 @@ impl Patterns {
     }
 
     /// Whether an exception is selected. `is` says whether a pattern matches it.
-    pub fn mean(&self, is: impl Fn(&str) -> bool) -> bool {
+    pub fn selects(&self, is: impl Fn(&str) -> bool) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
         for choice in self.choices.iter().rev() {
             if choice.names.is_empty() || any(&choice.names) != choice.others {
-                return choice.meant;
+                return choice.included;
             }
         }
         let wanted = self.wanted.is_empty() || any(&self.wanted);
@@ -208,31 +208,31 @@ mod tests {
     #[test]
     fn lists_have_exceptions() {
         let patterns = Patterns::parse("std::*, pair<int, int>, !std::bad_alloc").expect("valid");
-        let means = |name: &str| patterns.mean(|pattern| means_type(pattern, name));
+        let means = |name: &str| patterns.selects(|pattern| means_type(pattern, name));
         assert!(means("std::logic_error") && means("pair<int, int>"));
         assert!(!means("std::bad_alloc") && !means("my::Error"));
         let all_but = Patterns::parse("!Retry").expect("valid");
-        assert!(all_but.mean(|pattern| means_type(pattern, "Other")));
-        assert!(!all_but.mean(|pattern| means_type(pattern, "my::Retry")));
+        assert!(all_but.selects(|pattern| means_type(pattern, "Other")));
+        assert!(!all_but.selects(|pattern| means_type(pattern, "my::Retry")));
         let with = Patterns::parse("my::* if a > 3").expect("valid");
         assert_eq!(with.expression(), Some("a > 3"));
         let only = Patterns::parse("if a == 2").expect("valid");
-        assert!(only.mean(|_| false) && only.expression().is_some());
-        let choice = |names: &[&str], others: bool, meant: bool| Choice {
+        assert!(only.selects(|_| false) && only.expression().is_some());
+        let choice = |names: &[&str], others: bool, included: bool| Choice {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             others,
-            meant,
+            included,
         };
         let chosen = Patterns::nothing().choosing([
             choice(&["std::*"], false, true),
             choice(&["bad_alloc", "logic_error"], false, false),
             choice(&["std::bad_alloc"], false, true),
         ]);
-        let means = |name: &str| chosen.mean(|pattern| means_type(pattern, name));
+        let means = |name: &str| chosen.selects(|pattern| means_type(pattern, name));
         assert!(means("std::bad_alloc") && means("std::range_error"));
         assert!(!means("std::logic_error") && !means("my::Error"));
         let others = Patterns::nothing().choosing([choice(&["my::*"], true, true)]);
-        let means = |name: &str| others.mean(|pattern| means_type(pattern, name));
+        let means = |name: &str| others.selects(|pattern| means_type(pattern, name));
         assert!(means("std::bad_alloc") && !means("my::Error"));
         for wrong in ["my::* if a >", "a,,b", "pair<int", "!", ","] {
             assert!(Patterns::parse(wrong).is_err(), "{wrong}");

@@ -9,9 +9,9 @@
 //! call. In that case, only a changed text shows the difference.
 
 use super::{Inspect, Shown, render};
-use crate::frame::{Frame, FrameId, HeldFrame, PhysicalFrame, callers};
+use crate::frame::{Frame, FrameId, SharedFrame, PhysicalFrame, callers};
 use crate::modules::Modules;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
@@ -48,8 +48,8 @@ pub(crate) struct Kept {
     /// The frame that it was found in.
     frame: FrameId,
     /// The addresses of its memory, and of the memory that it leads to.
-    places: Vec<Address>,
-    homes: Vec<Home>,
+    addresses: Vec<Address>,
+    homes: Vec<Storage>,
     rendered: Rendered,
     /// Whether `rendered` was made with pointees and with marks of freed memory.
     is_full: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Kept {
 
 /// What a value's memory belongs to, and ceases to exist with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum Storage {
     /// The frame of a function's call.
     Call(Call),
     /// The image of the module with this id.
@@ -156,13 +156,13 @@ impl KeptValue {
             Call::of(thread, &found, reader.memory)
         };
         let lasting = lasting(&named.value, reader);
-        let places = places(&lasting, &rendered, reader.memory);
+        let addresses = addresses(&lasting, &rendered, reader.memory);
         Some(KeptValue(Arc::new(Kept {
-            homes: homes(&places, reader.modules, call),
+            homes: homes(&addresses, reader.modules, call),
             named,
             lasting,
             frame: frame.id,
-            places,
+            addresses,
             rendered,
             is_full: false,
             freed: false,
@@ -207,21 +207,21 @@ fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
 
 /// What the memory at these addresses belongs to.
 fn homes(
-    places: &[Address],
+    addresses: &[Address],
     modules: &Modules,
     mut call: impl FnMut(Address) -> Option<Call>,
-) -> Vec<Home> {
+) -> Vec<Storage> {
     let mut homes = Vec::new();
-    for address in places {
-        let module = modules.at(*address).map(|module| Home::Module(module.id));
-        let home = module.or_else(|| call(*address).map(Home::Call));
+    for address in addresses {
+        let module = modules.at(*address).map(|module| Storage::Module(module.id));
+        let home = module.or_else(|| call(*address).map(Storage::Call));
         homes.extend(home.filter(|home| !homes.contains(home)));
     }
     homes
 }
 
 /// The readable addresses of a value's memory, and of the memory that it leads to.
-fn places(value: &Value, rendered: &Rendered, memory: &dyn Memory) -> Vec<Address> {
+fn addresses(value: &Value, rendered: &Rendered, memory: &dyn Memory) -> Vec<Address> {
     let own = value.contents.address();
     let other = rendered.memory.filter(|to| Some(*to) != own);
     let all = own.into_iter().chain(other);
@@ -262,14 +262,14 @@ pub trait Keeping: Inspect {
         }
         let reader = self.reader();
         let lasting = lasting(&named.value, &reader);
-        let places = places(&lasting, &rendered, self.memory());
-        let freed = self.is_any_freed(&places);
+        let addresses = addresses(&lasting, &rendered, self.memory());
+        let freed = self.is_any_freed(&addresses);
         let mut homes = Vec::new();
-        for address in &places {
+        for address in &addresses {
             let module = self.modules().at(*address).map(|module| module.id);
             let home = match module {
-                Some(module) => Some(Home::Module(module)),
-                None => self.call_with(frame.thread, *address).map(Home::Call),
+                Some(module) => Some(Storage::Module(module)),
+                None => self.call_with(frame.thread, *address).map(Storage::Call),
             };
             homes.extend(home.filter(|home| !homes.contains(home)));
         }
@@ -277,7 +277,7 @@ pub trait Keeping: Inspect {
             named,
             lasting,
             frame,
-            places,
+            addresses,
             homes,
             rendered,
             is_full: true,
@@ -299,7 +299,7 @@ pub trait Keeping: Inspect {
         let (named, now) = match is_same_stop {
             true => (it.named.clone(), None),
             false => {
-                self.require_there(it)?;
+                self.require_alive(it)?;
                 let named = NamedValue {
                     value: it.lasting.clone(),
                     expression: None,
@@ -334,7 +334,7 @@ pub trait Keeping: Inspect {
 impl<T: Inspect + ?Sized> Keeping for T {}
 
 /// Finding kept objects again.
-trait Finding: Inspect {
+trait KeptLookup: Inspect {
     /// The call whose frame contains an address.
     fn call_with(&mut self, thread: ThreadId, address: Address) -> Option<Call> {
         self.follow(thread).ok()?;
@@ -350,21 +350,21 @@ trait Finding: Inspect {
         None
     }
 
-    fn physical_frame(&mut self, thread: ThreadId, level: usize) -> Option<HeldFrame> {
+    fn physical_frame(&mut self, thread: ThreadId, level: usize) -> Option<SharedFrame> {
         let stacks = self.stacks();
-        let stack = stacks.followed.get_mut(&thread)?;
+        let stack = stacks.requested.get_mut(&thread)?;
         stack.physical_at(level, stacks.modules, stacks.memory)
     }
 
-    /// Whether any of the places is in freed memory.
-    fn is_any_freed(&self, places: &[Address]) -> bool {
+    /// Whether any of the addresses is in freed memory.
+    fn is_any_freed(&self, addresses: &[Address]) -> bool {
         let reader = self.reader();
-        places.iter().any(|address| reader.is_freed(address.0))
+        addresses.iter().any(|address| reader.is_freed(address.0))
     }
 
     /// As [`Inspect::children`], but with the register values that were kept.
     fn children_as_they_are(&self, value: &Value, range: Range<u64>) -> Shown {
-        let pages = Pages::of_request(self.memory());
+        let pages = PageCache::of_request(self.memory());
         let reader = self.reader().over(&pages);
         let children = reader.children(value, None, range);
         render(&reader, children)
@@ -386,27 +386,27 @@ trait Finding: Inspect {
     ///
     /// # Errors
     /// Why it doesn't.
-    fn require_there(&mut self, kept: &Kept) -> Result<(), Error> {
+    fn require_alive(&mut self, kept: &Kept) -> Result<(), Error> {
         for home in &kept.homes {
             match home {
-                Home::Module(id) => {
+                Storage::Module(id) => {
                     if !self.modules().iter().any(|module| module.id == *id) {
                         return Err(Error::Refused(
                             "the library that has this value was unloaded".into(),
                         ));
                     }
                 }
-                Home::Call(call) => self.require_call(call)?,
+                Storage::Call(call) => self.require_call(call)?,
             }
         }
-        for address in &kept.places {
+        for address in &kept.addresses {
             if self.memory().read(*address, &mut [0]).is_err() {
                 return Err(Error::Refused(format!(
                     "this value is no longer readable at {address}"
                 )));
             }
         }
-        if !kept.freed && self.is_any_freed(&kept.places) {
+        if !kept.freed && self.is_any_freed(&kept.addresses) {
             return Err(Error::Refused(
                 "the memory of this value has been freed since it was shown".into(),
             ));
@@ -455,4 +455,4 @@ trait Finding: Inspect {
     }
 }
 
-impl<T: Inspect + ?Sized> Finding for T {}
+impl<T: Inspect + ?Sized> KeptLookup for T {}

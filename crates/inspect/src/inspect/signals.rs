@@ -4,7 +4,7 @@ use super::Inspect;
 use crate::exceptions::cpp::Space;
 use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception, given_up, panicked, sanitizer};
-use crate::faults::{self, Scene};
+use crate::faults::{self, SignalContext};
 use crate::frame::PhysicalFrame;
 use crate::unwind;
 use crate::{Address, ThreadId};
@@ -65,7 +65,7 @@ pub fn explain(
         true => abort_message(threads, registers),
         false => (None, None),
     };
-    let scene = Scene {
+    let scene = SignalContext {
         info,
         process: process.0,
         register: &register,

@@ -6,7 +6,7 @@ use super::expand::Group;
 use super::model::{Custom, Step};
 use super::nodes::{Ended, MAX_COUNTED, key, walked};
 use crate::eval::scope::Failure;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::Value;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::Limit;
@@ -38,7 +38,7 @@ pub(super) fn elements(
     custom: &Custom,
     limit: Limit,
 ) -> Result<Group, Failure> {
-    let pages = Pages::new(evaluator.reader.memory);
+    let pages = PageCache::new(evaluator.reader.memory);
     let evaluator = &evaluator.over(&pages);
     for (name, code) in &custom.variables {
         let value = loaded(&evaluator.reader, evaluator.plain(object, code)?);

@@ -155,7 +155,7 @@ impl<'a> Evaluator<'a> {
             (None, Some(view)) => Some(Wanted::View(Arc::clone(view))),
             (None, None) => shown.without_address.then_some(Wanted::Pointee),
         };
-        value.wanted = wanted.map(Arc::new);
+        value.natvis_format = wanted.map(Arc::new);
         Ok(value)
     }
 
@@ -308,7 +308,7 @@ pub(crate) fn wanted_view(
     limit: Limit,
 ) -> Option<View> {
     let mut plain = value.clone();
-    plain.wanted = None;
+    plain.natvis_format = None;
     match wanted {
         Wanted::Literal(text) => Some(View::Leaf(text.clone())),
         Wanted::View(_) => None,

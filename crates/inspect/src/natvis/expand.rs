@@ -186,7 +186,7 @@ impl Evaluator<'_> {
                 let name = self.name(object, &synthetic.name, by.limit);
                 let wanted = Wanted::Synthetic(Arc::clone(synthetic), Arc::clone(&by.arguments));
                 let value = Value {
-                    wanted: Some(Arc::new(wanted)),
+                    natvis_format: Some(Arc::new(wanted)),
                     ..object.clone()
                 };
                 parts.field(name, value);
@@ -230,7 +230,7 @@ impl Evaluator<'_> {
     fn is_itself(&self, object: &Value, value: &Value) -> bool {
         let at = object.contents.address();
         let is_same = at.is_some() && at == value.contents.address();
-        is_same && value.type_id == object.type_id && value.wanted.is_none()
+        is_same && value.type_id == object.type_id && value.natvis_format.is_none()
     }
 
     pub(super) fn name(&self, object: &Value, parts: &[Part], limit: Limit) -> String {
@@ -332,14 +332,14 @@ impl Evaluator<'_> {
     /// A pointer's target or an array's first element, in the requested format.
     fn target_of_elements(&self, value: &mut Value) -> Result<Option<Value>, Failure> {
         value.repeated = None;
-        let (format, wanted, raw) = (value.format, value.wanted.take(), value.raw);
+        let (format, natvis_format, raw) = (value.format, value.natvis_format.take(), value.raw);
         let first = match self.reader.view(value, crate::values::view::SHORT) {
             View::Sequence(sequence) => Some(sequence.at(0)),
             _ => self.target(value.clone())?,
         };
         Ok(first.map(|first| Value {
             format,
-            wanted,
+            natvis_format,
             raw,
             ..first
         }))

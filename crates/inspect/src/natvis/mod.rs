@@ -104,7 +104,7 @@ impl Presentation {
 
     /// Adds the files that a module's crates name, after those given to `load`. Done once for each module, because it looks at all of its
     /// units.
-    fn ask(&self, module: &LoadedModule) {
+    fn load_embedded(&self, module: &LoadedModule) {
         if !self.state().asked.insert(module.id) {
             return;
         }

@@ -9,7 +9,7 @@ use super::expand::Group;
 use super::model::{List, Node, Part, Tree};
 use crate::Address;
 use crate::eval::scope::Failure;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::entries::{Entries, Entry, Page};
 use crate::values::view::Limit;
 use crate::values::{Contents, Value};
@@ -115,7 +115,7 @@ pub(super) fn key(evaluator: &Evaluator<'_>, object: &Value, parts: &[Part]) -> 
         .and_then(|name| name.strip_suffix(']'));
     let name = inner.unwrap_or(&name).to_owned();
     Value {
-        wanted: Some(Arc::new(Wanted::Literal(name))),
+        natvis_format: Some(Arc::new(Wanted::Literal(name))),
         ..reason(object, "")
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn list(
     list: &List,
     limit: Limit,
 ) -> Result<Group, Failure> {
-    let pages = Pages::new(evaluator.reader.memory);
+    let pages = PageCache::new(evaluator.reader.memory);
     let evaluator = &evaluator.over(&pages);
     let length = evaluator.size(object, &list.size)?;
     let mut page = Page::new(limit, list.node.name.is_some());
@@ -251,7 +251,7 @@ pub(super) fn tree(
     tree: &Tree,
     limit: Limit,
 ) -> Result<Group, Failure> {
-    let pages = Pages::new(evaluator.reader.memory);
+    let pages = PageCache::new(evaluator.reader.memory);
     let evaluator = &evaluator.over(&pages);
     let length = evaluator.size(object, &tree.size)?;
     let mut page = Page::new(limit, tree.node.name.is_some());

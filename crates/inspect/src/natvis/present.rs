@@ -72,7 +72,7 @@ pub(crate) fn view(
         return None;
     }
     if type_.language == Language::Rust && !names::is_rust_std(&type_.name) {
-        presentation.ask(&value.module);
+        presentation.load_embedded(&value.module);
     }
     if presentation.is_empty() {
         return None;
@@ -179,7 +179,7 @@ fn argument(value: &Value, aggregate: &Aggregate, text: String) -> Argument {
 impl Candidate {
     fn object(&self, reader: &Reader<'_>, value: &Value) -> Value {
         let whole = Value {
-            wanted: None,
+            natvis_format: None,
             ..value.clone()
         };
         let path = self.path.iter();
@@ -193,7 +193,7 @@ impl Candidate {
         if presentation.is_usable(used) == Some(false) {
             return None;
         }
-        let wanted = match value.wanted.as_deref() {
+        let wanted = match value.natvis_format.as_deref() {
             Some(Wanted::View(view)) => Some(Arc::clone(view)),
             _ => None,
         };

@@ -132,7 +132,7 @@ fn returned(
         return None;
     }
     let cfa = Address(slot.0.checked_add(8)?);
-    let mut registers = kept(frame);
+    let mut registers = preserved_registers(frame);
     registers.set(SP, Some(cfa.0));
     registers.set(PC, Some(target.0));
     Some((cfa, registers))
@@ -218,7 +218,7 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
 }
 
 /// The registers that are unchanged in the caller if this function hasn't saved any yet.
-fn kept(frame: &PhysicalFrame) -> Registers {
+fn preserved_registers(frame: &PhysicalFrame) -> Registers {
     let mut registers = Registers::default();
     for register in CALLEE_SAVED.into_iter().chain([FS_BASE]) {
         registers.set(register, frame.registers.get(register));

@@ -2,7 +2,7 @@
 
 use super::{Contents, Reader};
 use crate::Address;
-use crate::frame::{HeldFrame, PhysicalFrame};
+use crate::frame::{SharedFrame, PhysicalFrame};
 use dapple_symbols::location::{Piece, Place, Unavailable};
 
 /// The most bytes that are read for one value; larger ones are read in parts.
@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 1 << 20;
 impl Contents {
     /// The contents of a value of `size` bytes (if known) at the pieces that [`dapple_symbols::Module::locate`] has found. A single piece
     /// in memory that has all of it becomes [`Contents::Memory`].
-    pub fn of_pieces(pieces: Vec<Piece>, size: Option<u64>, frame: &HeldFrame) -> Contents {
+    pub fn of_pieces(pieces: Vec<Piece>, size: Option<u64>, frame: &SharedFrame) -> Contents {
         let has_all = |piece: &Piece| match (piece.bits, size) {
             (Some(bits), Some(size)) => bits >= size.saturating_mul(8),
             _ => true,
@@ -292,7 +292,7 @@ mod tests {
             bits,
             place: Place::Memory(0x100),
         };
-        let frame = HeldFrame::from(PhysicalFrame {
+        let frame = SharedFrame::from(PhysicalFrame {
             level: 0,
             pc: Address(0),
             lookup: Address(0),

@@ -40,7 +40,7 @@ pub(crate) enum State {
 
 /// The ends of earlier walks.
 #[derive(Debug, Default)]
-pub(crate) struct Halts {
+pub(crate) struct WalkPositions {
     kept: Mutex<Kept>,
 }
 
@@ -51,7 +51,7 @@ struct Kept {
     halts: VecDeque<(Walk, u64, State)>,
 }
 
-impl Halts {
+impl WalkPositions {
     /// What is kept for memory with this stamp.
     fn kept(&self, stamp: u64) -> MutexGuard<'_, Kept> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

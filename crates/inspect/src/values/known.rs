@@ -2,14 +2,14 @@
 
 use crate::heap::Heap;
 use crate::natvis::Presentation;
-use crate::values::halts::Halts;
+use crate::values::halts::WalkPositions;
 
 /// What a session keeps: the user's presentations of types, the state of the heap, and where walks through containers ended.
 #[derive(Debug, Default)]
 pub struct Known {
     presentation: Presentation,
     heap: Heap,
-    halts: Halts,
+    halts: WalkPositions,
 }
 
 impl Known {
@@ -24,7 +24,7 @@ impl Known {
     }
 
     /// Where walks through containers have ended.
-    pub(crate) fn halts(&self) -> &Halts {
+    pub(crate) fn halts(&self) -> &WalkPositions {
         &self.halts
     }
 }

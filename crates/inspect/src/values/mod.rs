@@ -6,7 +6,7 @@
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
-use crate::frame::{Frame, HeldFrame};
+use crate::frame::{Frame, SharedFrame};
 use crate::live::Live;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
@@ -90,7 +90,7 @@ pub struct Value {
     /// It is a base class subobject of an object that is shown itself.
     pub base: bool,
     /// How a natvis presentation requires it to be shown.
-    pub(crate) wanted: Option<Arc<Wanted>>,
+    pub(crate) natvis_format: Option<Arc<Wanted>>,
 }
 
 /// The bits of a bit-field.
@@ -126,7 +126,7 @@ impl Value {
             tail: None,
             bits: None,
             base: false,
-            wanted: None,
+            natvis_format: None,
         }
     }
 
@@ -150,7 +150,7 @@ pub enum Contents {
     /// In memory.
     Memory(Address),
     /// In pieces: registers of a frame, memory, constants.
-    Pieces(Arc<[Piece]>, HeldFrame),
+    Pieces(Arc<[Piece]>, SharedFrame),
     /// Computed: its bytes.
     Bytes(Arc<[u8]>),
     /// Computed by an expression; the module may lack its type.

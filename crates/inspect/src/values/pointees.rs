@@ -3,7 +3,7 @@
 //! Targets are shown only for a pointer that is shown on its own. Inside another value's summary pointers are just addresses, so that
 //! linked lists and cycles end.
 
-use super::render::Told;
+use super::render::TargetText;
 use super::view::{Resolved, SHORT, View};
 use super::{Reader, Value};
 use crate::heap::Around;
@@ -47,7 +47,7 @@ impl Reader<'_> {
     }
 
     /// How the target of a plain pointer is shown; `None`: not at all. `note` is a text about the target.
-    pub(super) fn pointee(&self, target: &Value, note: Option<&str>, depth: usize) -> Option<Told> {
+    pub(super) fn pointee(&self, target: &Value, note: Option<&str>, depth: usize) -> Option<TargetText> {
         if !self.has_pointees || depth > 0 {
             return None;
         }
@@ -57,10 +57,10 @@ impl Reader<'_> {
             TypeKind::Aggregate(aggregate) if aggregate.declaration => return None,
             TypeKind::Enumeration { .. } if &*type_.name == "core::ffi::c_void" => return None,
             // The target's own text begins with its dynamic type, so the note would repeat it.
-            TypeKind::Aggregate(_) => Told::Alone,
+            TypeKind::Aggregate(_) => TargetText::Alone,
             TypeKind::Function { .. } => return None,
             _ if note.is_some() => return None,
-            _ => Told::Besides,
+            _ => TargetText::Besides,
         };
         let is_nothing = type_.language == Language::Rust && type_.size == Some(0);
         if is_nothing {
@@ -68,7 +68,7 @@ impl Reader<'_> {
         }
         Some(match self.is_readable_value(target) {
             true => told,
-            false => Told::Unreadable,
+            false => TargetText::Unreadable,
         })
     }
 }

@@ -28,7 +28,7 @@ struct Line {
 
 /// How the text of a pointer's target is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum TargetText {
     /// After the note about the target.
     Besides,
     /// Without the note.
@@ -146,7 +146,7 @@ impl Reader<'_> {
         if let Contents::Made(made) = &value.contents {
             return made.type_name();
         }
-        if let Some(Wanted::Synthetic(..)) = value.wanted.as_deref() {
+        if let Some(Wanted::Synthetic(..)) = value.natvis_format.as_deref() {
             return String::new();
         }
         let Some(id) = value.type_id else {
@@ -319,17 +319,17 @@ impl Reader<'_> {
                         let own = || self.pointee(target, note.as_deref(), depth);
                         self.line_of(target).or_else(own)
                     }),
-                    Shows::Target | Shows::Counted(_) => target.map(|_| Told::Besides),
+                    Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
                 };
                 // The text of a library class already includes its dynamic type.
-                let note = note.as_ref().filter(|_| told != Some(Told::Alone));
+                let note = note.as_ref().filter(|_| told != Some(TargetText::Alone));
                 if let Some(note) = note {
                     line.text.push(' ');
                     line.text.push_str(note);
                 }
                 if let Some(target) = target.filter(|_| told.is_some()) {
                     line.text.push(' ');
-                    if told == Some(Told::Unreadable) {
+                    if told == Some(TargetText::Unreadable) {
                         line.text.push_str("<cannot be read>");
                     } else if depth >= DEPTH || line.is_full() {
                         line.cut();
@@ -382,15 +382,15 @@ impl Reader<'_> {
 
     /// How a pointer's target is shown if its text says more than its fields: it has a natvis presentation, or is of C++'s standard
     /// library.
-    fn line_of(&self, target: &Value) -> Option<Told> {
+    fn line_of(&self, target: &Value) -> Option<TargetText> {
         let Resolved { type_, .. } = self.resolve(target)?;
         if !matches!(type_.kind, TypeKind::Aggregate(_)) {
             return None;
         }
         match self.view(target, SHORT) {
-            View::Presented(presented) => presented.text.map(|_| Told::Besides),
+            View::Presented(presented) => presented.text.map(|_| TargetText::Besides),
             View::Record(_) => None,
-            _ => cpp::is_library(&type_).then_some(Told::Alone),
+            _ => cpp::is_library(&type_).then_some(TargetText::Alone),
         }
     }
 

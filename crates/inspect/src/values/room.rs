@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The storage of a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Room {
+pub(crate) struct TextStorage {
     /// The contents of its code units.
     pub units: Contents,
     /// How many units fit, without a terminating zero.
@@ -25,7 +25,7 @@ pub(crate) struct Room {
 
 impl Reader<'_> {
     /// The storage of a value's text; `None`: the text can't be changed in place.
-    pub(crate) fn room(&self, value: &Value) -> Option<Room> {
+    pub(crate) fn room(&self, value: &Value) -> Option<TextStorage> {
         let type_ = self.resolve(value)?.type_;
         // A container in an invalid state may point anywhere.
         let is_text = matches!(self.view(value, LONG), View::Text { .. });
@@ -36,7 +36,7 @@ impl Reader<'_> {
             {
                 let vec = self.field(value, "vec")?;
                 let (address, capacity) = rust::raw_vec_parts(self, &self.field(&vec, "buf")?)?;
-                Some(Room {
+                Some(TextStorage {
                     units: Contents::Memory(crate::Address(address)),
                     capacity,
                     unit: 1,
@@ -62,7 +62,7 @@ impl Reader<'_> {
                     TypeKind::Base(Encoding::Utf) => true,
                     _ => super::scalars::is_wide_character(&element.alias),
                 };
-                is_character.then_some(Room {
+                is_character.then_some(TextStorage {
                     units: sequence.element.contents,
                     capacity: sequence.length,
                     unit: sequence.size,
@@ -75,7 +75,7 @@ impl Reader<'_> {
         }
     }
 
-    fn room_of_string(&self, value: &Value, type_name: &str) -> Option<Room> {
+    fn room_of_string(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
         if let Some(representation) = self.find(value, "__rep_") {
             return self.room_of_libcxx(&representation);
         }
@@ -97,7 +97,7 @@ impl Reader<'_> {
     }
 
     /// The storage of libc++'s string: a bit tells which form of a union it has.
-    fn room_of_libcxx(&self, representation: &Value) -> Option<Room> {
+    fn room_of_libcxx(&self, representation: &Value) -> Option<TextStorage> {
         let short = self.field(representation, "__s")?;
         let long = self.field(representation, "__l")?;
         let data = self.field(&long, "__data_")?;
@@ -121,7 +121,7 @@ impl Reader<'_> {
     }
 
     /// The storage of a string whose type is only declared: its members are where the library's ABI has them.
-    fn room_of_declared(&self, value: &Value, type_name: &str) -> Option<Room> {
+    fn room_of_declared(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
         let (is_libcxx, unit) = cpp::declared_string(type_name)?;
         let own = value.contents.address()?;
         let part = |offset: u64| Contents::Memory(crate::Address(own.0.wrapping_add(offset)));
@@ -160,8 +160,8 @@ impl Reader<'_> {
 }
 
 /// The storage of a C++ string.
-fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> Room {
-    Room {
+fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> TextStorage {
+    TextStorage {
         units: Contents::Memory(address),
         capacity,
         unit,
@@ -171,7 +171,7 @@ fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> Roo
     }
 }
 
-impl Room {
+impl TextStorage {
     /// The units of a text, with a terminating zero where necessary, and their number. `None`: the text is invalid here.
     pub(crate) fn encode(&self, text: &[u8]) -> Option<(Vec<u8>, u64)> {
         let (mut bytes, length) = match self.unit {

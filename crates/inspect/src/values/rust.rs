@@ -58,11 +58,11 @@ impl From<Unavailable> for Flaw {
 }
 
 /// Turns a missing part into [`Flaw::Layout`].
-trait Known<T> {
+trait OrUnknownLayout<T> {
     fn known(self) -> Result<T, Flaw>;
 }
 
-impl<T> Known<T> for Option<T> {
+impl<T> OrUnknownLayout<T> for Option<T> {
     fn known(self) -> Result<T, Flaw> {
         self.ok_or(Flaw::Layout)
     }

@@ -242,13 +242,13 @@ impl Reader<'_> {
             return view;
         }
         if let Some(length) = value.repeated {
-            return match value.wanted.as_deref() {
+            return match value.natvis_format.as_deref() {
                 Some(wanted) => natvis::wanted_view(self, value, wanted, limit)
                     .unwrap_or_else(|| self.repeated(value, length)),
                 None => self.repeated(value, length),
             };
         }
-        if let Some(wanted) = value.wanted.as_deref()
+        if let Some(wanted) = value.natvis_format.as_deref()
             && let Some(view) = natvis::wanted_view(self, value, wanted, limit)
         {
             return view;

@@ -7,7 +7,7 @@ use super::entries::Entries;
 use super::view::{Limit, Record, Sequence, Shows, Style, View};
 use super::{Reader, Value, names};
 use crate::natvis::{Elements, Parts};
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use dapple_symbols::functions::Language;
 
 /// The bound of the text, in bytes.
@@ -65,7 +65,7 @@ impl Whole {
 impl Reader<'_> {
     /// The complete text of a value.
     pub(super) fn whole(&self, value: &Value) -> String {
-        let pages = Pages::new(self.memory);
+        let pages = PageCache::new(self.memory);
         let reader = self.over(&pages);
         let mut whole = Whole::default();
         reader.put(value, 0, &mut whole);

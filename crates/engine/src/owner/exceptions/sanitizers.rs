@@ -126,7 +126,7 @@ impl Owner {
         }
         let filter = self.exceptions.filters.sanitizers.clone()?;
         let texts = [&report.sanitizer, &report.kind, &report.text];
-        let means = filter.mean(|pattern| texts.iter().any(|text| means_text(pattern, text)));
+        let means = filter.selects(|pattern| texts.iter().any(|text| means_text(pattern, text)));
         let mut note = String::new();
         if !means || !self.holds(thread, Some(&filter), &mut note) {
             return None;

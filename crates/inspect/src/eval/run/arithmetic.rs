@@ -69,14 +69,14 @@ impl Runner<'_> {
             Ok(number) => number,
         };
         let (first, second) = match self.frame.language {
-            Language::Rust => adapt((is_untyped(left), first), (is_untyped(right), second)),
+            Language::Rust => type_literals((is_untyped(left), first), (is_untyped(right), second)),
             _ => (first, second),
         };
         let at = right.at;
         if let (Number::Pointer { .. }, _) | (_, Number::Pointer { .. }) = (first, second) {
             return self.on_pointers(operator, first, second, at);
         }
-        on_numbers(self.frame.language, operator, first, second, at)
+        binary_on_numbers(self.frame.language, operator, first, second, at)
     }
 
     fn unknown_name(&self, expression: &Expression) -> Option<Fault> {
@@ -229,7 +229,7 @@ pub(in crate::eval) fn unary(
 }
 
 /// Applies a binary operator to two numbers that aren't pointers, by the rules of a language.
-pub(in crate::eval) fn on_numbers(
+pub(in crate::eval) fn binary_on_numbers(
     language: Language,
     operator: Binary,
     first: Number,
@@ -425,7 +425,7 @@ pub(super) fn is_equal(one: Number, other: Number) -> bool {
 }
 
 /// Converts a Rust literal without a suffix to the type of the other operand. The booleans say which operands are such literals.
-pub(in crate::eval) fn adapt(
+pub(in crate::eval) fn type_literals(
     (first_untyped, first): (bool, Number),
     (second_untyped, second): (bool, Number),
 ) -> (Number, Number) {

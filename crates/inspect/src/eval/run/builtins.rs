@@ -1,6 +1,6 @@
 //! Methods answered without calling the program, from the same views that values are displayed from.
 
-use super::arithmetic::{is_equal, on_numbers};
+use super::arithmetic::{is_equal, binary_on_numbers};
 use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::a_type;
 use crate::eval::builtins::{self, Builtin};
@@ -44,7 +44,7 @@ impl Runner<'_> {
                     View::Record(record) => self.is_in_range(record, wanted)?,
                     _ => None,
                 },
-                (Some(builtin), _) => self.asked(builtin, &value, &view, base)?,
+                (Some(builtin), _) => self.answer_for_view(builtin, &value, &view, base)?,
             };
             let answer = match known {
                 None if is_rust => self.rust_library(&value, &view, name, arguments)?,
@@ -67,7 +67,7 @@ impl Runner<'_> {
     }
 
     /// The result of a method without arguments for one view. `None`: this view has no answer, but the value behind it may.
-    fn asked(
+    fn answer_for_view(
         &self,
         builtin: Builtin,
         value: &Value,
@@ -216,7 +216,7 @@ impl Runner<'_> {
             let Some(field) = field else { return Ok(true) };
             let edge = self.number_of(&field.value, wanted)?;
             let language = self.frame.language;
-            let result = on_numbers(language, operator, number, edge, wanted.at)?;
+            let result = binary_on_numbers(language, operator, number, edge, wanted.at)?;
             Ok::<bool, Fault>(result.is_true())
         };
         let is_in = holds("start", Binary::GreaterEqual)? && holds("end", last)?;

@@ -70,7 +70,7 @@ impl Runner<'_> {
 
     fn function_described(&self, name: &str) -> Option<String> {
         let mut paths = std::iter::once(name.to_owned()).chain(self.absolute(name));
-        let (module, function) = paths.find_map(|path| self.function_meant(&path))?;
+        let (module, function) = paths.find_map(|path| self.resolve_function(&path))?;
         self.signature(&module, &function)
     }
 

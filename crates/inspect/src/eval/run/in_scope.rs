@@ -86,7 +86,7 @@ impl Runner<'_> {
     }
 
     /// The function that a name means, with its module. Of several, the one that has most of its path in common with the frame's function.
-    pub(super) fn function_meant(&self, name: &str) -> Option<(Arc<LoadedModule>, Arc<Function>)> {
+    pub(super) fn resolve_function(&self, name: &str) -> Option<(Arc<LoadedModule>, Arc<Function>)> {
         let own = self.frame.function.as_deref().unwrap_or_default();
         let in_common = |function: &Function| {
             let pairs = function.name.split("::").zip(own.split("::"));
@@ -94,14 +94,14 @@ impl Runner<'_> {
         };
         self.reader.modules.iter().find_map(|module| {
             let mut functions = module.module.functions_named(name);
-            functions.retain(|function| self.may_mean_function(name, function, module));
+            functions.retain(|function| self.is_candidate(name, function, module));
             // `max_by_key` returns the last of several equals; the first is wanted.
             let function = functions.into_iter().rev().max_by_key(|it| in_common(it))?;
             Some((Arc::clone(module), function))
         })
     }
 
-    fn may_mean_function(&self, name: &str, function: &Function, module: &LoadedModule) -> bool {
+    fn is_candidate(&self, name: &str, function: &Function, module: &LoadedModule) -> bool {
         let path = without_arguments(&function.name).strip_suffix(name);
         let Some(path) = path.and_then(|path| path.strip_suffix("::")) else {
             return true;

@@ -119,7 +119,7 @@ impl Runner<'_> {
         if let Some(found) = self.static_meant(name) {
             return Ok(found);
         }
-        if let Some((module, function)) = self.function_meant(name) {
+        if let Some((module, function)) = self.resolve_function(name) {
             let address = module.to_process(function.entry).0;
             return Ok(self.computed(Number::Pointer {
                 address,

@@ -16,7 +16,7 @@ enum Guarded {
     /// A guard.
     Guard,
     /// A `Result` or an `Option` that contains a guard.
-    Choice,
+    Fallible,
 }
 
 /// The methods that return guards. The same names with the prefix `try_` exist as well.
@@ -27,15 +27,15 @@ fn guarded_by(path: &str, method: &str) -> Option<(Guarded, &'static str)> {
     let is_tried = method.starts_with("try_");
     Some(match (path, method) {
         ("core::cell::RefCell", "borrow" | "borrow_mut") => (Guarded::Guard, "value"),
-        ("core::cell::RefCell", "try_borrow" | "try_borrow_mut") => (Guarded::Choice, "value"),
+        ("core::cell::RefCell", "try_borrow" | "try_borrow_mut") => (Guarded::Fallible, "value"),
         ("std::sync::poison::mutex::Mutex", "lock" | "try_lock")
         | ("std::sync::poison::rwlock::RwLock", "read" | "write" | "try_read" | "try_write") => {
-            (Guarded::Choice, "data")
+            (Guarded::Fallible, "data")
         }
         ("lock_api::mutex::Mutex", "lock" | "try_lock")
         | ("lock_api::rwlock::RwLock", "read" | "write" | "try_read" | "try_write") => {
             match is_tried {
-                true => (Guarded::Choice, "data"),
+                true => (Guarded::Fallible, "data"),
                 false => (Guarded::Guard, "data"),
             }
         }
@@ -69,7 +69,7 @@ impl Runner<'_> {
         }
         match expression.as_method()? {
             (base, "unwrap", []) | (base, "expect", [_]) => match base.as_method()? {
-                (holder, name, []) => self.held_by(holder, name, Guarded::Choice),
+                (holder, name, []) => self.held_by(holder, name, Guarded::Fallible),
                 _ => None,
             },
             (holder, name, []) => self.held_by(holder, name, Guarded::Guard),
@@ -88,7 +88,7 @@ impl Runner<'_> {
                     guarded_by(names::path_name(&resolved.type_.name), method)
             {
                 // A poisoned lock returns an error, and `unwrap` panics.
-                let gives_error = gives == Guarded::Choice && is_poisoned(self.reader, &value);
+                let gives_error = gives == Guarded::Fallible && is_poisoned(self.reader, &value);
                 let cell = self
                     .reader
                     .field(&value, field)
@@ -204,7 +204,7 @@ impl Runner<'_> {
     }
 
     /// The result of `Rc::strong_count(&rc)` and similar functions. `None`: it is another function.
-    pub(super) fn of_counts(
+    pub(super) fn reference_counts(
         &self,
         callee: &Expression,
         arguments: &[Expression],

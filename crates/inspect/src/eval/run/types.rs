@@ -502,7 +502,7 @@ impl Runner<'_> {
             Number::Char(_) => Number::Char(0),
             common => common,
         };
-        super::arithmetic::on_numbers(language, operator, number, common, taken.at)
+        super::arithmetic::binary_on_numbers(language, operator, number, common, taken.at)
             .map(|number| self.computed(number))
     }
 

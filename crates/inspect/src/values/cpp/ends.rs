@@ -1,6 +1,6 @@
 //! Recognises the end node of a tree or list, which has no element, and steps back from there.
 
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::Reader;
 
 /// More levels than a red-black tree can have in 64 bits of address space.
@@ -48,7 +48,7 @@ impl TreeLinks {
 
     /// The predecessor of a node; of the first node, it is the header.
     pub(super) fn before(&self, reader: &Reader<'_>, node: u64) -> Option<u64> {
-        let pages = Pages::new(reader.memory);
+        let pages = PageCache::new(reader.memory);
         let walker = reader.over(&pages);
         let words = |node: u64| walker.words::<4>(node).ok();
         let is_header = self.is_header(reader, node);
@@ -92,7 +92,7 @@ impl TreeLinks {
 /// Whether an iterator is at the list's end node. That has the number of elements after its links, so a walk of that many nodes comes
 /// back to it. An element may contain such a number as well; but then the walk meets the real end node, which has the number, too.
 pub(super) fn is_list(reader: &Reader<'_>, at: u64, next: usize, back: usize) -> bool {
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walker = reader.over(&pages);
     let Ok([.., count]) = walker.words::<3>(at) else {
         return false;

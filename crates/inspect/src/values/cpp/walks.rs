@@ -3,7 +3,7 @@
 //! They end whatever is in memory. In a tree and in a doubly linked list each node has to point back to where the walk came from, which a
 //! node met a second time doesn't. In a singly linked list, cycles are detected.
 
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::entries::{Entry, Page};
 use crate::values::halts::{State, Walk};
 use crate::values::{Reader, view::Reason};
@@ -44,7 +44,7 @@ pub(super) enum End {
     TooLong,
 }
 
-fn unreadable(pages: &Pages<'_>, reason: &Reason) -> String {
+fn unreadable(pages: &PageCache<'_>, reason: &Reason) -> String {
     match reason {
         _ if pages.are_used_up() => too_far(),
         Reason::Unreadable(at) => format!("its links lead to {at:#x}, which cannot be read"),
@@ -67,7 +67,7 @@ pub(super) fn tree(
     page: &mut Page,
     entry: &dyn Fn(u64) -> Option<Entry>,
 ) -> Result<(), String> {
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walker = reader.over(&pages);
     // Nodes whose left subtree is done, with their right links.
     let mut path: Vec<(u64, u64)> = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn chain(
     page: &mut Page,
     entry: &dyn Fn(u64) -> Option<Entry>,
 ) -> Result<(u64, End), String> {
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walker = reader.over(&pages);
     let mut node = chain.first;
     let mut behind = chain.back.map(|(_, list)| list);

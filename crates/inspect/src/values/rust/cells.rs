@@ -1,6 +1,6 @@
 //! Cells and locks: their contents, and their state in a note.
 
-use super::{Flaw, Known, argument_of, broken, held, variant_name};
+use super::{Flaw, OrUnknownLayout, argument_of, broken, held, variant_name};
 use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::location::Unavailable;

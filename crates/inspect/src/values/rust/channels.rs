@@ -3,9 +3,9 @@
 //! The standard library has the layout of `crossbeam-channel`: a list of blocks, a ring of slots, or no storage.
 
 use super::tables::{MAX_STEPS, collected, offset, ordered, stuck};
-use super::{Flaw, Known, broken, held, pointed_to, shown, variant_name};
+use super::{Flaw, OrUnknownLayout, broken, held, pointed_to, shown, variant_name};
 use crate::Address;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::{Limit, Sequence, View};
 use crate::values::{Contents, Reader, Value, names};
@@ -86,7 +86,7 @@ pub(super) fn list(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<V
         offset(&reader.field(&slot, "state").known()?)?,
     );
     let mut page = Page::new(limit, false);
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walk = reader.over(&pages);
     let mut flaw = None;
     for _ in 0..MAX_STEPS {

@@ -1,9 +1,9 @@
 //! Types of widely used crates, as their users know them. They are recognised by their paths, and their members by name, as for the
 //! standard library. A type with an unknown layout is shown with its plain fields.
 
-use super::tables::{Given, Slots, collected, offset};
+use super::tables::{EntryPart, Slots, collected, offset};
 use super::{
-    Flaw, Known, argument, argument_of, broken, held, payload, sequences, tables, text, times,
+    Flaw, OrUnknownLayout, argument, argument_of, broken, held, payload, sequences, tables, text, times,
 };
 use crate::Address;
 use crate::values::entries::Page;
@@ -44,8 +44,8 @@ pub(super) fn view(
     match path {
         "hashbrown::map::HashMap" => tables::hash(reader, value, false, limit),
         "hashbrown::set::HashSet" => tables::hash(reader, value, true, limit),
-        "indexmap::map::IndexMap" => indexed(reader, value, Given::Entries, limit),
-        "indexmap::set::IndexSet" => indexed(reader, value, Given::Keys, limit),
+        "indexmap::map::IndexMap" => indexed(reader, value, EntryPart::Entries, limit),
+        "indexmap::set::IndexSet" => indexed(reader, value, EntryPart::Keys, limit),
         "smallvec::SmallVec" => small_vec(reader, value, aggregate),
         "arrayvec::arrayvec::ArrayVec" => array_vec(reader, value, &field("xs")?),
         "arrayvec::array_string::ArrayString" => {
@@ -164,7 +164,7 @@ fn heap(reader: &Reader<'_>, data: &Value) -> Result<(u64, u64), Flaw> {
 }
 
 /// `IndexMap` and `IndexSet`: entries are contiguous, in insertion order.
-fn indexed(reader: &Reader<'_>, value: &Value, given: Given, limit: Limit) -> Result<View, Flaw> {
+fn indexed(reader: &Reader<'_>, value: &Value, given: EntryPart, limit: Limit) -> Result<View, Flaw> {
     let entries = reader.find(value, "entries").known()?;
     let bucket = entries.sibling(argument_of(reader, &entries), Contents::Memory(Address(0)));
     let size = reader.size_of(&bucket).known()?;
@@ -176,7 +176,7 @@ fn indexed(reader: &Reader<'_>, value: &Value, given: Given, limit: Limit) -> Re
     };
     let key = offset(&slots.key)?;
     let content = slots.value.as_ref().map_or(Ok(0), offset)?;
-    let mut page = Page::new(limit, given == Given::Entries);
+    let mut page = Page::new(limit, given == EntryPart::Entries);
     page.skip(page.before().min(length));
     while !page.is_full(length) {
         let start = address.wrapping_add(size.wrapping_mul(page.position()));

@@ -1,7 +1,7 @@
 //! Iterators of the standard library, shown as their remaining items.
 
-use super::tables::Given;
-use super::{Flaw, Known, sequences, tables, text, trees};
+use super::tables::EntryPart;
+use super::{Flaw, OrUnknownLayout, sequences, tables, text, trees};
 use crate::values::view::{Limit, View};
 use crate::values::{Reader, Value};
 use dapple_symbols::types::Aggregate;
@@ -40,11 +40,11 @@ pub(super) fn view(
             tables::list(reader, value, true, limit)
         }
         ("std::collections::hash::map" | "std::collections::hash::set", _) => {
-            let given = Given::by(name, module.ends_with("set")).known()?;
+            let given = EntryPart::by(name, module.ends_with("set")).known()?;
             tables::rest_of_hash(reader, value, given, limit)
         }
         ("alloc::collections::btree::map" | "alloc::collections::btree::set", _) => {
-            let given = Given::by(name, module.ends_with("set")).known()?;
+            let given = EntryPart::by(name, module.ends_with("set")).known()?;
             trees::rest(reader, value, given, limit)
         }
         ("core::option" | "core::result", "Iter" | "IterMut" | "IntoIter") => {

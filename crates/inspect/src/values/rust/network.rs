@@ -1,6 +1,6 @@
 //! Network addresses in their usual notation: `127.0.0.1`, `[::1]:443`.
 
-use super::{Flaw, Known};
+use super::{Flaw, OrUnknownLayout};
 use crate::values::view::View;
 use crate::values::{Reader, Value, contents};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};

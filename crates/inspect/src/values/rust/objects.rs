@@ -1,7 +1,7 @@
 //! Fat pointers: to slices and strings (for structs that end in those, see `tails`), and to trait objects, whose vtable identifies their
 //! type.
 
-use super::{Flaw, Known, sequences, tails};
+use super::{Flaw, OrUnknownLayout, sequences, tails};
 use crate::Address;
 use crate::values::view::{Limit, Shows, View};
 use crate::values::{Contents, Reader, Value, contents, names};

@@ -1,7 +1,7 @@
 //! `Rc`, `Arc` and `Weak`: their shared value, and their counts.
 
 use super::objects::{self, Fat};
-use super::{Flaw, Known, argument, broken, sequences, tails};
+use super::{Flaw, OrUnknownLayout, argument, broken, sequences, tails};
 use crate::Address;
 use crate::values::view::{Limit, View};
 use crate::values::{Contents, NamedValue, Reader, Value, names};

@@ -1,6 +1,6 @@
 //! Ranges as in source code: `1..10`, `'a'..='z'`, `..5`.
 
-use super::{Flaw, Known};
+use super::{Flaw, OrUnknownLayout};
 use crate::values::names;
 use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Reader, Value};

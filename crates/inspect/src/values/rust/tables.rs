@@ -1,8 +1,8 @@
 //! Rust's hash tables and linked lists, and the remaining items of iterators over them. Walked no further than requested.
 
-use super::{Flaw, Known, argument, broken};
+use super::{Flaw, OrUnknownLayout, argument, broken};
 use crate::Address;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::entries::{Entries, Entry, Page};
 use crate::values::view::{Limit, SHORT, View};
 use crate::values::{Contents, Reader, Value, contents, names};
@@ -22,22 +22,22 @@ pub(super) const MAX_STEPS: u64 = 1 << 24;
 
 /// The part of an entry to show: a map shows all of it, a set its keys, an iterator depends on its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum EntryPart {
     Entries,
     Keys,
     Values,
 }
 
-impl Given {
+impl EntryPart {
     /// What an iterator over a map or a set yields, by its name; `None`: another type.
-    pub(super) fn by(iterator: &str, is_set: bool) -> Option<Given> {
+    pub(super) fn by(iterator: &str, is_set: bool) -> Option<EntryPart> {
         Some(match iterator {
             "Iter" | "IterMut" | "IntoIter" | "Drain" | "Range" | "RangeMut" => match is_set {
-                true => Given::Keys,
-                false => Given::Entries,
+                true => EntryPart::Keys,
+                false => EntryPart::Entries,
             },
-            "Keys" | "IntoKeys" => Given::Keys,
-            "Values" | "ValuesMut" | "IntoValues" => Given::Values,
+            "Keys" | "IntoKeys" => EntryPart::Keys,
+            "Values" | "ValuesMut" | "IntoValues" => EntryPart::Values,
             _ => return None,
         })
     }
@@ -57,7 +57,7 @@ pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result
 }
 
 /// The reason why a walk can't continue.
-pub(super) fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> String {
+pub(super) fn stuck(reader: &Reader<'_>, pages: &PageCache<'_>, flaw: Flaw) -> String {
     match flaw {
         Flaw::Unreadable(_) if pages.are_used_up() => "too far in to be walked to".to_owned(),
         Flaw::Unreadable(reason) => {
@@ -71,7 +71,7 @@ pub(super) fn stuck(reader: &Reader<'_>, pages: &Pages<'_>, flaw: Flaw) -> Strin
 
 /// The types and offsets of an entry's key and value.
 pub(super) struct Slots {
-    pub given: Given,
+    pub given: EntryPart,
     pub key: Value,
     /// `None` for a set.
     pub value: Option<Value>,
@@ -85,11 +85,11 @@ impl Slots {
             value
         };
         match (&self.value, self.given) {
-            (Some(slot), Given::Entries) => Entry {
+            (Some(slot), EntryPart::Entries) => Entry {
                 key: Some(at(&self.key, key)),
                 value: at(slot, value),
             },
-            (Some(slot), Given::Values) => Entry {
+            (Some(slot), EntryPart::Values) => Entry {
                 key: None,
                 value: at(slot, value),
             },
@@ -102,7 +102,7 @@ impl Slots {
 
     /// Items of an iterator are shown as a list; the order of a map or a set has no meaning.
     pub(super) fn shown(&self, entries: Entries, is_iterator: bool) -> View {
-        match is_iterator && self.given != Given::Entries {
+        match is_iterator && self.given != EntryPart::Entries {
             true => ordered(entries),
             false => View::Entries(entries),
         }
@@ -115,7 +115,7 @@ pub(super) fn offset(part: &Value) -> Result<u64, Flaw> {
 }
 
 /// The layout of an entry that is a tuple of key and value, where a set's value is `()`.
-fn pair(reader: &Reader<'_>, element: &Value, given: Given) -> Result<Slots, Flaw> {
+fn pair(reader: &Reader<'_>, element: &Value, given: EntryPart) -> Result<Slots, Flaw> {
     Ok(Slots {
         given,
         key: reader.field(element, "__0").known()?,
@@ -138,8 +138,8 @@ pub(super) fn hash(
     let element = table.sibling(argument(aggregate), Contents::Memory(Address(0)));
     let size = reader.size_of(&element).known()?;
     let given = match is_set {
-        true => Given::Keys,
-        false => Given::Entries,
+        true => EntryPart::Keys,
+        false => EntryPart::Entries,
     };
     let slots = pair(reader, &element, given)?;
     let key = offset(&slots.key)?;
@@ -260,7 +260,7 @@ fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Fl
 pub(super) fn rest_of_hash(
     reader: &Reader<'_>,
     value: &Value,
-    given: Given,
+    given: EntryPart,
     limit: Limit,
 ) -> Result<View, Flaw> {
     let is_iter = |_: Option<&str>, type_: &Type| names::base_name(&type_.name) == "RawIter";
@@ -295,7 +295,7 @@ pub(super) fn rest_of_hash(
             "{items} entries left, and {control:#x} to {end:#x}"
         ));
     }
-    let mut page = Page::new(limit, given == Given::Entries);
+    let mut page = Page::new(limit, given == EntryPart::Entries);
     let entry = |start: u64| slots.entry(start.wrapping_add(key), start.wrapping_add(held));
     for bit in (0..GROUP).filter(|bit| used >> bit & 1 == 1) {
         if !page.is_full(items) {
@@ -309,7 +309,7 @@ pub(super) fn rest_of_hash(
         count: ahead.checked_next_multiple_of(GROUP).known()?,
         size,
     };
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walked = behind.walk(&reader.over(&pages), items, limit, &mut page, &entry);
     let flaw = walked.unwrap_or_else(|flaw| Some(stuck(reader, &pages, flaw)));
     Ok(slots.shown(collected(page, items, flaw)?, true))
@@ -362,11 +362,11 @@ pub(super) fn list(
     let part = |name: &str| offset(&reader.field(&node, name).known()?);
     let (next, previous, at) = (part("next")?, part("prev")?, offset(&element)?);
     let slots = Slots {
-        given: Given::Keys,
+        given: EntryPart::Keys,
         key: element,
         value: None,
     };
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walk = reader.over(&pages);
     let mut before = (!is_iterator).then_some(0);
     let (mut place, mut flaw) = (head, None);

@@ -1,6 +1,6 @@
 //! Wakers and contexts of futures, shown as what they wake.
 
-use super::{Flaw, Known, objects, pointed_to, shown};
+use super::{Flaw, OrUnknownLayout, objects, pointed_to, shown};
 use crate::Address;
 use crate::values::view::View;
 use crate::values::{Contents, Reader, Value, names};

@@ -1,6 +1,6 @@
 //! Threads and synchronisation types: thread handles with name and result, barriers, `Once`.
 
-use super::{Flaw, Known, cells, payload, pointed_to, shown};
+use super::{Flaw, OrUnknownLayout, cells, payload, pointed_to, shown};
 use crate::values::view::View;
 use crate::values::{Reader, Value};
 

@@ -1,6 +1,6 @@
 //! Durations as `{:?}` writes them, instants in seconds of their clock, and the system's time as a date.
 
-use super::{Flaw, Known, broken};
+use super::{Flaw, OrUnknownLayout, broken};
 use crate::values::view::View;
 use crate::values::{Reader, Value, contents};
 use std::time::Duration;

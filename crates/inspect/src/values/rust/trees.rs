@@ -1,9 +1,9 @@
 //! Rust's B-trees, and the remaining items of iterators over them. Walked no further than requested.
 
-use super::tables::{Given, MAX_STEPS, Slots, collected, offset, stuck};
-use super::{Flaw, Known, broken, held};
+use super::tables::{EntryPart, MAX_STEPS, Slots, collected, offset, stuck};
+use super::{Flaw, OrUnknownLayout, broken, held};
 use crate::Address;
-use crate::pages::Pages;
+use crate::pages::PageCache;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::{Limit, View};
 use crate::values::{Contents, Reader, Value, contents};
@@ -55,12 +55,12 @@ pub(super) fn tree(
         return broken(format!("{length} entries without a root"));
     };
     let given = match is_set {
-        true => Given::Keys,
-        false => Given::Entries,
+        true => EntryPart::Keys,
+        false => EntryPart::Entries,
     };
     let height = Tree::height(reader, &root)?;
     let (node, tree) = Tree::at(reader, &root, height, given)?;
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walk = reader.over(&pages);
     let end = tree.walk(&walk, node, length, &mut page);
     let flaw = end.err().map(|flaw| stuck(reader, &pages, flaw));
@@ -71,7 +71,7 @@ pub(super) fn tree(
 pub(super) fn rest(
     reader: &Reader<'_>,
     value: &Value,
-    given: Given,
+    given: EntryPart,
     limit: Limit,
 ) -> Result<View, Flaw> {
     // An iterator over a range doesn't store a length.
@@ -82,7 +82,7 @@ pub(super) fn rest(
     if let Some(length) = length.filter(|length| *length > super::MAX_OBJECT) {
         return broken(format!("its length is {length}"));
     }
-    let mut page = Page::new(limit, given == Given::Entries);
+    let mut page = Page::new(limit, given == EntryPart::Entries);
     let front = super::payload(reader, &reader.find(value, "front").known()?);
     let (Some(front), 1..) = (front, length.unwrap_or(u64::MAX)) else {
         return match length.unwrap_or(0) {
@@ -91,7 +91,7 @@ pub(super) fn rest(
         };
     };
     let (edge, tree) = Tree::edge(reader, &front, given)?;
-    let pages = Pages::new(reader.memory);
+    let pages = PageCache::new(reader.memory);
     let walk = reader.over(&pages);
     let edge = match edge {
         Edge::Root(root) => tree.first_edge(&walk, root)?,
@@ -151,7 +151,7 @@ impl Tree {
         reader: &Reader<'_>,
         node: &Value,
         height: u64,
-        given: Given,
+        given: EntryPart,
     ) -> Result<(Place, Tree), Flaw> {
         let pointer = reader.find_pointer(node).known()?;
         let TypeKind::Pointer(_, leaf) = reader.resolve(&pointer).known()?.type_.kind else {
@@ -167,7 +167,7 @@ impl Tree {
     }
 
     /// The position of a `Handle` or a `LazyLeafHandle`.
-    fn edge(reader: &Reader<'_>, handle: &Value, given: Given) -> Result<(Edge, Tree), Flaw> {
+    fn edge(reader: &Reader<'_>, handle: &Value, given: EntryPart) -> Result<(Edge, Tree), Flaw> {
         let is_lazy = reader.field(handle, "idx").is_none();
         let handle = match is_lazy {
             true => super::payload(reader, handle).known()?,
@@ -288,7 +288,7 @@ impl Tree {
     }
 
     /// The layout, from a leaf node's value at address 0.
-    fn of(reader: &Reader<'_>, leaf: &Value, given: Given) -> Result<Tree, Flaw> {
+    fn of(reader: &Reader<'_>, leaf: &Value, given: EntryPart) -> Result<Tree, Flaw> {
         let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
             let array = reader.field(leaf, name).known()?;
             let type_ = reader.resolve(&array).known()?.type_;
