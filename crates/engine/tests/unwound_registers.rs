@@ -8,7 +8,7 @@
 
 use crate::support::{Debuggee, Outcome, inline};
 use dapple_engine::event::StopReason;
-use dapple_engine::frame::{SharedFrame, PhysicalFrame};
+use dapple_engine::frame::{PhysicalFrame, SharedFrame};
 use dapple_engine::registers::{NAMES, Registers};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};

@@ -316,7 +316,11 @@ impl Arguments {
             integers: self.integers.iter().map(value).collect(),
             vectors: self.vectors.clone(),
             sp,
-            lasting_start: if self.lasting { lasting_start } else { u64::MAX },
+            lasting_start: if self.lasting {
+                lasting_start
+            } else {
+                u64::MAX
+            },
             kept: self
                 .kept
                 .and_then(|index| places.get(index).copied())

@@ -271,7 +271,11 @@ fn just_before<'a>(scene: &'a SignalContext<'_>, address: u64) -> Option<(u64, &
 }
 
 /// The stack that an access below it has overflown: the thread's own, which begins above the address.
-fn overflown_stack<'a>(scene: &'a SignalContext<'_>, address: u64, access: Access) -> Option<&'a Mapping> {
+fn overflown_stack<'a>(
+    scene: &'a SignalContext<'_>,
+    address: u64,
+    access: Access,
+) -> Option<&'a Mapping> {
     let sp = (scene.register)(STACK_POINTER)?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
     if access == Access::Execute || !by_stack_pointer {

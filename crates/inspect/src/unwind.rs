@@ -5,7 +5,7 @@
 //! prevents endless loops on garbage. The exception is a signal trampoline, whose handler may have run on an alternate stack.
 
 use crate::Address;
-use crate::frame::{PhysicalFrame, CallerSaved};
+use crate::frame::{CallerSaved, PhysicalFrame};
 use crate::modules::{LoadedModule, Modules};
 use dapple_arch::Memory;
 use dapple_arch::abi::is_callee_saved;
@@ -224,7 +224,12 @@ pub enum SavedAt {
 }
 
 /// Where `frame` stores the value that `register` has in its caller.
-pub fn saved_at(frame: &PhysicalFrame, register: u16, modules: &Modules, memory: &dyn Memory) -> SavedAt {
+pub fn saved_at(
+    frame: &PhysicalFrame,
+    register: u16,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> SavedAt {
     let (Some(cfa), Some(rules)) = (frame.cfa, find_rules(frame.lookup, modules)) else {
         return SavedAt::Nowhere;
     };
@@ -236,7 +241,9 @@ pub fn saved_at(frame: &PhysicalFrame, register: u16, modules: &Modules, memory:
         None if is_callee_saved(register) => SavedAt::Register(register),
         Some(RegisterRule::SameValue) => SavedAt::Register(register),
         Some(RegisterRule::Register(other)) => SavedAt::Register(*other),
-        Some(RegisterRule::Offset(offset)) => SavedAt::Memory(Address(cfa.0.wrapping_add_signed(*offset))),
+        Some(RegisterRule::Offset(offset)) => {
+            SavedAt::Memory(Address(cfa.0.wrapping_add_signed(*offset)))
+        }
         Some(RegisterRule::Expression(expression)) => {
             let context = FrameContext::new(frame, modules, memory);
             match evaluate_cfi(expression, Some(cfa.0), &context) {

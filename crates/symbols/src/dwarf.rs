@@ -90,7 +90,7 @@ pub(crate) struct Dwarf<'a> {
     /// The number of slots that are the module's own units.
     own_count: usize,
     /// Units of files opened later; they are numbered after `slots`.
-    more: boxcar::Vec<Slot<'a>>,
+    companion_units: boxcar::Vec<Slot<'a>>,
     split: Arc<SplitFiles<'a>>,
     addresses: OnceLock<AddressMap>,
     /// By base name; see [`Dwarf::lookup_line`].
@@ -155,7 +155,7 @@ pub(crate) struct Unit<'a> {
     pub directory: PathBuf,
     compilation: OnceLock<Compilation>,
     partial: bool,
-    served: OnceLock<Language>,
+    inherited_language: OnceLock<Language>,
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Arc<Lines>>,
     entries: OnceLock<Index<'a>>,
@@ -188,16 +188,20 @@ impl<'a> Unit<'a> {
 
     pub fn language(&self) -> Language {
         match self.compilation().language {
-            Language::Other => self.served.get().copied().unwrap_or(Language::Other),
+            Language::Other => self
+                .inherited_language
+                .get()
+                .copied()
+                .unwrap_or(Language::Other),
             known => known,
         }
     }
 
     /// Notes that `other` refers to this unit. The partial units that `dwz` makes have no language of their own; they get
     /// the language of the first unit that refers to them.
-    pub fn serve(&self, other: &Unit<'a>) {
+    pub fn inherit_language(&self, other: &Unit<'a>) {
         if self.partial && self.index != other.index && other.language() != Language::Other {
-            self.served.get_or_init(|| other.language());
+            self.inherited_language.get_or_init(|| other.language());
         }
     }
 
@@ -270,7 +274,7 @@ impl<'a> Dwarf<'a> {
             source,
             slots,
             own_count,
-            more: boxcar::Vec::new(),
+            companion_units: boxcar::Vec::new(),
             split: Arc::new(SplitFiles::new(files)),
             addresses: OnceLock::new(),
             files_called: Mutex::default(),
@@ -304,7 +308,9 @@ impl<'a> Dwarf<'a> {
         let number = index as usize;
         let slot = match self.slots.get(number) {
             Some(slot) => slot,
-            None => self.more.get(number.checked_sub(self.first_of_more())?)?,
+            None => self
+                .companion_units
+                .get(number.checked_sub(self.first_of_companions())?)?,
         };
         slot.unit
             .get_or_init(|| self.read_unit(index, slot))
@@ -327,12 +333,12 @@ impl<'a> Dwarf<'a> {
         source: Arc<Source<'a>>,
         origin: Origin<'a>,
     ) -> u32 {
-        let index = self.more.push(Slot::new(header, source, origin));
-        (self.first_of_more() + index) as u32
+        let index = self.companion_units.push(Slot::new(header, source, origin));
+        (self.first_of_companions() + index) as u32
     }
 
-    fn first_of_more(&self) -> usize {
-        self.slots.len() + self.files.numbers_used
+    fn first_of_companions(&self) -> usize {
+        self.slots.len() + self.files.reserved_unit_numbers
     }
 
     /// A unit's header, sections and origin, without reading the unit.
@@ -369,7 +375,7 @@ impl<'a> Dwarf<'a> {
         Some(Box::new(Unit {
             index,
             partial: own.is_partial(),
-            served: OnceLock::new(),
+            inherited_language: OnceLock::new(),
             own,
             split,
             directory,
@@ -535,7 +541,7 @@ impl<'a> Dwarf<'a> {
             AttributeValue::DebugTypesRef(signature) => self.type_with_signature(unit, signature.0),
             _ => None,
         }?;
-        found.serve(unit);
+        found.inherit_language(unit);
         Some((found, offset))
     }
 

@@ -87,7 +87,7 @@ pub(crate) struct Elf {
     /// Address ranges that may contain code.
     code: Vec<Range<u64>>,
     /// Address ranges that may contain variables.
-    places: Vec<Range<u64>>,
+    data_ranges: Vec<Range<u64>>,
     pub eh_frame_hdr: Option<(u64, u64)>,
     pub problems: Vec<Error>,
 }
@@ -173,7 +173,7 @@ impl Elf {
             segments,
             sections,
             code: Vec::new(),
-            places: Vec::new(),
+            data_ranges: Vec::new(),
             eh_frame_hdr,
             problems,
         };
@@ -183,7 +183,7 @@ impl Elf {
             _ => ModuleKind::SharedObject,
         };
         elf.code = elf.ranges(Section::has_code, |segment| segment.executable);
-        elf.places = elf.ranges(Section::has_addresses, |_| true);
+        elf.data_ranges = elf.ranges(Section::has_addresses, |_| true);
         Ok(elf)
     }
 
@@ -254,9 +254,9 @@ impl Elf {
 
     /// Whether a variable can be at `address`. Variables that the linker discarded have 0, −1 or −2. A variable of size
     /// zero may be at the end of its section.
-    pub fn is_place(&self, address: u64) -> bool {
-        let mut places = self.places.iter();
-        places.any(|range| range.contains(&address) || range.end == address)
+    pub fn may_be_variable(&self, address: u64) -> bool {
+        let mut data_ranges = self.data_ranges.iter();
+        data_ranges.any(|range| range.contains(&address) || range.end == address)
     }
 
     /// The address ranges of the matching sections. If section headers were stripped, those of the matching segments

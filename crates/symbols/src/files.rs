@@ -53,8 +53,8 @@ impl ElfFile {
 
     /// Compares the file on disk with the mapped one and returns whether it has changed. If only the time differs, the
     /// file is the same if it still has the same build id.
-    pub fn look(&self) -> bool {
-        self.bytes.look(|| {
+    pub fn check_for_change(&self) -> bool {
+        self.bytes.check_for_change(|| {
             let now = Elf::parse_companion(&self.elf.path, &self.bytes);
             now.is_ok_and(|now| now.build_id.is_some() && now.build_id == self.elf.build_id)
         })
@@ -209,7 +209,7 @@ pub(crate) struct Files {
     gone: FxHashSet<PathBuf>,
     changes: Changes,
     /// The count of unit numbers reserved for companions before the last change on disk; these numbers are not reused.
-    pub numbers_used: usize,
+    pub reserved_unit_numbers: usize,
     searches: Mutex<Vec<Search>>,
     warnings: Mutex<Warnings>,
     /// The cache for the module's index, if one is used.
@@ -227,7 +227,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn look(&self, look: impl FnOnce() -> bool) -> bool {
+    fn check_for_change(&self, check: impl FnOnce() -> bool) -> bool {
         if self.seen.load(Ordering::Relaxed) {
             return true;
         }
@@ -240,7 +240,7 @@ impl Changes {
         }
         self.looked.store(now, Ordering::Relaxed);
         self.replaced.store(replaced, Ordering::Relaxed);
-        let changed = look();
+        let changed = check();
         if changed {
             self.seen.store(true, Ordering::Relaxed);
         }
@@ -248,7 +248,7 @@ impl Changes {
     }
 
     /// Makes the next look access the disk, however recent the last one was.
-    fn look_at_once(&self) {
+    fn check_now(&self) {
         self.looked.store(0, Ordering::Relaxed);
     }
 }
@@ -297,7 +297,7 @@ impl Files {
             opened: boxcar::Vec::new(),
             gone: FxHashSet::default(),
             changes: Changes::default(),
-            numbers_used: 0,
+            reserved_unit_numbers: 0,
             searches: Mutex::new(searches),
             warnings: Mutex::new(warnings),
             index_cache: OnceLock::new(),
@@ -307,17 +307,20 @@ impl Files {
     /// Whether one of the files has changed on disk since it was opened. Cheap: accesses the disk at most once per
     /// [`LOOK_EACH`].
     pub fn have_changed(&self) -> bool {
-        self.changes.look(|| {
+        self.changes.check_for_change(|| {
             let opened = self.opened.iter().map(|(_, file)| file);
             // Looks at every file even after one has changed, so that all changes are known together.
-            let looks = self.main_and_debug().chain(opened).map(ElfFile::look);
+            let looks = self
+                .main_and_debug()
+                .chain(opened)
+                .map(ElfFile::check_for_change);
             looks.fold(false, |any, changed| any | changed)
         })
     }
 
     /// Like [`Files::have_changed`], but always accesses the disk.
     pub fn have_changed_by_now(&self) -> bool {
-        self.changes.look_at_once();
+        self.changes.check_now();
         self.have_changed()
     }
 
@@ -346,7 +349,7 @@ impl Files {
             mini: OnceLock::new(),
             opened: boxcar::Vec::new(),
             changes: Changes::default(),
-            numbers_used: self.numbers_used + MOST_UNITS_OF_COMPANIONS,
+            reserved_unit_numbers: self.reserved_unit_numbers + MOST_UNITS_OF_COMPANIONS,
             searches: Mutex::new(self.searches()),
             warnings: Mutex::new(Warnings::default()),
             index_cache: self.index_cache.clone(),

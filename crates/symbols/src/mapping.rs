@@ -2,7 +2,7 @@
 //!
 //! The mapping is private and read-only. A linker that writes a new file and renames it leaves the mapped file intact.
 //! Truncating or writing the file in place is handled here: [`crate::bus_errors`] keeps the process alive when pages are
-//! lost, and [`Bytes::look`] compares the file with the one that was mapped.
+//! lost, and [`Bytes::check_for_change`] compares the file with the one that was mapped.
 
 use crate::Error;
 use crate::bus_errors::Guard;
@@ -68,7 +68,7 @@ impl Bytes {
         let file = File::open(path).map_err(open_error)?;
         // SAFETY: the map is read-only and private and lives as long as `Bytes`. If another process truncates or
         // overwrites the file in place, the bytes change under us: every reader takes them for untrusted input, lost
-        // pages are replaced by zeros (`guard`), and `look` reports that the file is no longer the one that was mapped.
+        // pages are replaced by zeros (`guard`), and `check_for_change` reports that the file is no longer the one that was mapped.
         let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
         let metadata = file.metadata().map_err(open_error)?;
         Ok(Bytes::Mapped(Box::new(Mapped {
@@ -102,7 +102,7 @@ impl Bytes {
     /// path is not a change: the mapped file can then no longer be reached to be written.
     ///
     /// `is_same` compares the contents if only the time differs, as after `touch`.
-    pub(crate) fn look(&self, is_same: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn check_for_change(&self, is_same: impl FnOnce() -> bool) -> bool {
         let Bytes::Mapped(mapped) = self else {
             return false;
         };

@@ -41,7 +41,7 @@ pub enum DebugInfo {
 pub struct Module {
     cell: Cell,
     /// The replacement, without the changed files, after a file has changed on disk.
-    left: OnceLock<Box<Module>>,
+    replacement: OnceLock<Box<Module>>,
 }
 
 self_cell::self_cell!(
@@ -110,7 +110,7 @@ impl Module {
         let cell = Cell::new(files, |files| Decoded::new(files));
         Module {
             cell,
-            left: OnceLock::new(),
+            replacement: OnceLock::new(),
         }
     }
 
@@ -118,19 +118,19 @@ impl Module {
     /// given up, because decoding would go on with a file of another build.
     fn current(&self) -> &Module {
         let mut current = self;
-        while let Some(left) = current.left.get() {
-            current = left;
+        while let Some(replacement) = current.replacement.get() {
+            current = replacement;
         }
         let files = current.cell.borrow_owner();
         if !files.have_changed() {
             return current;
         }
-        current.left.get_or_init(|| {
-            let left = Module::new(files.without_changed());
+        current.replacement.get_or_init(|| {
+            let replacement = Module::new(files.without_changed());
             if let Some(cache) = files.index_cache.get() {
-                left.use_index_cache(cache);
+                replacement.use_index_cache(cache);
             }
-            Box::new(left)
+            Box::new(replacement)
         })
     }
 

@@ -127,7 +127,8 @@ impl Expression {
         if !self.ready.contains_key(&here.address()) {
             let parsed = Parsed::calling(&self.text, here.language());
             let ready = parsed.map(|parsed| {
-                let quick = Prepared::new(&parsed, here.modules, here.address(), here.inline_depth());
+                let quick =
+                    Prepared::new(&parsed, here.modules, here.address(), here.inline_depth());
                 Ready { parsed, quick }
             });
             self.ready.insert(here.address(), ready);

@@ -73,7 +73,7 @@ pub(crate) enum Absence {
 pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Option<Places> {
     // A pattern with a path says itself whose functions it means.
     let whose = match expression.text().contains("::") {
-        true => Whose::Anyones,
+        true => Whose::All,
         false => Whose::OwnFirst,
     };
     let matches = match module.is_distributions() {
@@ -84,7 +84,7 @@ pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Op
     let places = find(module, EXPRESSION, matches.functions)?;
     Some(Places {
         in_libraries: matches.of_libraries,
-        beyond: matches.beyond,
+        beyond: matches.omitted,
         ..places
     })
 }

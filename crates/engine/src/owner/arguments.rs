@@ -202,7 +202,7 @@ impl Owner {
                 let value = eval::evaluate(&variable.name, frame, &reader);
                 let in_memory =
                     value.is_ok_and(|named| matches!(named.value.contents, Contents::Memory(_)));
-                in_memory && !module.module.has_several_homes(variable)
+                in_memory && !module.module.has_location_list(variable)
             })
     }
 

@@ -141,7 +141,7 @@ impl Owner {
         let at = module.to_file(frame.physical.lookup);
         let variables = module.module.variables_at(at, frame.inline_depth);
         let found = variables.iter().rfind(|variable| variable.name == name);
-        found.is_some_and(|variable| module.module.has_several_homes(variable))
+        found.is_some_and(|variable| module.module.has_location_list(variable))
     }
 
     /// A thread has ended, and all its frames with it.

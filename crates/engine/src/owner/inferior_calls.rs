@@ -20,7 +20,7 @@ use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::abi::RESULT;
 use dapple_arch::registers::user::UserRegisters;
-use dapple_inspect::calls::{Call, CallOptions, CallThreads, PreparedCall, MOST_LEFT, Returned};
+use dapple_inspect::calls::{Call, CallOptions, CallThreads, MOST_LEFT, PreparedCall, Returned};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::values::results::{self, ResultRegisters};

@@ -8,7 +8,7 @@ use super::Owner;
 use crate::event::ExceptionKind;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
-use dapple_inspect::exceptions::given_up::{self, Termination, RuntimeEntry};
+use dapple_inspect::exceptions::given_up::{self, RuntimeEntry, Termination};
 use dapple_inspect::exceptions::{BreakMode, Exception};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 

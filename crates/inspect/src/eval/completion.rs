@@ -123,7 +123,8 @@ fn receiver(reader: &Reader<'_>, value: &Value, view: &View) -> Option<Receiver>
         View::Sequence(_) | View::Entries(_) => Some(Receiver::Sequence),
         View::Text { .. } => {
             let is_own = value.language == Language::Rust || is_named("basic_string");
-            (is_own || is_named("string") || is_named("basic_string_view")).then_some(Receiver::Text)
+            (is_own || is_named("string") || is_named("basic_string_view"))
+                .then_some(Receiver::Text)
         }
         View::Record(record) => match record.name.as_deref() {
             Some("Some" | "None") => Some(Receiver::Option),
@@ -193,7 +194,9 @@ impl List<'_> {
             let mut raw = value.clone();
             raw.raw = true;
             let receiver = receiver(reader, &value, &view);
-            let methods = receiver.map_or(&[][..], |receiver| builtins::offered(value.language, receiver));
+            let methods = receiver.map_or(&[][..], |receiver| {
+                builtins::offered(value.language, receiver)
+            });
             for method in methods {
                 self.add(method, CompletionKind::Method, String::new);
             }

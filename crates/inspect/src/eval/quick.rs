@@ -6,7 +6,9 @@
 
 use super::Parsed;
 use super::ir::{Binary, Expression, Kind, Scalar, Unary};
-use super::run::arithmetic::{type_literals, compare_pointers, is_untyped, binary_on_numbers, unary};
+use super::run::arithmetic::{
+    binary_on_numbers, compare_pointers, is_untyped, type_literals, unary,
+};
 use super::run::{cast, is_int_alone, promoted};
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
@@ -15,7 +17,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::{FP, NAMES, PC, Registers, SP};
 use dapple_symbols::cfi::CfaRule;
 use dapple_symbols::functions::Language;
-use dapple_symbols::plain_place::PlainPlace;
+use dapple_symbols::plain_place::FixedLocation;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::{Aggregate, Encoding, PointerKind, Type, TypeId, TypeKind};
 use std::cell::Cell;
@@ -270,12 +272,12 @@ impl Maker<'_> {
         let place = self
             .module
             .module
-            .plain_place(variable, self.module.to_file(self.address))?;
+            .fixed_location(variable, self.module.to_file(self.address))?;
         Some(match place {
-            PlainPlace::Address(address) => {
+            FixedLocation::Address(address) => {
                 Made::Memory(Place::At(self.module.to_process(address).0), type_)
             }
-            PlainPlace::FrameOffset(offset) => {
+            FixedLocation::FrameOffset(offset) => {
                 let lookup = self.module.to_file(self.address);
                 let rules = self.module.module.unwind_rules(lookup).ok()??;
                 let CfaRule::RegisterOffset(register, base) = rules.cfa else {
@@ -283,10 +285,10 @@ impl Maker<'_> {
                 };
                 Made::Memory(Place::Near(register, base.checked_add(offset)?), type_)
             }
-            PlainPlace::RegisterOffset(register, offset) => {
+            FixedLocation::RegisterOffset(register, offset) => {
                 Made::Memory(Place::Near(register, offset), type_)
             }
-            PlainPlace::Register(register) => Made::Register(register, type_),
+            FixedLocation::Register(register) => Made::Register(register, type_),
         })
     }
 

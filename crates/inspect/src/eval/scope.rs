@@ -4,7 +4,7 @@
 //! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
-use crate::frame::{Frame, FrameId, SharedFrame, PhysicalFrame};
+use crate::frame::{Frame, FrameId, PhysicalFrame, SharedFrame};
 use crate::modules::LoadedModule;
 use crate::values::{Number, Reader, Value};
 use crate::{Address, Error, ThreadId};

@@ -112,7 +112,12 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
 }
 
 /// Why nothing catches the exception. `frame` is that of the runtime function that the program called.
-pub fn why(frame: &PhysicalFrame, way: RuntimeEntry, object: Option<Object>, space: Space<'_>) -> String {
+pub fn why(
+    frame: &PhysicalFrame,
+    way: RuntimeEntry,
+    object: Option<Object>,
+    space: Space<'_>,
+) -> String {
     if way == RuntimeEntry::Ended {
         let caller = unwind::caller(frame, space.modules, space.memory);
         return caller.map_or_else(
@@ -156,5 +161,8 @@ fn way_of(frame: &PhysicalFrame) -> Option<RuntimeEntry> {
     let symbol = frame.symbol()?;
     let name = symbol.split('@').next().unwrap_or_default();
     let is = |end: &str| name == end || (end.starts_with("17") && name.ends_with(end));
-    RUNTIME_ENTRIES.iter().find(|(end, _)| is(end)).map(|(_, way)| *way)
+    RUNTIME_ENTRIES
+        .iter()
+        .find(|(end, _)| is(end))
+        .map(|(_, way)| *way)
 }

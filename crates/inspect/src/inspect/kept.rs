@@ -9,7 +9,7 @@
 //! call. In that case, only a changed text shows the difference.
 
 use super::{Inspect, Shown, render};
-use crate::frame::{Frame, FrameId, SharedFrame, PhysicalFrame, callers};
+use crate::frame::{Frame, FrameId, PhysicalFrame, SharedFrame, callers};
 use crate::modules::Modules;
 use crate::pages::PageCache;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
@@ -213,7 +213,9 @@ fn homes(
 ) -> Vec<Storage> {
     let mut homes = Vec::new();
     for address in addresses {
-        let module = modules.at(*address).map(|module| Storage::Module(module.id));
+        let module = modules
+            .at(*address)
+            .map(|module| Storage::Module(module.id));
         let home = module.or_else(|| call(*address).map(Storage::Call));
         homes.extend(home.filter(|home| !homes.contains(home)));
     }

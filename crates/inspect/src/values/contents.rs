@@ -2,7 +2,7 @@
 
 use super::{Contents, Reader};
 use crate::Address;
-use crate::frame::{SharedFrame, PhysicalFrame};
+use crate::frame::{PhysicalFrame, SharedFrame};
 use dapple_symbols::location::{Piece, Place, Unavailable};
 
 /// The most bytes that are read for one value; larger ones are read in parts.

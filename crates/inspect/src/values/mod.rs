@@ -326,7 +326,7 @@ impl Reader<'_> {
         match reason {
             Unavailable::OptimizedOut => "<optimized out>".to_owned(),
             Unavailable::NotHere => "<not in scope here>".to_owned(),
-            Unavailable::Dropped => "<dropped by the linker>".to_owned(),
+            Unavailable::Discarded => "<dropped by the linker>".to_owned(),
             Unavailable::Unreadable(address) => format!("<cannot read memory at {address:#x}>"),
             Unavailable::RegisterLost(number) => {
                 format!("<register {} was not saved>", register_name(*number))

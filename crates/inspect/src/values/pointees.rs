@@ -47,7 +47,12 @@ impl Reader<'_> {
     }
 
     /// How the target of a plain pointer is shown; `None`: not at all. `note` is a text about the target.
-    pub(super) fn pointee(&self, target: &Value, note: Option<&str>, depth: usize) -> Option<TargetText> {
+    pub(super) fn pointee(
+        &self,
+        target: &Value,
+        note: Option<&str>,
+        depth: usize,
+    ) -> Option<TargetText> {
         if !self.has_pointees || depth > 0 {
             return None;
         }

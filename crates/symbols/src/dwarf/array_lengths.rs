@@ -1,7 +1,7 @@
 //! Lengths of arrays that are only known at run time: C's variable-length arrays (DWARF 5 §5.13, §2.19).
 
 use crate::dwarf::entries::{Entry, signed, unsigned};
-use crate::dwarf::location::{LocationContext, Place, Pointee};
+use crate::dwarf::location::{EntryInFrame, LocationContext, Place};
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::TypeKind;
 use crate::dwarf::{Dwarf, Reader, Unit};
@@ -71,7 +71,7 @@ impl<'a> Dwarf<'a> {
             .attr_value(dw::DW_AT_type)
             .and_then(|value| self.type_id(unit, value))
             .and_then(|id| self.type_size(id));
-        let variable = Pointee::new(unit.index, offset.0, function);
+        let variable = EntryInFrame::new(unit.index, offset.0, function);
         let pieces = self.locate(variable, size, frame.address, frame.context);
         let [piece] = &pieces.ok()?[..] else {
             return None;

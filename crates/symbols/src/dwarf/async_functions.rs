@@ -168,7 +168,7 @@ impl<'a> Dwarf<'a> {
 
     /// In the body of an `async fn`, removes the variables for the arguments' former places in the future, and unnamed
     /// arguments that a pattern destructures. `block` is the entry of the function or of its inlined copy.
-    pub(crate) fn leave_out_moved(
+    pub(crate) fn remove_moved_arguments(
         &self,
         unit: &Unit<'a>,
         block: usize,

@@ -2,7 +2,7 @@
 //! from the function's entries on first use.
 
 use crate::dwarf::entries::unsigned;
-use crate::dwarf::let_chains::BoundInside;
+use crate::dwarf::let_chains::BindingRanges;
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use gimli::{Attribute, UnitOffset, constants as dw};
 use std::ops::Range;
@@ -66,8 +66,8 @@ pub(crate) struct Blocks {
     pub blocks: Vec<Block>,
     pub variables: Vec<BlockVariable>,
     pub call_sites: Vec<CallSite>,
-    /// See [`Dwarf::bound_inside`].
-    pub bound_inside: OnceLock<Vec<BoundInside>>,
+    /// See [`Dwarf::binding_ranges`].
+    pub binding_ranges: OnceLock<Vec<BindingRanges>>,
 }
 
 impl Blocks {

@@ -28,7 +28,7 @@ pub(crate) struct Index<'a> {
     complete_types: Vec<usize>,
     definitions: OnceLock<FxHashMap<&'a [u8], Vec<usize>>>,
     /// Pointers, arrays and qualified types by their target type.
-    made_of: OnceLock<MadeOf>,
+    derived_types: OnceLock<MadeOf>,
     /// Offsets of Rust function items; see [`Index::is_function_item`].
     function_items: OnceLock<FxHashSet<usize>>,
     /// Offsets of static members' definitions, by unit and offset of the declaration in the class.
@@ -122,13 +122,13 @@ impl<'a> Index<'a> {
     }
 
     /// The offsets of pointers, arrays and qualified types that are made of a type. The first use walks all entries.
-    pub fn made_of(
+    pub fn derived_types(
         &self,
         dwarf: &Dwarf<'a>,
         unit: &Unit<'a>,
         part: Option<(u32, usize)>,
     ) -> &[usize] {
-        let made_of = self.made_of.get_or_init(|| {
+        let derived_types = self.derived_types.get_or_init(|| {
             let mut found = MadeOf::default();
             let mut entries = unit.dw().entries();
             // Ends at an entry that can't be read; the entries behind it are ignored.
@@ -154,7 +154,7 @@ impl<'a> Index<'a> {
             }
             found
         });
-        made_of.get(&part).map_or(&[], Vec::as_slice)
+        derived_types.get(&part).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the entry at `offset`, a pointer to a function, is really a Rust function item: a zero-sized type that

@@ -9,7 +9,7 @@
 use crate::dwarf::blocks::{BlockKind, BlockVariable, Blocks};
 use crate::dwarf::functions::{FunctionId, Language};
 use crate::dwarf::index::FunctionEntry;
-use crate::dwarf::plain_place::PlainPlace;
+use crate::dwarf::plain_place::FixedLocation;
 use crate::dwarf::scopes::VariableKind;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indirect::own_code;
@@ -33,7 +33,7 @@ const LARGEST_TABLE: u64 = 1 << 12;
 
 /// A variable that may be in scope without a value, and the code in which it has one.
 #[derive(Debug)]
-pub(crate) struct BoundInside {
+pub(crate) struct BindingRanges {
     /// The offset of its entry in the unit.
     pub offset: usize,
     pub bound: Vec<Range<u64>>,
@@ -49,12 +49,12 @@ struct Slot {
 
 impl<'a> Dwarf<'a> {
     /// The variables of a function that have a value only in a part of their scope.
-    pub(crate) fn bound_inside(
+    pub(crate) fn binding_ranges(
         &self,
         unit: &Unit<'a>,
         function: &FunctionEntry,
         blocks: &Blocks,
-    ) -> Vec<BoundInside> {
+    ) -> Vec<BindingRanges> {
         if unit.language() != Language::Rust {
             return Vec::new();
         }
@@ -74,7 +74,7 @@ impl<'a> Dwarf<'a> {
         let bound = |bit: usize| flow.ranges_with(1 << bit);
         let numbered = slots.iter().enumerate();
         numbered
-            .map(|(bit, slot)| BoundInside {
+            .map(|(bit, slot)| BindingRanges {
                 offset: slot.offset,
                 bound: bound(bit),
             })
@@ -137,7 +137,8 @@ impl<'a> Dwarf<'a> {
         };
         let found = self.variable(unit, variable.offset, VariableKind::Local, 0, Some(id))?;
         let size = found.type_id.and_then(|id| self.type_size(id));
-        let PlainPlace::RegisterOffset(register, from) = self.plain_place(&found, start)? else {
+        let FixedLocation::RegisterOffset(register, from) = self.fixed_location(&found, start)?
+        else {
             return None;
         };
         let base =

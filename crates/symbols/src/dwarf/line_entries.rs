@@ -19,7 +19,7 @@ impl<'a> Dwarf<'a> {
     /// reached after the line was entered elsewhere, unless it is the lowest: when optimisers merge code behind branches,
     /// it keeps the lines of one branch. The lowest place is also returned if no path to it is known. Empty if the
     /// function can't be followed.
-    pub(crate) fn first_reached(
+    pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],
         places: &[u64],

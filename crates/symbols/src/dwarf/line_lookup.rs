@@ -68,7 +68,7 @@ enum Place {
     Around,
     /// As `Around`, but only according to the unit's functions; the debug information of the code doesn't confirm it. For
     /// example, a constructor's initialisers are on lines of its class, whose other functions may be in other units.
-    AroundPerhaps,
+    PerhapsAround,
     /// Behind the line.
     Behind,
 }
@@ -86,8 +86,8 @@ impl<'a> Dwarf<'a> {
             false => 1,
         };
         let mut found: Vec<(u32, &Path, Vec<u32>)> = Vec::new();
-        let called = self.files_called(base);
-        for (unit, NumberedFile { number, path }) in called.iter() {
+        let files_with_base = self.files_called(base);
+        for (unit, NumberedFile { number, path }) in files_with_base.iter() {
             let score = match *path == file {
                 true => usize::MAX,
                 false => common_suffix(path, &file),
@@ -99,7 +99,7 @@ impl<'a> Dwarf<'a> {
                 found.clear();
                 best = score;
             }
-            // `called` is sorted by unit.
+            // `files_with_base` is sorted by unit.
             match found
                 .iter_mut()
                 .rev()
@@ -211,9 +211,9 @@ impl<'a> Dwarf<'a> {
             for candidate in candidates {
                 match self.place_of(&candidate, line) {
                     Some(Place::Around) => here.push(candidate),
-                    Some(Place::AroundPerhaps) if inside.is_empty() => here.push(candidate),
+                    Some(Place::PerhapsAround) if inside.is_empty() => here.push(candidate),
                     Some(Place::Behind) => behind.push(candidate),
-                    Some(Place::AroundPerhaps) | None => {}
+                    Some(Place::PerhapsAround) | None => {}
                 }
             }
             let found = self.one_per_instance(self.best(here));
@@ -304,7 +304,7 @@ impl<'a> Dwarf<'a> {
         let begins = self.written_in(unit, file, candidate.line).max(declared)?;
         Some(match (begins <= line, declared) {
             (true, Some(_)) => Place::Around,
-            (true, None) => Place::AroundPerhaps,
+            (true, None) => Place::PerhapsAround,
             (false, _) => Place::Behind,
         })
     }
@@ -328,7 +328,7 @@ impl<'a> Dwarf<'a> {
         if instances.iter().any(|(instance, all)| own(instance, all)) {
             instances.retain(|instance, all| own(instance, all));
         }
-        self.leave_out_makers(&mut instances);
+        self.remove_future_makers(&mut instances);
         let mut found = Vec::new();
         for (instance, candidates) in instances {
             let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
@@ -356,7 +356,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// For the lines of an `async fn`, keeps its body, if it has one, and removes the code that makes its future.
-    fn leave_out_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
+    fn remove_future_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
         let entry = |instance: &Instance| match *instance {
             Instance::Code {
                 unit,
@@ -416,7 +416,7 @@ impl<'a> Dwarf<'a> {
                 false => others.insert(row.address),
             };
         }
-        self.first_reached(&function.ranges, &places, &others)
+        self.line_entry_addresses(&function.ranges, &places, &others)
     }
 
     /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before it. The
@@ -557,8 +557,13 @@ impl<'a> Dwarf<'a> {
 
     fn similar_files(&self, file: &Path) -> Vec<PathBuf> {
         let base = file.file_name().map(OsStrExt::as_bytes).unwrap_or(&[]);
-        let called = self.files_called(base);
-        a_few(called.iter().map(|(_, file)| file.path.clone()).collect())
+        let files_with_base = self.files_called(base);
+        a_few(
+            files_with_base
+                .iter()
+                .map(|(_, file)| file.path.clone())
+                .collect(),
+        )
     }
 }
 

@@ -52,7 +52,7 @@ pub enum Unavailable {
     /// There are locations, but none for this address.
     NotHere,
     /// Nothing uses the variable, so the linker discarded it; its address has no meaning.
-    Dropped,
+    Discarded,
     /// Memory at the address can't be read.
     Unreadable(u64),
     /// A register that the location needs was not saved by the called frames.
@@ -88,7 +88,7 @@ pub enum Place {
     /// [`Module::locate_pointee`] locates the object.
     ImplicitPointer {
         /// The object that it points to or into.
-        pointee: Pointee,
+        pointee: EntryInFrame,
         /// The offset from the start of the object, in bytes.
         offset: i64,
     },
@@ -98,15 +98,15 @@ pub enum Place {
 
 /// The object that an implicit pointer points to: its entry and frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pointee {
+pub struct EntryInFrame {
     unit: u32,
     offset: usize,
     function: Option<FunctionId>,
 }
 
-impl Pointee {
-    pub(crate) fn new(unit: u32, offset: usize, function: Option<FunctionId>) -> Pointee {
-        Pointee {
+impl EntryInFrame {
+    pub(crate) fn new(unit: u32, offset: usize, function: Option<FunctionId>) -> EntryInFrame {
+        EntryInFrame {
             unit,
             offset,
             function,
@@ -309,7 +309,7 @@ impl<'a> Evaluator<'_, 'a> {
         let found = self.around.and_then(|around| {
             let reference = AttributeValue::DebugInfoRef(value);
             let (unit, offset) = around.dwarf.resolve(around.unit, reference)?;
-            Some(Pointee {
+            Some(EntryInFrame {
                 unit: unit.index,
                 offset: offset.0,
                 function: around.function,
@@ -371,9 +371,9 @@ impl<'a> Evaluator<'_, 'a> {
 
     fn relocated(&self, address: u64) -> Result<u64, Unavailable> {
         if let Some(around) = self.around
-            && !around.dwarf.is_place(address)
+            && !around.dwarf.may_be_variable(address)
         {
-            return Err(Unavailable::Dropped);
+            return Err(Unavailable::Discarded);
         }
         Ok(address.wrapping_add(self.context.load_bias()))
     }
@@ -548,7 +548,7 @@ impl<'a> Dwarf<'a> {
 
     pub(crate) fn locate(
         &self,
-        variable: Pointee,
+        variable: EntryInFrame,
         size: Option<u64>,
         address: u64,
         context: &dyn LocationContext,

@@ -10,7 +10,7 @@ use gimli::{Expression, Operation, UnitOffset, constants as dw};
 
 /// The location of a variable, valid in every frame at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlainPlace {
+pub enum FixedLocation {
     /// In memory, at an address in file coordinates.
     Address(FileAddress),
     /// In memory, at an offset from the canonical frame address.
@@ -22,7 +22,11 @@ pub enum PlainPlace {
 }
 
 impl<'a> Dwarf<'a> {
-    pub(crate) fn plain_place(&self, variable: &Variable, address: u64) -> Option<PlainPlace> {
+    pub(crate) fn fixed_location(
+        &self,
+        variable: &Variable,
+        address: u64,
+    ) -> Option<FixedLocation> {
         let unit = self.unit(variable.unit)?;
         let chain = self.chain(unit, UnitOffset(variable.offset));
         let (unit, value) = chain.attribute(dw::DW_AT_location)?;
@@ -42,15 +46,17 @@ impl<'a> Dwarf<'a> {
                 register,
                 offset,
                 base_type: UnitOffset(0),
-            } => Some(PlainPlace::RegisterOffset(register.0, offset)),
-            Operation::Register { register } => Some(PlainPlace::Register(register.0)),
+            } => Some(FixedLocation::RegisterOffset(register.0, offset)),
+            Operation::Register { register } => Some(FixedLocation::Register(register.0)),
             _ => None,
         }
     }
 
-    fn at_address(&self, address: u64) -> Option<PlainPlace> {
-        let at = self.is_place(address).then_some(FileAddress(address));
-        at.map(PlainPlace::Address)
+    fn at_address(&self, address: u64) -> Option<FixedLocation> {
+        let at = self
+            .may_be_variable(address)
+            .then_some(FileAddress(address));
+        at.map(FixedLocation::Address)
     }
 
     fn near_frame_base(
@@ -58,7 +64,7 @@ impl<'a> Dwarf<'a> {
         variable: &Variable,
         address: u64,
         offset: i64,
-    ) -> Option<PlainPlace> {
+    ) -> Option<FixedLocation> {
         let function = variable.function?;
         let unit = self.unit(function.unit)?;
         let entry = self.entry(unit, UnitOffset(function.offset))?;
@@ -70,15 +76,15 @@ impl<'a> Dwarf<'a> {
         };
         let base = around.expression(entry.attr_value(dw::DW_AT_frame_base)?);
         match only_operation(base.ok()?, unit)? {
-            Operation::CallFrameCFA => Some(PlainPlace::FrameOffset(offset)),
+            Operation::CallFrameCFA => Some(FixedLocation::FrameOffset(offset)),
             Operation::Register { register } => {
-                Some(PlainPlace::RegisterOffset(register.0, offset))
+                Some(FixedLocation::RegisterOffset(register.0, offset))
             }
             Operation::RegisterOffset {
                 register,
                 offset: base,
                 base_type: UnitOffset(0),
-            } => Some(PlainPlace::RegisterOffset(
+            } => Some(FixedLocation::RegisterOffset(
                 register.0,
                 base.checked_add(offset)?,
             )),

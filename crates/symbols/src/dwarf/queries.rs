@@ -396,7 +396,7 @@ impl<'a> Dwarf<'a> {
             return None;
         };
         let address = self.address_in(unit, expression)?;
-        self.is_place(address).then_some(address)
+        self.may_be_variable(address).then_some(address)
     }
 
     /// Like [`Dwarf::static_address`], but without checking that a variable can be at the address.

@@ -53,7 +53,7 @@ impl<'a> Dwarf<'a> {
         self.children(unit, &entry)
             .iter()
             .any(|child| match child.tag() {
-                dw::DW_TAG_subprogram => self.makes_difference(unit, child, class, id),
+                dw::DW_TAG_subprogram => self.is_nontrivial_method(unit, child, class, id),
                 dw::DW_TAG_member if !is_static(child) => {
                     self.has_difficult_type(unit, child, depth)
                 }
@@ -81,7 +81,7 @@ impl<'a> Dwarf<'a> {
 
     /// Whether a method makes the class non-trivial to copy or destroy: a destructor, a copy or move constructor, or any
     /// virtual method.
-    fn makes_difference(
+    fn is_nontrivial_method(
         &self,
         unit: &Unit<'a>,
         method: &Entry<'a>,

@@ -3,7 +3,7 @@
 use crate::dwarf::blocks::{Block, BlockKind, Blocks};
 use crate::dwarf::entries::Chain;
 use crate::dwarf::functions::{FunctionId, Language, SourcePosition};
-use crate::dwarf::let_chains::BoundInside;
+use crate::dwarf::let_chains::BindingRanges;
 use crate::dwarf::lines::Row;
 use crate::dwarf::name_index::{EntryKind, EntryPlace};
 use crate::dwarf::thread_statics::{STORAGE, written_name};
@@ -81,16 +81,18 @@ impl<'a> Dwarf<'a> {
             unit: unit.index,
             offset: function.offset,
         };
-        let bound_inside = blocks
-            .bound_inside
-            .get_or_init(|| self.bound_inside(unit, function, &blocks));
-        let bound_later = |variable: &Variable, block: u32| {
+        let binding_ranges = blocks
+            .binding_ranges
+            .get_or_init(|| self.binding_ranges(unit, function, &blocks));
+        let is_unbound_pattern = |variable: &Variable, block: u32| {
             let block = &blocks.blocks[block as usize];
-            let inside = bound_inside.iter().find(|it| it.offset == variable.offset);
-            let is_unbound = |it: &BoundInside| !it.bound.iter().any(|at| at.contains(&address));
+            let inside = binding_ranges
+                .iter()
+                .find(|it| it.offset == variable.offset);
+            let is_unbound = |it: &BindingRanges| !it.bound.iter().any(|at| at.contains(&address));
             unit.language() == Language::Rust
                 && (inside.is_some_and(is_unbound)
-                    || self.bound_later(unit, block, variable, address))
+                    || self.is_unbound_pattern(unit, block, variable, address))
         };
         let mut variables = Vec::new();
         for (depth, &block) in frame.iter().enumerate() {
@@ -111,7 +113,7 @@ impl<'a> Dwarf<'a> {
                 };
                 let language = unit.language();
                 if !declared_later(&variable, here.as_ref(), language)
-                    && !bound_later(&variable, block)
+                    && !is_unbound_pattern(&variable, block)
                 {
                     variables.push(variable);
                 }
@@ -119,7 +121,7 @@ impl<'a> Dwarf<'a> {
         }
         if let (Language::Rust, Some(&start)) = (unit.language(), frame.first()) {
             let offset = blocks.blocks[start as usize].offset;
-            self.leave_out_moved(unit, offset, &mut variables);
+            self.remove_moved_arguments(unit, offset, &mut variables);
         }
         variables
     }
@@ -127,7 +129,7 @@ impl<'a> Dwarf<'a> {
     /// Whether a pattern's variable is not bound yet. rustc opens the block of `if let Some(x) = f()` before the call of
     /// `f`: the matched expression is behind the pattern in the line, but computed first. The block of a plain `let`
     /// starts when its value is computed.
-    fn bound_later(
+    fn is_unbound_pattern(
         &self,
         unit: &Unit<'a>,
         block: &Block,
@@ -255,12 +257,12 @@ impl<'a> Dwarf<'a> {
             )
         }) && self
             .address_in(unit, expression)
-            .is_some_and(|address| !self.is_place(address))
+            .is_some_and(|address| !self.may_be_variable(address))
     }
 
     /// Whether a variable can be at this file address.
-    pub(crate) fn is_place(&self, address: u64) -> bool {
-        self.files.main.elf.is_place(address)
+    pub(crate) fn may_be_variable(&self, address: u64) -> bool {
+        self.files.main.elf.may_be_variable(address)
     }
 
     /// The type a `DW_AT_type` refers to.

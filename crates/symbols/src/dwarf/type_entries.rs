@@ -112,7 +112,7 @@ impl<'a> Dwarf<'a> {
         let namespace = self.namespace_of(unit, entry.offset());
         let user = unit;
         let in_unit = |unit: &Unit<'a>| {
-            unit.serve(user);
+            unit.inherit_language(user);
             let mut offsets = self.index(unit).definitions(self, unit, name).iter();
             let offset = *offsets.find(|&&offset| {
                 let chain = self.chain(unit, UnitOffset(offset));

@@ -50,15 +50,15 @@ impl Module {
         Some(FileAddress(range.start)..FileAddress(range.end))
     }
 
-    /// The slots that receive the result of the resolver at `chooser`, by relocations of this module
+    /// The slots that receive the result of the resolver at this address, by relocations of this module
     /// (`R_X86_64_IRELATIVE`).
-    pub fn indirect_slots(&self, chooser: FileAddress) -> Vec<Slot> {
+    pub fn indirect_slots(&self, resolver: FileAddress) -> Vec<Slot> {
         let file = &self.files().main;
         let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
         records
             .filter(|record| {
                 u64_at(record, 8) as u32 == elf::R_X86_64_IRELATIVE.0
-                    && u64_at(record, 16) == chooser.0
+                    && u64_at(record, 16) == resolver.0
             })
             .map(|record| self.slot(u64_at(record, 0)))
             .collect()

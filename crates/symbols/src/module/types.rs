@@ -26,7 +26,7 @@ impl Module {
             units.dedup_by_key(|unit| unit.index);
             let part = part.map(|part| (part.unit, part.offset));
             let found = units.into_iter().flat_map(|unit| {
-                let made = dwarf.index(unit).made_of(dwarf, unit, part).iter();
+                let made = dwarf.index(unit).derived_types(dwarf, unit, part).iter();
                 made.map(|&offset| TypeId {
                     unit: unit.index,
                     offset,

@@ -3,11 +3,11 @@
 use super::Module;
 use crate::FileAddress;
 use crate::dwarf::array_lengths::Frame;
+use crate::dwarf::location::EntryInFrame;
 use crate::dwarf::location::LocationContext;
 use crate::dwarf::location::Piece;
-use crate::dwarf::location::Pointee;
 use crate::dwarf::location::Unavailable;
-use crate::dwarf::plain_place::PlainPlace;
+use crate::dwarf::plain_place::FixedLocation;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::StaticMember;
 use gimli::AttributeValue;
@@ -62,9 +62,9 @@ impl Module {
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
         if variable.dropped {
-            return Err(Unavailable::Dropped);
+            return Err(Unavailable::Discarded);
         }
-        let entry = Pointee::new(variable.unit, variable.offset, variable.function);
+        let entry = EntryInFrame::new(variable.unit, variable.offset, variable.function);
         self.dwarf(|dwarf| {
             let size = variable.type_id.and_then(|id| dwarf.type_size(id));
             dwarf.locate(entry, size, address.0, context)
@@ -72,7 +72,7 @@ impl Module {
     }
 
     /// Whether `variable` has a location list, as variables of optimised code have: its location depends on the address.
-    pub fn has_several_homes(&self, variable: &Variable) -> bool {
+    pub fn has_location_list(&self, variable: &Variable) -> bool {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.unit(variable.unit) else {
                 return false;
@@ -90,7 +90,7 @@ impl Module {
     /// The reason why no piece can be located.
     pub fn locate_pointee(
         &self,
-        pointee: &Pointee,
+        pointee: &EntryInFrame,
         address: FileAddress,
         context: &dyn LocationContext,
     ) -> Result<Vec<Piece>, Unavailable> {
@@ -98,8 +98,12 @@ impl Module {
     }
 
     /// The location of `variable` that holds in any frame at `address`; `None` if [`Module::locate`] is needed.
-    pub fn plain_place(&self, variable: &Variable, address: FileAddress) -> Option<PlainPlace> {
-        self.dwarf(|dwarf| dwarf.plain_place(variable, address.0))
+    pub fn fixed_location(
+        &self,
+        variable: &Variable,
+        address: FileAddress,
+    ) -> Option<FixedLocation> {
+        self.dwarf(|dwarf| dwarf.fixed_location(variable, address.0))
     }
 
     /// The number of elements in each dimension of an array variable in this frame, from the outermost: empty if it is no

@@ -1,6 +1,6 @@
 //! Methods answered without calling the program, from the same views that values are displayed from.
 
-use super::arithmetic::{is_equal, binary_on_numbers};
+use super::arithmetic::{binary_on_numbers, is_equal};
 use super::{Fault, MAX_STEPS, Runner, seen_through};
 use crate::eval::a_type;
 use crate::eval::builtins::{self, Builtin};

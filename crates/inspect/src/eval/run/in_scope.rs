@@ -86,7 +86,10 @@ impl Runner<'_> {
     }
 
     /// The function that a name means, with its module. Of several, the one that has most of its path in common with the frame's function.
-    pub(super) fn resolve_function(&self, name: &str) -> Option<(Arc<LoadedModule>, Arc<Function>)> {
+    pub(super) fn resolve_function(
+        &self,
+        name: &str,
+    ) -> Option<(Arc<LoadedModule>, Arc<Function>)> {
         let own = self.frame.function.as_deref().unwrap_or_default();
         let in_common = |function: &Function| {
             let pairs = function.name.split("::").zip(own.split("::"));

@@ -3,7 +3,8 @@
 
 use super::tables::{EntryPart, Slots, collected, offset};
 use super::{
-    Flaw, OrUnknownLayout, argument, argument_of, broken, held, payload, sequences, tables, text, times,
+    Flaw, OrUnknownLayout, argument, argument_of, broken, held, payload, sequences, tables, text,
+    times,
 };
 use crate::Address;
 use crate::values::entries::Page;
@@ -164,7 +165,12 @@ fn heap(reader: &Reader<'_>, data: &Value) -> Result<(u64, u64), Flaw> {
 }
 
 /// `IndexMap` and `IndexSet`: entries are contiguous, in insertion order.
-fn indexed(reader: &Reader<'_>, value: &Value, given: EntryPart, limit: Limit) -> Result<View, Flaw> {
+fn indexed(
+    reader: &Reader<'_>,
+    value: &Value,
+    given: EntryPart,
+    limit: Limit,
+) -> Result<View, Flaw> {
     let entries = reader.find(value, "entries").known()?;
     let bucket = entries.sibling(argument_of(reader, &entries), Contents::Memory(Address(0)));
     let size = reader.size_of(&bucket).known()?;

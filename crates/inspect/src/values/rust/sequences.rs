@@ -1,6 +1,6 @@
 //! Contiguous elements: vectors, slices, ring buffers, and the remaining items of iterators over them.
 
-use super::{Flaw, OrUnknownLayout, MAX_OBJECT, argument, broken, held, pointed_to, tables, text};
+use super::{Flaw, MAX_OBJECT, OrUnknownLayout, argument, broken, held, pointed_to, tables, text};
 use crate::Address;
 use crate::values::entries::{Entry, Page};
 use crate::values::view::{Limit, Sequence, View};

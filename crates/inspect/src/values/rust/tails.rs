@@ -3,7 +3,7 @@
 //! rustc describes the tail by the type of one element: `u8` for both `[u8]` and `str`. So the value behind the pointer carries the
 //! length (`Value::tail`) down to the last member, and the names and sizes of the types tell what that member is.
 
-use super::{Flaw, OrUnknownLayout, MAX_OBJECT, broken, sequences};
+use super::{Flaw, MAX_OBJECT, OrUnknownLayout, broken, sequences};
 use crate::values::formats::Format;
 use crate::values::view::{Shows, View};
 use crate::values::{Reader, Value, names};

@@ -1,6 +1,6 @@
 //! Strings: owned, borrowed and shared. Valid UTF-8 is shown as `quoting` does, other bytes as escapes.
 
-use super::{Flaw, OrUnknownLayout, MAX_OBJECT, broken, sequences};
+use super::{Flaw, MAX_OBJECT, OrUnknownLayout, broken, sequences};
 use crate::Address;
 use crate::values::quoting::{Controls, quote_with};
 use crate::values::view::{Limit, View};

@@ -24,7 +24,7 @@ pub enum Whose {
     /// The user's own if any match; otherwise those of libraries. The path of a function's source decides which it is.
     OwnFirst,
     /// All matching functions.
-    Anyones,
+    All,
 }
 
 /// The functions of a module that match an expression.
@@ -33,7 +33,7 @@ pub struct Matches {
     /// The places where the functions begin, by entry.
     pub functions: Vec<FoundFunction>,
     /// The number of matching functions that were left out because of the limits.
-    pub beyond: usize,
+    pub omitted: usize,
     /// The number of matching library functions that were left out because the user's own match.
     pub of_libraries: usize,
 }
@@ -48,20 +48,20 @@ enum Known {
 
 /// The matching functions of the user, or those of libraries.
 #[derive(Default)]
-struct Taken {
+struct Selection {
     /// Hashes of the names of the returned functions.
     names: FxHashSet<u64>,
-    beyond: FxHashSet<u64>,
+    omitted: FxHashSet<u64>,
     functions: Vec<FoundFunction>,
 }
 
-impl Taken {
+impl Selection {
     /// Whether to return the places of a function with this name (hash).
     fn takes(&mut self, name: u64) -> bool {
         let full = self.names.len() >= MOST_FUNCTIONS || self.functions.len() >= MOST_PLACES;
         let taken = self.names.contains(&name) || (!full && self.names.insert(name));
         if !taken {
-            self.beyond.insert(name);
+            self.omitted.insert(name);
         }
         taken
     }
@@ -70,7 +70,7 @@ impl Taken {
         self.functions.sort_by_key(|function| function.entry);
         Matches {
             functions: self.functions,
-            beyond: self.beyond.len(),
+            omitted: self.omitted.len(),
             of_libraries,
         }
     }
@@ -78,7 +78,7 @@ impl Taken {
 
 impl<'a> Queries<'_, 'a> {
     pub(crate) fn matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
-        let (mut own, mut libraries) = (Taken::default(), Taken::default());
+        let (mut own, mut libraries) = (Selection::default(), Selection::default());
         let mut known: FxHashMap<(u32, usize), Known> = FxHashMap::default();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
             for (unit, offset) in self.all(kind) {
@@ -106,7 +106,7 @@ impl<'a> Queries<'_, 'a> {
         match own.functions.is_empty() {
             true => libraries.into_matches(0),
             false => {
-                let count = libraries.names.len() + libraries.beyond.len();
+                let count = libraries.names.len() + libraries.omitted.len();
                 own.into_matches(count)
             }
         }
@@ -132,7 +132,7 @@ impl<'a> Queries<'_, 'a> {
 
 pub(crate) fn matching_symbols(decoded: &Decoded<'_>, expression: &NameExpression) -> Matches {
     let is_code = |address| decoded.files().main.elf.is_code(address);
-    let mut taken = Taken::default();
+    let mut taken = Selection::default();
     for symbol in decoded.symbols().functions() {
         let name = String::from_utf8_lossy(symbol.name);
         let path = demangle_path(&name);
