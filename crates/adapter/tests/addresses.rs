@@ -25,7 +25,7 @@ fn instruction(session: &Session, reference: &str) -> Breakpoint {
 
 /// The breakpoint of the next `breakpoint` event, which must have the id `id`.
 #[track_caller]
-fn told(session: &Session, id: Option<i64>) -> Breakpoint {
+fn next_change(session: &Session, id: Option<i64>) -> Breakpoint {
     let event = session.wait_for::<BreakpointEvent>();
     assert_eq!(event.reason, BreakpointEventReason::Changed);
     assert_eq!(event.breakpoint.id, id, "{event:?}");
@@ -74,11 +74,11 @@ fn code_that_a_program_makes_is_met_each_time_it_is_there() {
                 session.resume(stop.thread);
                 match mark {
                     "mapped" => is_unverified(
-                        &told(&session, set.id),
+                        &next_change(&session, set.id),
                         BreakpointReason::Failed,
                         "the memory at 0x10000000 is data, and not executed",
                     ),
-                    "call" => assert!(told(&session, set.id).verified),
+                    "call" => assert!(next_change(&session, set.id).verified),
                     "gone" => {
                         let hit = session.stopped(match by_name {
                             true => StoppedEventReason::FunctionBreakpoint,
@@ -89,7 +89,7 @@ fn code_that_a_program_makes_is_met_each_time_it_is_there() {
                         assert_eq!(at.as_deref().map(number), Some(number(PLACE)));
                         session.resume(hit.thread);
                         is_unverified(
-                            &told(&session, set.id),
+                            &next_change(&session, set.id),
                             BreakpointReason::Pending,
                             "no memory at",
                         );
@@ -185,7 +185,7 @@ fn an_address_in_a_library_is_pending_until_that_is_loaded_there() {
     is_unverified(&early, BreakpointReason::Pending, "no program is running");
     session.launch(&host, arguments());
     is_unverified(
-        &told(&session, early.id),
+        &next_change(&session, early.id),
         BreakpointReason::Pending,
         "no memory at",
     );
@@ -193,7 +193,7 @@ fn an_address_in_a_library_is_pending_until_that_is_loaded_there() {
     for _ in 0..2 {
         // While libraries are loaded, other code may be at the address for a moment.
         let found = loop {
-            let found = told(&session, early.id);
+            let found = next_change(&session, early.id);
             if found.verified {
                 break found;
             }
@@ -205,7 +205,7 @@ fn an_address_in_a_library_is_pending_until_that_is_loaded_there() {
         let stop = session.stopped_at(&library, "shout", StoppedEventReason::InstructionBreakpoint);
         assert_eq!(stop.event.hit_breakpoint_ids, early.id.map(|id| vec![id]));
         session.resume(stop.thread);
-        assert!(!told(&session, early.id).verified);
+        assert!(!next_change(&session, early.id).verified);
     }
     assert_eq!(session.exit_code(), 42);
     session.disconnect();

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::setting::{
-    check, evaluated, goes_on_to_write, set, set_child, set_expression, typed,
+    check, check_later_output, evaluated, set, set_child, set_expression, typed,
 };
 use crate::support::{Fixture, Session, Stopped, named};
 use dapple_dap::types::*;
@@ -78,7 +78,7 @@ fn c_variables_take_values_of_their_types() {
         ("pointer/*", "0x10", "16"),
     ];
     check(&session, &main, set_child, &children);
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "small -128 byte 255 little -3000 number 4294967295 large 9223372036854775807
@@ -131,7 +131,7 @@ fn what_is_typed_may_be_an_assignment() {
             "error: column 8: evaluating must not change the program: assignments are refused"
         );
     }
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "small 1 byte 1 little 13 number 4294967295 large 5
@@ -272,7 +272,7 @@ fn what_does_not_fit_is_refused_with_the_reason_and_changes_nothing() {
         let ends = is.ends_with(") is read-only: the program itself can't write there");
         assert!(starts && ends, "{place}: {is}");
     }
-    goes_on_to_write(session, &stop, C_OUTPUT);
+    check_later_output(session, &stop, C_OUTPUT);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn what_is_in_registers_is_set_wherever_it_is_kept() {
         session.variable(&frames[1], "Locals", "second").value,
         "100"
     );
-    goes_on_to_write(session, &stop, "7200 42 1\n");
+    check_later_output(session, &stop, "7200 42 1\n");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn registers_are_set_by_name() {
     assert_eq!(session.variable(at, "Locals", "given").value, "9");
     let is = set(&session, at, "Registers/General/rip", "0");
     assert_eq!(is, "error: there is no code at 0x0");
-    goes_on_to_write(session, &stop, "9030 5 1\n");
+    check_later_output(session, &stop, "9030 5 1\n");
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn cpp_variables_take_values_of_their_types() {
         ),
     ];
     check(&session, &frames[1], set, &refused);
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "colour 6 sum 1013 under 10 over 20 touched 1
@@ -446,7 +446,7 @@ fn rust_variables_take_values_of_their_types() {
         ),
     ];
     check(&session, &main, typed, &lines);
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "small -128 byte 255 number -15 large 18446744073709551615 huge -170141183460469231731687303715884105728
@@ -533,7 +533,7 @@ fn rust_refuses_what_its_types_do_not_take() {
         let is = set(&session, &main, place, value);
         assert!(is.starts_with(expected), "{place} = {value}: {is}");
     }
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "small 1 byte 2 number 3 large 4 huge 5

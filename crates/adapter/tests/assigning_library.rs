@@ -1,6 +1,6 @@
 //! Setting values of library types, in every kind of location that a program has: each change shows in the program's later output.
 
-use crate::support::setting::{check, goes_on_to_write, set, set_child, set_expression, typed};
+use crate::support::setting::{check, check_later_output, set, set_child, set_expression, typed};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
@@ -57,7 +57,7 @@ fn what_cpps_library_keeps_is_set_where_it_lies() {
         ("prices[1]", "prices[2] / 9", "0.5"),
     ];
     check(&session, &main, set_expression, &expressions);
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "count 11 12 low 6 high -9 yes 1 kind 9 seen 5
@@ -96,7 +96,7 @@ fn what_rusts_library_keeps_is_set_where_it_lies() {
     check(&session, &main, typed, &lines);
     let children = [("locked/data", "50", "50"), ("ages/[\"ada\"]", "37", "37")];
     check(&session, &main, set_child, &children);
-    goes_on_to_write(
+    check_later_output(
         session,
         &stop,
         "shape Circle { radius: 2.5 } line Line(1, 22) ages {\"ada\": 37, \"grace\": 86} prices {1: 1.5}

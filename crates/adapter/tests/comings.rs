@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 /// The ids of the threads in the next `count` thread events with `reason`.
-fn told(session: &Session, reason: &ThreadEventReason, count: usize) -> BTreeSet<i64> {
+fn thread_ids(session: &Session, reason: &ThreadEventReason, count: usize) -> BTreeSet<i64> {
     let next = || session.wait_for_where::<ThreadEvent>(|event| event.reason == *reason);
     (0..count).map(|_| next().thread_id).collect()
 }
@@ -16,7 +16,7 @@ fn threads_come_and_go_under_their_names() {
     let fixture = Fixture::new("named.c");
     let session = Session::started(&fixture, json!({"args": ["3"]}), &["begun", "over"]);
     let stop = session.stopped_at(&fixture, "begun", StoppedEventReason::Breakpoint);
-    let begun = told(&session, &ThreadEventReason::Started, 4);
+    let begun = thread_ids(&session, &ThreadEventReason::Started, 4);
     let threads = session.ok::<ThreadsRequest>(Default::default()).threads;
     let ids: BTreeSet<i64> = threads.iter().map(|thread| thread.id).collect();
     assert_eq!(begun, ids, "each was told once");
@@ -25,7 +25,7 @@ fn threads_come_and_go_under_their_names() {
     assert_eq!(names, ["worker 0", "worker 1", "worker 2"].into());
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "over", StoppedEventReason::Breakpoint);
-    let gone = told(&session, &ThreadEventReason::Exited, 3);
+    let gone = thread_ids(&session, &ThreadEventReason::Exited, 3);
     assert_eq!(
         gone,
         ids.difference(&[stop.thread].into()).copied().collect()

@@ -79,12 +79,12 @@ fn c_without_what_nothing_uses() {
         &["-g", "-gdwarf-4"],
     ];
     for linking in linkings {
-        let fixture = Fixture::by("gcc", "dropped.c", &[linking, &sections].concat());
+        let fixture = Fixture::compiled_with("gcc", "dropped.c", &[linking, &sections].concat());
         let (session, stop) = check(&fixture, &dropped, "kept");
         check_code(&fixture, session, &stop);
     }
     let lld = ["-g", "-gsplit-dwarf"];
-    let fixture = Fixture::by("gcc", "dropped.c", &[&lld[..], &sections].concat());
+    let fixture = Fixture::compiled_with("gcc", "dropped.c", &[&lld[..], &sections].concat());
     let (session, stop) = check(&fixture, &dropped, "kept");
     check_code(&fixture, session, &stop);
 }
@@ -93,7 +93,7 @@ fn c_without_what_nothing_uses() {
 fn rust_without_what_nothing_uses() {
     let dropped = ["UNUSED", "CHANGED", "inside::UNUSED_TOO"];
     for flags in [&["-g"][..], &["-g", "-Clinker-features=-lld"]] {
-        let fixture = Fixture::by("rustc", "dropped.rs", flags);
+        let fixture = Fixture::compiled_with("rustc", "dropped.rs", flags);
         let (session, stop) = check(&fixture, &dropped, "KEPT");
         check_code(&fixture, session, &stop);
     }

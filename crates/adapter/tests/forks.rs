@@ -48,7 +48,7 @@ fn children_of(session: &Session) -> Receiver<Configuration> {
     children
 }
 
-fn both(mode: &[&str]) -> Value {
+fn follow_both(mode: &[&str]) -> Value {
     json!({"args": mode, "followForks": "both"})
 }
 
@@ -83,7 +83,7 @@ fn text(configuration: &Configuration, name: &str) -> Value {
 #[test]
 fn a_child_gets_a_session_of_its_own_and_both_stop_at_their_breakpoints() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["once"]), &["waited"]);
+    let (parent, children) = following(&fixture, follow_both(&["once"]), &["waited"]);
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     let pid = text(&configuration, "pid");
     let name = text(&configuration, "name");
@@ -145,7 +145,7 @@ fn idle_child(session: &Session) -> i32 {
 }
 
 /// Checks that a process isn't traced and has no breakpoints in its code, then kills it.
-fn is_free(process: i32) {
+fn assert_untraced(process: i32) {
     assert_eq!(status(process, "TracerPid"), "0");
     assert_eq!(changed_text(process), Vec::<String>::new());
     assert_eq!(status(process, "SigBlk"), "0000000000000000");
@@ -155,7 +155,7 @@ fn is_free(process: i32) {
 #[test]
 fn all_registers_of_a_child_survive_that_it_is_handed_over() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["raw"]), &["parent"]);
+    let (parent, children) = following(&fixture, follow_both(&["raw"]), &["parent"]);
     let (child, _) = next_child(&children, &fixture, &["raw child"]);
     let stop = child.stopped_at(&fixture, "raw child", StoppedEventReason::Breakpoint);
     child.resume(stop.thread);
@@ -172,7 +172,7 @@ fn a_client_without_start_debugging_is_told_once_and_children_run_free() {
     let fixture = Fixture::new("forks.c");
     let session = Session::started(
         &fixture,
-        both(&["threads", "4"]),
+        follow_both(&["threads", "4"]),
         &["of thread", "work", "parent"],
     );
     assert_eq!(session.exit_code(), 10 + 11 + 12 + 13);
@@ -181,12 +181,12 @@ fn a_client_without_start_debugging_is_told_once_and_children_run_free() {
     assert!(told.contains("supportsStartDebuggingRequest"), "{told}");
     session.disconnect();
 
-    let session = Session::started(&fixture, both(&["idle"]), &["child", "begin"]);
+    let session = Session::started(&fixture, follow_both(&["idle"]), &["child", "begin"]);
     let stop = session.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);
     let child = idle_child(&session);
     session.wait_for_written(OutputEventCategory::Console, "without a debugger");
-    is_free(child);
+    assert_untraced(child);
     assert_eq!(session.exit_code(), 6);
     session.wait_for_output("killed by 9");
 }
@@ -196,7 +196,7 @@ fn a_client_that_refuses_a_session_is_told_why_the_child_runs_free() {
     let fixture = Fixture::new("forks.c");
     let session = Session::serving(ServeOptions::default(), follows_forks());
     session.on::<StartDebuggingRequest>(|_| Err(Failure::new("no more windows")));
-    session.launch(&fixture, both(&["once"]));
+    session.launch(&fixture, follow_both(&["once"]));
     session.set_breakpoints(&fixture, &["child", "work"]);
     session.configured();
     let stop = session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
@@ -215,8 +215,11 @@ fn a_client_that_refuses_a_session_is_told_why_the_child_runs_free() {
 fn a_child_whose_session_never_comes_is_let_go_with_the_end_of_its_parents() {
     let fixture = Fixture::new("forks.c");
     for terminate in [true, false] {
-        let (mut parent, children) =
-            following(&fixture, both(&["idle"]), &["begin", "child", "parent"]);
+        let (mut parent, children) = following(
+            &fixture,
+            follow_both(&["idle"]),
+            &["begin", "child", "parent"],
+        );
         let stop = parent.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
         let process = parent.process_id();
         parent.resume(stop.thread);
@@ -226,7 +229,7 @@ fn a_child_whose_session_never_comes_is_let_go_with_the_end_of_its_parents() {
         let arguments = DisconnectArguments::new().with_terminate_debuggee(terminate);
         parent.ok::<DisconnectRequest>(arguments);
         parent.join();
-        is_free(child);
+        assert_untraced(child);
         if !terminate {
             while is_alive(process) {
                 std::thread::yield_now();
@@ -249,7 +252,7 @@ fn a_child_whose_session_fails_in_the_middle_of_the_handover_is_let_go() {
     let fixture = Fixture::new("forks.c");
     // The client either disconnects at once, or after the message that says that the child waits for it.
     for listens in [false, true] {
-        let (parent, children) = following(&fixture, both(&["raw"]), &["work", "parent"]);
+        let (parent, children) = following(&fixture, follow_both(&["raw"]), &["work", "parent"]);
         let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
         parent.resume(stop.thread);
         let configuration = children.recv_timeout(PATIENCE).expect("a child");
@@ -279,7 +282,7 @@ fn a_child_whose_session_fails_in_the_middle_of_the_handover_is_let_go() {
 #[test]
 fn a_child_killed_while_it_waits_for_its_session_is_told_to_that() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["idle"]), &[]);
+    let (parent, children) = following(&fixture, follow_both(&["idle"]), &[]);
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     let child = text(&configuration, "pid").as_i64().expect("an id") as i32;
     kill("-KILL", child);
@@ -299,7 +302,7 @@ fn a_child_killed_while_it_waits_for_its_session_is_told_to_that() {
 #[test]
 fn a_signal_that_comes_while_a_child_waits_is_delivered_in_its_session() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["killed"]), &["parent"]);
+    let (parent, children) = following(&fixture, follow_both(&["killed"]), &["parent"]);
     // The signal has been sent by now.
     let stop = parent.stopped_at(&fixture, "parent", StoppedEventReason::Breakpoint);
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
@@ -316,7 +319,7 @@ fn a_signal_that_comes_while_a_child_waits_is_delivered_in_its_session() {
 #[test]
 fn a_childs_session_stops_at_the_signals_that_its_parents_was_to_stop_at() {
     let fixture = Fixture::new("forks.c");
-    let mut arguments = both(&["killed"]);
+    let mut arguments = follow_both(&["killed"]);
     arguments["signals"] = json!("SIGTERM");
     let (parent, children) = following(&fixture, arguments, &["parent"]);
     // The signal has been sent by now.
@@ -339,7 +342,7 @@ fn a_childs_session_stops_at_the_signals_that_its_parents_was_to_stop_at() {
 #[test]
 fn a_parent_that_ends_at_once_is_told_when_its_child_has_its_session() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["early"]), &[]);
+    let (parent, children) = following(&fixture, follow_both(&["early"]), &[]);
     let process = parent.process_id();
     let configuration = children.recv_timeout(PATIENCE).expect("a child");
     while is_alive(process) {
@@ -361,7 +364,7 @@ fn a_parent_that_ends_at_once_is_told_when_its_child_has_its_session() {
 #[test]
 fn a_childs_child_gets_a_session_too() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["nested"]), &["parent"]);
+    let (parent, children) = following(&fixture, follow_both(&["nested"]), &["parent"]);
     let (child, grandchildren) = next_child(&children, &fixture, &["child"]);
     let (grandchild, _) = next_child(&grandchildren, &fixture, &["grandchild"]);
     let stop = grandchild.stopped_at(&fixture, "grandchild", StoppedEventReason::Breakpoint);
@@ -378,7 +381,7 @@ fn a_childs_child_gets_a_session_too() {
 #[test]
 fn children_of_several_threads_each_get_a_session() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["threads", "3"]), &[]);
+    let (parent, children) = following(&fixture, follow_both(&["threads", "3"]), &[]);
     let sessions: Vec<Session> = (0..3)
         .map(|_| next_child(&children, &fixture, &["of thread"]).0)
         .collect();
@@ -401,7 +404,7 @@ fn a_child_that_runs_another_program_has_its_breakpoints_there() {
     let fixture = Fixture::new("forks.c");
     let program = fixture.program();
     for mode in ["exec", "spawn"] {
-        let (parent, children) = following(&fixture, both(&[mode, &program]), &["parent"]);
+        let (parent, children) = following(&fixture, follow_both(&[mode, &program]), &["parent"]);
         let (child, _) = next_child(&children, &fixture, &["program", "work"]);
         let stop = child.stopped_at(&fixture, "program", StoppedEventReason::Breakpoint);
         let names = child.stack(stop.thread).into_iter().map(|frame| frame.name);
@@ -436,7 +439,7 @@ fn a_child_of_vfork_that_runs_no_program_of_its_own_is_not_followed() {
 #[test]
 fn a_child_that_forbids_tracing_still_does_after_it_was_handed_over() {
     let fixture = Fixture::new("forks.c");
-    let (parent, children) = following(&fixture, both(&["hidden"]), &[]);
+    let (parent, children) = following(&fixture, follow_both(&["hidden"]), &[]);
     let (child, _) = next_child(&children, &fixture, &["child"]);
     let stop = child.stopped_at(&fixture, "child", StoppedEventReason::Breakpoint);
     child.resume(stop.thread);
@@ -458,7 +461,7 @@ fn a_childs_session_is_left_without_harm_or_with_its_end() {
         (Some(true), "killed by 9"),
         (None, "killed by 9"),
     ] {
-        let (parent, children) = following(&fixture, both(&["once"]), &["waited"]);
+        let (parent, children) = following(&fixture, follow_both(&["once"]), &["waited"]);
         let (mut child, _) = next_child(&children, &fixture, &["work", "child"]);
         child.stopped_at(&fixture, "child", StoppedEventReason::Breakpoint);
         let mut arguments = DisconnectArguments::new();
@@ -476,7 +479,7 @@ fn a_childs_session_is_left_without_harm_or_with_its_end() {
 #[test]
 fn a_parents_session_may_be_left_before_its_childs() {
     let fixture = Fixture::new("forks.c");
-    let (mut parent, children) = following(&fixture, both(&["once"]), &["parent"]);
+    let (mut parent, children) = following(&fixture, follow_both(&["once"]), &["parent"]);
     let process = parent.process_id();
     let (child, _) = next_child(&children, &fixture, &["child"]);
     let stop = child.stopped_at(&fixture, "child", StoppedEventReason::Breakpoint);

@@ -121,7 +121,7 @@ fn a_line_without_code_moves_into_the_function_that_begins_before_the_rest_of_it
     let flags = ["-O0", "-O2"];
     let compilers = ["g++", "clang++-22"];
     let built = compilers.iter().flat_map(|compiler| {
-        flags.map(|level| Fixture::by(compiler, "inner_functions.cpp", &["-g", level]))
+        flags.map(|level| Fixture::compiled_with(compiler, "inner_functions.cpp", &["-g", level]))
     });
     for fixture in built {
         let session = Session::new();

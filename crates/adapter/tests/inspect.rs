@@ -152,7 +152,7 @@ fn a_program_with_split_debug_information_stops_and_shows_its_locals() {
 
 #[test]
 fn lost_debug_information_is_told_of_once_and_not_looked_for_at_launch() {
-    let fixture = Fixture::split_and_lost("tour.c");
+    let fixture = Fixture::with_missing_dwo("tour.c");
     let session = Session::new();
     session.launch(&fixture, json!({}));
     let said = || session.output(OutputEventCategory::Console);

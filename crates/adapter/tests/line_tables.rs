@@ -35,7 +35,7 @@ fn built(name: &str) -> Vec<(String, Fixture)> {
     let here = compilers.into_iter().filter(runs);
     here.flat_map(|compiler| {
         ["-O2", "-O3"].map(|level| {
-            let fixture = Fixture::by(compiler, name, &["-g", level, "-pthread"]);
+            let fixture = Fixture::compiled_with(compiler, name, &["-g", level, "-pthread"]);
             (format!("{name} by {compiler} {level}"), fixture)
         })
     })

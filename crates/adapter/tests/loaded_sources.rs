@@ -20,7 +20,11 @@ fn listed(session: &Session) -> BTreeSet<String> {
 
 /// Waits for an event about `path`, and updates a client's list by all events until then.
 #[track_caller]
-fn told(session: &Session, list: &mut BTreeSet<String>, path: &str) -> LoadedSourceEventReason {
+fn wait_for_source(
+    session: &Session,
+    list: &mut BTreeSet<String>,
+    path: &str,
+) -> LoadedSourceEventReason {
     loop {
         let event = session.wait_for::<LoadedSourceEvent>();
         let source = event.source.path.expect("a path");
@@ -55,7 +59,10 @@ fn a_clients_list_of_sources_stays_true_while_a_library_comes_and_goes() {
             _ => (&library, "greet", LoadedSourceEventReason::New),
         };
         session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
-        assert_eq!(told(&session, &mut list, &library.path()), told_of);
+        assert_eq!(
+            wait_for_source(&session, &mut list, &library.path()),
+            told_of
+        );
         assert_eq!(list, listed(&session), "{reason}");
     }
     session.resume(stop.thread);
@@ -127,11 +134,11 @@ fn a_program_that_starts_again_has_its_sources_told_again() {
     session.ok::<RestartRequest>(RestartArguments::new());
     let path = fixture.path();
     assert_eq!(
-        told(&session, &mut list, &path),
+        wait_for_source(&session, &mut list, &path),
         LoadedSourceEventReason::Removed
     );
     assert_eq!(
-        told(&session, &mut list, &path),
+        wait_for_source(&session, &mut list, &path),
         LoadedSourceEventReason::New
     );
     session.stopped_at(&fixture, "print", StoppedEventReason::Breakpoint);

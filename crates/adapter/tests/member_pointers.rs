@@ -18,7 +18,7 @@ fn answer(session: &Session, frame: i64, expression: &str) -> String {
 
 #[track_caller]
 fn check(compiler: &str, expected: &[(&str, &str)]) {
-    let fixture = Fixture::by(compiler, "member_pointers.cpp", &["-g"]);
+    let fixture = Fixture::compiled_with(compiler, "member_pointers.cpp", &["-g"]);
     let session = Session::started(&fixture, json!({}), &["here"]);
     let stop = session.stopped_at(&fixture, "here", StoppedEventReason::Breakpoint);
     for (expression, value) in expected {
@@ -127,7 +127,7 @@ fn an_integers_words_stand_in_any_order() {
 #[test]
 fn references_to_functions_lead_to_their_code() {
     for compiler in compilers() {
-        let fixture = Fixture::by(compiler, "member_pointers.cpp", &["-g"]);
+        let fixture = Fixture::compiled_with(compiler, "member_pointers.cpp", &["-g"]);
         let session = Session::started(&fixture, json!({}), &["here"]);
         let stop = session.stopped_at(&fixture, "here", StoppedEventReason::Breakpoint);
         let line = |reference: Option<i64>| {

@@ -36,7 +36,7 @@ fn ran(fixture: &Fixture, args: &[&str]) -> Session {
 #[test]
 fn only_filters_of_the_programs_own_languages_are_offered_once_it_runs() {
     let (full, none) = (Optimization::Full, Optimization::None);
-    let thread = Fixture::by(
+    let thread = Fixture::compiled_with(
         "gcc",
         "sanitized.c",
         &["-g", "-pthread", "-fsanitize=thread"],
@@ -44,7 +44,7 @@ fn only_filters_of_the_programs_own_languages_are_offered_once_it_runs() {
     let c = &SIGNALS[..];
     let cpp = &[&CPP[..], &SIGNALS].concat();
     let rust = &[&RUST[..], &SIGNALS].concat();
-    let address = Fixture::by(
+    let address = Fixture::compiled_with(
         "gcc",
         "sanitized.c",
         &["-g", "-pthread", "-fsanitize=address"],
@@ -77,7 +77,7 @@ fn a_language_that_comes_with_a_library_is_offered_from_then_on() {
     let flags = ["-g", "-shared", "-fPIC"];
     let (c, cpp) = (
         Fixture::library("plugin.c"),
-        Fixture::by("g++", "plugin.cpp", &flags),
+        Fixture::compiled_with("g++", "plugin.cpp", &flags),
     );
     let session = ran(&host, &[&c.program()]);
     assert_eq!(offered(&session), SIGNALS);
@@ -104,7 +104,7 @@ fn a_language_that_comes_with_a_library_is_offered_from_then_on() {
 #[test]
 fn a_filter_that_is_not_offered_is_set_all_the_same_and_what_was_chosen_stays() {
     let host = Fixture::new("host.c");
-    let cpp = Fixture::by("g++", "plugin.cpp", &["-g", "-shared", "-fPIC"]);
+    let cpp = Fixture::compiled_with("g++", "plugin.cpp", &["-g", "-shared", "-fPIC"]);
     for said_again in [None, Some(&["cpp_throw", "rust_panic"][..]), Some(&[])] {
         let session = Session::new();
         session.launch(&host, json!({"args": [cpp.program()], "stopAtEntry": true}));

@@ -38,7 +38,7 @@ fn each_line_stops_where_it_is_told_to_be() {
     for name in PROGRAMS {
         for compiler in compilers(name) {
             for level in ["-O2", "-O3"] {
-                let fixture = Fixture::by(compiler, name, &["-g", level]);
+                let fixture = Fixture::compiled_with(compiler, name, &["-g", level]);
                 let found = mismatches(&fixture);
                 wrong.extend(
                     found

@@ -7,7 +7,7 @@ use dapple_dap::types::*;
 use serde_json::json;
 
 fn programs() -> [Fixture; 2] {
-    let by = |flags: &[&str]| Fixture::by("g++", "recursion.cpp", flags);
+    let by = |flags: &[&str]| Fixture::compiled_with("g++", "recursion.cpp", flags);
     [
         by(&["-g", "-O0"]),
         by(&["-g", "-O0", "-fomit-frame-pointer"]),

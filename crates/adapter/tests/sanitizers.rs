@@ -40,7 +40,10 @@ fn builds(sanitizer: &'static str, more: &[&'static str]) -> Vec<(&'static str, 
             flags.extend(["-x", "c++"]);
         }
         flags.extend(more);
-        (compiler, Fixture::by(compiler, "sanitized.c", &flags))
+        (
+            compiler,
+            Fixture::compiled_with(compiler, "sanitized.c", &flags),
+        )
     });
     compiled.collect()
 }
@@ -228,7 +231,7 @@ fn a_check_that_only_traps_says_which_it_is() {
             all.extend(&flags);
             let language = if compiler.contains("++") { "c++" } else { "c" };
             all.extend(["-x", language]);
-            let fixture = Fixture::by(compiler, "sanitized.c", &all);
+            let fixture = Fixture::compiled_with(compiler, "sanitized.c", &all);
             let session = launched(&fixture, json!({"args": ["undefined"]}));
             let stop = reported(&session, &fixture);
             let check = [
@@ -415,7 +418,7 @@ fn an_exception_is_met_once_where_the_runtime_has_a_throw_of_its_own() {
             continue;
         }
         let flags = ["-g", "-O0", "-fsanitize=address"];
-        let fixture = Fixture::by(compiler, "throws.cpp", &flags);
+        let fixture = Fixture::compiled_with(compiler, "throws.cpp", &flags);
         let session = Session::new();
         session.launch(&fixture, json!({"args": ["own"]}));
         let filters = SetExceptionBreakpointsArguments::new(vec!["cpp_throw".to_owned()]);

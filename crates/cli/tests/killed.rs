@@ -141,7 +141,7 @@ impl Debugged {
     }
 
     /// Waits until the server has neither a tracer nor a guardian, and checks that no breakpoint is left in it.
-    fn is_let_go(&self) {
+    fn assert_released(&self) {
         let pid = self.server.pid();
         while self.server.status("TracerPid") != "0" || !guardians(pid).is_empty() {
             std::thread::yield_now();
@@ -169,7 +169,7 @@ fn a_process_that_runs_passes_where_breakpoints_were_in_all_threads() {
     for round in 0..rounds(10) {
         let mut debugged = Debugged::new(&["spawn 3"], &at);
         debugged.kill_some(round);
-        debugged.is_let_go();
+        debugged.assert_released();
         assert_eq!(debugged.server.ask("work"), "worked 1");
         assert_eq!(debugged.server.ask("spawn 3"), "spawned");
         assert_eq!(debugged.server.ask("churn"), "churning");
@@ -200,7 +200,7 @@ fn data_is_watched_no_more() {
             if !running {
                 assert_eq!(debugged.server.line(), "worked 1");
             }
-            debugged.is_let_go();
+            debugged.assert_released();
             assert_eq!(debugged.server.ask("work"), "worked 2");
             assert_eq!(debugged.server.ask("work"), "worked 3");
         }
@@ -248,7 +248,7 @@ fn a_thread_is_left_in_a_step_or_behind_one() {
             }
             debugged.kill_some(round);
             assert_eq!(debugged.server.line(), "worked 1");
-            debugged.is_let_go();
+            debugged.assert_released();
             assert_eq!(debugged.server.ask("work"), "worked 2");
         }
     }
@@ -270,7 +270,7 @@ fn survives(mut debugged: Debugged, threads: &str) -> bool {
             return false;
         }
     }
-    debugged.is_let_go();
+    debugged.assert_released();
     kill("-CONT", pid);
     debugged.works_on(threads);
     true
@@ -290,7 +290,7 @@ fn all_stopped(process: i32) -> bool {
 }
 
 /// A server that hits breakpoints thousands of times a second, as fast as possible.
-fn stormy(threads: &str) -> Debugged {
+fn with_frequent_hits(threads: &str) -> Debugged {
     let at = ["work", "toil"]
         .map(|marker| SourceBreakpoint::new(line_of(marker)).with_condition("toiled == -1"));
     let mut debugged = Debugged::new(&[&format!("toil {threads}")], &at);
@@ -305,9 +305,9 @@ fn stormy(threads: &str) -> Debugged {
 fn a_client_that_kills_the_adapter_harms_nobody_in_a_storm_of_hits() {
     for threads in ["0", "1", "2"] {
         for _ in 0..rounds(5) {
-            let mut debugged = stormy(threads);
+            let mut debugged = with_frequent_hits(threads);
             debugged.kill_adapter();
-            debugged.is_let_go();
+            debugged.assert_released();
             debugged.works_on(threads);
         }
     }
@@ -318,7 +318,7 @@ fn who_runs_into_a_trap_in_between_ends_by_that_and_the_others_go_on() {
     for threads in ["0", "1", "2"] {
         let (mut survivors, rounds) = (0, rounds(5));
         for _ in 0..rounds {
-            survivors += u32::from(survives(stormy(threads), threads));
+            survivors += u32::from(survives(with_frequent_hits(threads), threads));
         }
         println!("{threads} busy threads: {survivors} of {rounds} survive");
     }

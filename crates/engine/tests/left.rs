@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The program's modes.
-const DEEDS: [&str; 5] = ["plain", "forks", "vforks", "mayflies", "execs"];
+const MODES: [&str; 5] = ["plain", "forks", "vforks", "mayflies", "execs"];
 
 /// Time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,25 +35,25 @@ const SITUATIONS: [(&str, Begin); 16] = [
     }),
     ("runs into breakpoints that do not stop", |debuggee| {
         set(debuggee, "*what == -1", "", "");
-        rush(debuggee);
+        run_until_progress(debuggee);
     }),
     ("runs into log points", |debuggee| {
         set(debuggee, "", "", "{*what}");
-        rush(debuggee);
+        run_until_progress(debuggee);
     }),
     ("runs into breakpoints that count", |debuggee| {
         set(debuggee, "", "100000000", "");
-        rush(debuggee);
+        run_until_progress(debuggee);
     }),
     ("paused among such", |debuggee| {
         set(debuggee, "*what == -1", "", "");
-        rush(debuggee);
+        run_until_progress(debuggee);
         debuggee.session().pause(None).unwrap();
         debuggee.expect_stop();
     }),
     ("breakpoints that are there no more", |debuggee| {
         set(debuggee, "*what == -1", "", "");
-        rush(debuggee);
+        run_until_progress(debuggee);
         debuggee
             .session()
             .set_line_breakpoints(&debuggee.fixture.source, Vec::new())
@@ -90,7 +90,7 @@ const SITUATIONS: [(&str, Begin); 16] = [
     }),
     ("data is watched by those who run", |debuggee| {
         watch(debuggee, "watched == -1");
-        rush(debuggee);
+        run_until_progress(debuggee);
     }),
     ("functions, and a thread that was moved", |debuggee| {
         let thread = stop(debuggee);
@@ -176,13 +176,11 @@ fn set(debuggee: &Debuggee<'_>, condition: &str, hits: &str, log: &str) {
 }
 
 /// Resumes, and waits until all threads have made progress.
-fn rush(debuggee: &mut Debuggee<'_>) {
+fn run_until_progress(debuggee: &mut Debuggee<'_>) {
     let process = debuggee.session().process().pid;
     debuggee.resume();
     let before = Counts::of(process);
-    until(process, || {
-        !Counts::of(process).has_not_gone_on_since(&before)
-    });
+    until(process, || !Counts::of(process).is_stuck_since(&before));
 }
 
 /// Waits until `done` returns true.
@@ -277,7 +275,7 @@ impl Counts {
     }
 
     /// False only if the main thread and both other threads have made progress.
-    fn has_not_gone_on_since(&self, before: &Counts) -> bool {
+    fn is_stuck_since(&self, before: &Counts) -> bool {
         (0..3).any(|index| self.0[index] == before.0[index])
     }
 }
@@ -328,9 +326,7 @@ fn is_clean(process: i32, suspended: bool) {
     kill("-CONT", process);
     for _ in 0..3 {
         let before = Counts::read(&file);
-        until(process, || {
-            !Counts::read(&file).has_not_gone_on_since(&before)
-        });
+        until(process, || !Counts::read(&file).is_stuck_since(&before));
     }
     // Children that were forked earlier have not failed either.
     assert_eq!(Counts::read(&file).0[4], 0, "children have failed");
@@ -338,11 +334,11 @@ fn is_clean(process: i32, suspended: bool) {
     std::fs::remove_file(file).expect("its file");
 }
 
-fn leave(fixture: &Fixture, deed: &str, row: usize, attached: bool, how: Leave) {
+fn leave(fixture: &Fixture, mode: &str, row: usize, attached: bool, how: Leave) {
     let (situation, begin) = SITUATIONS[row];
-    println!("{situation}, {deed}, attached: {attached}, {how:?}");
+    println!("{situation}, {mode}, attached: {attached}, {how:?}");
     let file = new_file();
-    let args = [file.clone().into_os_string(), deed.into()];
+    let args = [file.clone().into_os_string(), mode.into()];
     let mut child = None;
     let mut debuggee = if attached {
         let program = Command::new(&fixture.binary)
@@ -377,7 +373,7 @@ fn leave(fixture: &Fixture, deed: &str, row: usize, attached: bool, how: Leave) 
 }
 
 /// Tests all situations, each with two of the four kinds of detaching. Which two depends on the mode.
-fn table(deed: &str) {
+fn table(mode: &str) {
     let fixture = fixture("left.c", &[]);
     let ends = [
         (true, Leave::Detach),
@@ -385,14 +381,14 @@ fn table(deed: &str) {
         (true, Leave::Suspend),
         (false, Leave::Suspend),
     ];
-    let shift = DEEDS.iter().position(|d| *d == deed).expect("a deed");
+    let shift = MODES.iter().position(|d| *d == mode).expect("a mode");
     // An exec ends the stepping thread, and with it the step, without a report.
     let steps = |row: usize| ["stepping", "by instructions"].contains(&SITUATIONS[row].0);
-    let rows = (0..SITUATIONS.len()).filter(|row| deed != "execs" || !steps(*row));
+    let rows = (0..SITUATIONS.len()).filter(|row| mode != "execs" || !steps(*row));
     for row in rows {
         for (index, (attached, how)) in ends.into_iter().enumerate() {
             if (row + index + shift) % 2 == 0 {
-                leave(&fixture, deed, row, attached, how);
+                leave(&fixture, mode, row, attached, how);
             }
         }
     }

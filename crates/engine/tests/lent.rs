@@ -21,7 +21,7 @@ fn launch<'a>(fixture: &'a Fixture, files: &Files) -> Debuggee<'a> {
 
 /// From a stop at `tick`: runs a vfork child into the displaced copy of an instruction, removes the instruction's breakpoint, and stops the
 /// program. Returns the child, and the instruction pointer that it would have without a debugger.
-fn lend(debuggee: &mut Debuggee<'_>, files: &Files) -> (i32, u64) {
+fn into_displaced_copy(debuggee: &mut Debuggee<'_>, files: &Files) -> (i32, u64) {
     let call = debuggee.symbol("wait_for");
     debuggee.break_at(&[]);
     debuggee
@@ -67,7 +67,7 @@ fn a_child_in_a_copy_for_a_breakpoint_that_was_taken_out_is_left_as_it_was() {
             launch(&fixture, &files)
         };
         let process = debuggee.session().process().pid;
-        let (child, behind) = lend(&mut debuggee, &files);
+        let (child, behind) = into_displaced_copy(&mut debuggee, &files);
         debuggee.take_session().leave(how);
         assert_eq!(changed_text(process), Vec::<String>::new());
         assert_eq!(status(child, "TracerPid"), "0");

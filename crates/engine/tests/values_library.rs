@@ -118,17 +118,25 @@ fn the_types_of_a_newer_standard_are_shown_too() {
 
 #[test]
 fn values_that_gcc_has_optimised_are_right_or_missing() {
-    let held = FIRST.held("c++", &[]);
-    assert_eq!((held.missing, held.unnamed), (0, 0), "{held:?}");
+    let comparison = FIRST.compared("c++", &[]);
+    assert_eq!(
+        (comparison.missing, comparison.unnamed),
+        (0, 0),
+        "{comparison:?}"
+    );
     // gcc replaces a reference by the object it refers to.
-    let held = REST.held("c++", &[]);
-    assert_eq!((held.missing, held.unnamed), (1, 0), "{held:?}");
+    let comparison = REST.compared("c++", &[]);
+    assert_eq!(
+        (comparison.missing, comparison.unnamed),
+        (1, 0),
+        "{comparison:?}"
+    );
 }
 
 #[test]
 fn values_that_clang_has_optimised_are_right_or_missing() {
-    FIRST.check_held_by_clang(145);
-    REST.check_held_by_clang(100);
+    FIRST.check_compiled_by_clang(145);
+    REST.check_compiled_by_clang(100);
 }
 
 /// Waiters and writers are shown if the program's lock type records them. libc++'s own lock records no writer.

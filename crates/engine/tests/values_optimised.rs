@@ -2,7 +2,7 @@
 //!
 //! `values_library` does the same for the C++ library, and `optimised` for variables that change often.
 
-use crate::support::optimised::{Held, hold};
+use crate::support::optimised::{Comparison, compare};
 use crate::support::{Fixture, Outcome, clang, fixture, fixture_by, listing};
 use dapple_engine::session::LineBreakpoint;
 use expect_test::expect_file;
@@ -36,23 +36,28 @@ fn shown(fixture: &Fixture, stops: &[&str], depth: usize) -> BTreeMap<String, St
 }
 
 /// Compares the values. Only the `known` ones may be wrong, because the compiler describes them wrongly.
-fn held(optimised: &Fixture, expected: &Fixture, stops: &[&str], known: &[&str]) -> Held {
+fn compared(optimised: &Fixture, expected: &Fixture, stops: &[&str], known: &[&str]) -> Comparison {
     let (shown, expected) = (shown(optimised, stops, 1), shown(expected, stops, 1));
     assert_eq!(expected.len(), stops.len());
-    let mut held = Held::default();
+    let mut comparison = Comparison::default();
     for (stop, text) in &shown {
-        hold(text, &expected[stop], &mut held);
+        compare(text, &expected[stop], &mut comparison);
     }
-    held.wrong
+    comparison
+        .wrong
         .retain(|wrong| !known.iter().any(|known| wrong.starts_with(known)));
-    println!("{:?} at {} stops: {held:#?}", optimised.binary, shown.len());
+    println!(
+        "{:?} at {} stops: {comparison:#?}",
+        optimised.binary,
+        shown.len()
+    );
     assert!(
-        held.wrong.is_empty(),
+        comparison.wrong.is_empty(),
         "{:?}: {:#?}",
         optimised.binary,
-        held.wrong
+        comparison.wrong
     );
-    held
+    comparison
 }
 
 const LIBRARY: [&str; 9] = [
@@ -81,8 +86,8 @@ fn values_of_rust() {
     let expected = fixture("values_std.rs", &[]);
     for level in ["opt-level=2", "opt-level=3"] {
         let optimised = fixture("values_std.rs", &["-C", level]);
-        let held = held(&optimised, &expected, &LIBRARY, &LATER);
-        assert!(held.same >= 175, "{level}: {held:?}");
+        let comparison = compared(&optimised, &expected, &LIBRARY, &LATER);
+        assert!(comparison.same >= 175, "{level}: {comparison:?}");
     }
     let stops = [
         "tables",
@@ -98,8 +103,8 @@ fn values_of_rust() {
     let expected = fixture("values_more.rs", &[]);
     for level in ["opt-level=2", "opt-level=3"] {
         let optimised = fixture("values_more.rs", &["-C", level]);
-        let held = held(&optimised, &expected, &stops, &LATER);
-        assert!(held.same >= 95, "{level}: {held:?}");
+        let comparison = compared(&optimised, &expected, &stops, &LATER);
+        assert!(comparison.same >= 95, "{level}: {comparison:?}");
     }
     let stops = [
         "scalars",
@@ -112,8 +117,8 @@ fn values_of_rust() {
     let expected = fixture("values.rs", &[]);
     for level in ["opt-level=2", "opt-level=3"] {
         let optimised = fixture("values.rs", &["-C", level]);
-        let held = held(&optimised, &expected, &stops, &LATER);
-        assert!(held.same >= 105, "{level}: {held:?}");
+        let comparison = compared(&optimised, &expected, &stops, &LATER);
+        assert!(comparison.same >= 105, "{level}: {comparison:?}");
     }
 }
 
@@ -128,13 +133,13 @@ fn values_of_c() {
         .map(|(stop, text)| format!("// {stop}\n{text}"))
         .collect();
     expect_file!["values/c_all_kinds.txt"].assert_eq(&at_all);
-    let held_of = |optimised: &Fixture, expected| held(optimised, expected, &KINDS, &[]);
-    let by_gcc = held_of(&fixture("values_more.c", &["-O2"]), &expected);
+    let compared_of = |optimised: &Fixture, expected| compared(optimised, expected, &KINDS, &[]);
+    let by_gcc = compared_of(&fixture("values_more.c", &["-O2"]), &expected);
     assert_eq!((by_gcc.missing, by_gcc.unnamed), (0, 0), "{by_gcc:?}");
     if let Some(compiler) = clang() {
         let expected = fixture_by(&compiler, "values_more.c", &["-O0"]);
-        let held = held_of(&fixture_by(&compiler, "values_more.c", &["-O2"]), &expected);
-        assert!(held.same >= 48, "{held:?}");
+        let comparison = compared_of(&fixture_by(&compiler, "values_more.c", &["-O2"]), &expected);
+        assert!(comparison.same >= 48, "{comparison:?}");
     }
 }
 
@@ -150,6 +155,6 @@ fn shown_in_order(fixture: &Fixture) -> Vec<String> {
 fn values_of_cpp() {
     let stops = ["language", "strings", "containers", "owners", "main"];
     let expected = fixture("values.cpp", &[]);
-    let held = held(&fixture("values.cpp", &["-O2"]), &expected, &stops, &[]);
-    assert!(held.same > 20, "{held:?}");
+    let comparison = compared(&fixture("values.cpp", &["-O2"]), &expected, &stops, &[]);
+    assert!(comparison.same > 20, "{comparison:?}");
 }

@@ -11,7 +11,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::Workshop;
+use support::TestFolder;
 use support::shapes::{build, sources};
 
 /// Truncates a file, as a rebuild in place does before it writes.
@@ -51,18 +51,18 @@ fn until_seen(module: &Module) -> Vec<String> {
 }
 
 /// A program of two units, of which only the headers have been read.
-fn program(name: &str, flags: &[&str]) -> (Workshop, Module) {
+fn program(name: &str, flags: &[&str]) -> (TestFolder, Module) {
     survive_changed_files();
-    let workshop = sources(name);
-    build(&workshop, "program", flags);
-    let module = Module::open(&workshop.path("program")).unwrap();
-    (workshop, module)
+    let folder = sources(name);
+    build(&folder, "program", flags);
+    let module = Module::open(&folder.path("program")).unwrap();
+    (folder, module)
 }
 
 #[test]
 fn a_program_that_is_truncated_has_no_debug_information_any_more_and_says_so() {
-    let (workshop, module) = program("changed-truncated", &[]);
-    let path = workshop.path("program");
+    let (folder, module) = program("changed-truncated", &[]);
+    let path = folder.path("program");
     for length in [4096, 0] {
         truncate(&path, length);
         functions(&module, "far_away");
@@ -80,8 +80,8 @@ fn a_program_that_is_truncated_has_no_debug_information_any_more_and_says_so() {
 
 #[test]
 fn what_was_decoded_before_is_not_read_on_in_other_contents() {
-    let (workshop, module) = program("changed-overwritten", &[]);
-    let (main, far) = support::shapes::both(&workshop, "program");
+    let (folder, module) = program("changed-overwritten", &[]);
+    let (main, far) = support::shapes::both(&folder, "program");
     let line = far.line("far");
     assert!(matches!(
         module.lookup_line(&far.source, line),
@@ -92,12 +92,12 @@ fn what_was_decoded_before_is_not_read_on_in_other_contents() {
 
     // The same source with additional text in front, so that all offsets change.
     let text = std::fs::read_to_string(&far.source).unwrap();
-    workshop.write(
+    folder.write(
         "far.cpp",
         format!("struct Unused {{ long a; char b[7]; }};\nUnused unused[40];\n{text}"),
     );
-    build(&workshop, "other", &[]);
-    let contents = std::fs::read(workshop.path("other")).unwrap();
+    build(&folder, "other", &[]);
+    let contents = std::fs::read(folder.path("other")).unwrap();
     std::fs::write(&main.binary, contents).unwrap();
     assert_eq!(until_seen(&module).len(), 1);
     assert!(!matches!(
@@ -115,14 +115,14 @@ fn what_was_decoded_before_is_not_read_on_in_other_contents() {
 #[test]
 fn a_file_that_is_only_touched_or_replaced_is_read_on() {
     for how in ["touched", "replaced", "removed"] {
-        let (workshop, module) = program(&format!("changed-{how}"), &[]);
-        let path = workshop.path("program");
+        let (folder, module) = program(&format!("changed-{how}"), &[]);
+        let path = folder.path("program");
         match how {
-            "touched" => drop(workshop.run("touch", &["-d", "2001-01-01", "program"])),
+            "touched" => drop(folder.run("touch", &["-d", "2001-01-01", "program"])),
             "removed" => std::fs::remove_file(&path).unwrap(),
             _ => {
-                workshop.write("new", "of another build");
-                std::fs::rename(workshop.path("new"), &path).unwrap();
+                folder.write("new", "of another build");
+                std::fs::rename(folder.path("new"), &path).unwrap();
             }
         }
         let begun = Instant::now();
@@ -137,11 +137,11 @@ fn a_file_that_is_only_touched_or_replaced_is_read_on() {
 #[test]
 fn lines_outlive_a_split_unit_that_is_gone() {
     for length in [0, 1000] {
-        let (workshop, module) = program("changed-split", &["-gsplit-dwarf"]);
-        let (main, far) = support::shapes::both(&workshop, "program");
+        let (folder, module) = program("changed-split", &["-gsplit-dwarf"]);
+        let (main, far) = support::shapes::both(&folder, "program");
         let area = main.address(&module, "area");
         assert!(module.function_at(area).is_some());
-        let dwo = workshop.path("main-program.dwo");
+        let dwo = folder.path("main-program.dwo");
         truncate(&dwo, length);
         let seen = until_seen(&module);
         assert_eq!(seen.len(), 1, "{seen:?}");
@@ -157,17 +157,17 @@ fn lines_outlive_a_split_unit_that_is_gone() {
 #[test]
 fn an_index_that_is_cut_is_not_believed() {
     survive_changed_files();
-    let workshop = sources("changed-index");
-    build(&workshop, "program", &[]);
-    let cache = Arc::new(IndexCache::open(workshop.path("cache"), 1 << 30).unwrap());
-    let first = Module::open(&workshop.path("program")).unwrap();
+    let folder = sources("changed-index");
+    build(&folder, "program", &[]);
+    let cache = Arc::new(IndexCache::open(folder.path("cache"), 1 << 30).unwrap());
+    let first = Module::open(&folder.path("program")).unwrap();
     first.use_index_cache(&cache);
     assert_eq!(first.make_index(&mut |_, _| true), IndexState::Used);
 
-    let module = Module::open(&workshop.path("program")).unwrap();
+    let module = Module::open(&folder.path("program")).unwrap();
     module.use_index_cache(&cache);
     assert_eq!(module.load_index(), IndexState::Used);
-    let indexes = std::fs::read_dir(workshop.path("cache")).unwrap();
+    let indexes = std::fs::read_dir(folder.path("cache")).unwrap();
     let indexes: Vec<_> = indexes.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(indexes.len(), 1, "{indexes:?}");
     truncate(&indexes[0], 0);
@@ -182,8 +182,8 @@ fn an_index_that_is_cut_is_not_believed() {
 
 #[test]
 fn many_threads_may_meet_the_missing_pages_at_once() {
-    let (workshop, module) = program("changed-threads", &[]);
-    truncate(&workshop.path("program"), 4096);
+    let (folder, module) = program("changed-threads", &[]);
+    truncate(&folder.path("program"), 4096);
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {

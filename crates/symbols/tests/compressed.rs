@@ -6,20 +6,20 @@ use support::shapes::{all_seen, both, build, sources};
 
 #[test]
 fn every_compression_shows_the_same() {
-    let workshop = sources("compressed-same");
-    build(&workshop, "plain", &[]);
+    let folder = sources("compressed-same");
+    build(&folder, "plain", &[]);
     for (form, mark) in [("zlib", "C"), ("zlib-gnu", ".zdebug_info"), ("zstd", "C")] {
         let option = format!("--compress-debug-sections={form}");
-        workshop.run("objcopy", &[&option, "plain", "left"]);
-        let sections = workshop.run("readelf", &["-SW", "left"]);
+        folder.run("objcopy", &[&option, "plain", "left"]);
+        let sections = folder.run("readelf", &["-SW", "left"]);
         let info = sections.lines().find(|line| line.contains("debug_info"));
         assert!(
             info.is_some_and(|info| info.contains(mark)),
             "{form}: {info:?}"
         );
         assert_eq!(
-            all_seen(&workshop, "plain"),
-            all_seen(&workshop, "left"),
+            all_seen(&folder, "plain"),
+            all_seen(&folder, "left"),
             "{form}"
         );
     }
@@ -27,13 +27,13 @@ fn every_compression_shows_the_same() {
 
 #[test]
 fn what_is_inflated_in_advance_is_inflated_once() {
-    let workshop = sources("compressed-once");
+    let folder = sources("compressed-once");
     for form in ["zlib", "zlib-gnu", "zstd"] {
         let option = format!("--compress-debug-sections={form}");
-        build(&workshop, "left", &[]);
-        assert_eq!(both(&workshop, "left").0.open().compressed_size(), 0);
-        workshop.run("objcopy", &[&option, "left"]);
-        let (main, _) = both(&workshop, "left");
+        build(&folder, "left", &[]);
+        assert_eq!(both(&folder, "left").0.open().compressed_size(), 0);
+        folder.run("objcopy", &[&option, "left"]);
+        let (main, _) = both(&folder, "left");
         let module = main.open();
         let size = module.compressed_size();
         assert!(size > 0, "{form}");
@@ -57,28 +57,28 @@ fn what_is_inflated_in_advance_is_inflated_once() {
 
 #[test]
 fn compressed_split_units_show_the_same() {
-    let workshop = sources("compressed-split");
-    build(&workshop, "plain", &["-gdwarf-4"]);
+    let folder = sources("compressed-split");
+    build(&folder, "plain", &["-gdwarf-4"]);
     let flags = ["-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"];
-    build(&workshop, "left", &flags);
+    build(&folder, "left", &flags);
     for name in ["main-left.dwo", "far-left.dwo"] {
-        workshop.run("objcopy", &["--compress-debug-sections=zstd", name]);
+        folder.run("objcopy", &["--compress-debug-sections=zstd", name]);
     }
-    let sections = workshop.run("readelf", &["-tW", "main-left.dwo"]);
+    let sections = folder.run("readelf", &["-tW", "main-left.dwo"]);
     assert!(sections.contains("ZSTD"), "{sections}");
-    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "left"));
+    assert_eq!(all_seen(&folder, "plain"), all_seen(&folder, "left"));
 }
 
 #[test]
 fn a_section_that_claims_to_be_huge_is_left_out() {
-    let workshop = sources("compressed-huge");
-    build(&workshop, "plain", &[]);
+    let folder = sources("compressed-huge");
+    build(&folder, "plain", &[]);
     for form in ["zlib", "zlib-gnu", "zstd"] {
         let option = format!("--compress-debug-sections={form}");
-        workshop.run("objcopy", &[&option, "plain", "left"]);
-        let path = workshop.path("left");
+        folder.run("objcopy", &[&option, "plain", "left"]);
+        let path = folder.path("left");
         let mut bytes = std::fs::read(&path).unwrap();
-        let table = workshop.run("readelf", &["-SW", "left"]);
+        let table = folder.run("readelf", &["-SW", "left"]);
         let line = table.lines().find(|line| line.contains("debug_info"));
         let fields: Vec<&str> = line
             .unwrap()
@@ -94,7 +94,7 @@ fn a_section_that_claims_to_be_huge_is_left_out() {
             _ => bytes[start + 8..start + 16].copy_from_slice(&(1u64 << 60).to_le_bytes()),
         }
         std::fs::write(&path, bytes).unwrap();
-        let (main, _) = both(&workshop, "left");
+        let (main, _) = both(&folder, "left");
         let module = main.open();
         module.function_at(module.entry());
         let warnings = format!("{:?}", module.warnings());

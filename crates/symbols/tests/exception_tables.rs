@@ -5,7 +5,7 @@ mod support;
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::{FileAddress, Module};
 use std::collections::BTreeSet;
-use support::{Workshop, run};
+use support::{TestFolder, run};
 
 /// Prints each landing of the unwinder: the address of the call and of the landing pad, relative to `main`.
 const WATCH: &str = r#"
@@ -64,11 +64,11 @@ int main() {
 }
 "#;
 
-fn build(name: &str, flags: &[&str]) -> Workshop {
-    let workshop = Workshop::new(name);
-    workshop.write("throws.cpp", SOURCE);
-    workshop.write("watch.c", WATCH);
-    workshop.run("gcc", &["-c", "-O1", "watch.c"]);
+fn build(name: &str, flags: &[&str]) -> TestFolder {
+    let folder = TestFolder::new(name);
+    folder.write("throws.cpp", SOURCE);
+    folder.write("watch.c", WATCH);
+    folder.run("gcc", &["-c", "-O1", "watch.c"]);
     let mut arguments = vec![
         "-std=c++14",
         "-w",
@@ -80,8 +80,8 @@ fn build(name: &str, flags: &[&str]) -> Workshop {
         "throws",
     ];
     arguments.extend(flags);
-    workshop.run("g++", &arguments);
-    workshop
+    folder.run("g++", &arguments);
+    folder
 }
 
 /// The landings that the program printed: call and landing pad.
@@ -152,10 +152,10 @@ const VARIANTS: [(&str, &[&str]); 4] = [
 fn a_throw_lands_where_the_table_says() {
     // The last variant can't throw: without `.eh_frame_hdr` the unwinder finds no frame information.
     for (name, flags) in &VARIANTS[..3] {
-        let workshop = build(&format!("landings-{name}"), flags);
-        let output = run(workshop.path("throws").to_str().unwrap(), &[]);
+        let folder = build(&format!("landings-{name}"), flags);
+        let output = run(folder.path("throws").to_str().unwrap(), &[]);
         assert!(output.ends_with("sum 34\n"), "{output}");
-        let module = Module::open(&workshop.path("throws")).unwrap();
+        let module = Module::open(&folder.path("throws")).unwrap();
         let main = module.symbol_named("main").unwrap().address;
         let landings = landings(&output, main);
         assert!(landings.len() >= 3, "{output}");
@@ -170,8 +170,8 @@ fn a_throw_lands_where_the_table_says() {
 #[test]
 fn the_actions_are_those_of_the_source() {
     for (name, flags) in VARIANTS {
-        let workshop = build(&format!("actions-{name}"), flags);
-        let module = Module::open(&workshop.path("throws")).unwrap();
+        let folder = build(&format!("actions-{name}"), flags);
+        let module = Module::open(&folder.path("throws")).unwrap();
         let catches = actions_in(&module, "catches");
         let expected = [
             "catch int",
@@ -232,10 +232,10 @@ fn main() {
     println!("caught {caught}");
 }
 "#;
-    let workshop = Workshop::new("landings-rust");
-    workshop.write("throws.rs", PROGRAM);
-    workshop.write("watch.c", WATCH);
-    workshop.run("gcc", &["-c", "-O1", "-fPIC", "watch.c"]);
+    let folder = TestFolder::new("landings-rust");
+    folder.write("throws.rs", PROGRAM);
+    folder.write("watch.c", WATCH);
+    folder.run("gcc", &["-c", "-O1", "-fPIC", "watch.c"]);
     let linked = [
         "-C",
         "link-args=watch.o -rdynamic -ldl -Wl,--undefined=_Unwind_SetIP",
@@ -247,13 +247,13 @@ fn main() {
             &linked[..],
         ]
         .concat();
-        workshop.run("rustc", &arguments);
-        let output = run(workshop.path("throws").to_str().unwrap(), &[]);
+        folder.run("rustc", &arguments);
+        let output = run(folder.path("throws").to_str().unwrap(), &[]);
         assert!(
             output.contains("dropped 4") && output.contains("caught true"),
             "{output}"
         );
-        let module = Module::open(&workshop.path("throws")).unwrap();
+        let module = Module::open(&folder.path("throws")).unwrap();
         let main = module.symbol_named("main").unwrap().address;
         let landings = landings(&output, main);
         assert!(landings.len() >= 2, "{output}");

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use support::shapes::{build, sources};
-use support::{Fixture, Workshop, compile};
+use support::{Fixture, TestFolder, compile};
 
 const RUST: &str = r#"
 use std::collections::HashMap;
@@ -131,13 +131,13 @@ fn answers(module: &Module) -> String {
     text
 }
 
-fn cache(workshop: &Workshop, name: &str) -> Arc<IndexCache> {
-    Arc::new(IndexCache::open(workshop.path(name), 1 << 30).expect("a cache"))
+fn cache(folder: &TestFolder, name: &str) -> Arc<IndexCache> {
+    Arc::new(IndexCache::open(folder.path(name), 1 << 30).expect("a cache"))
 }
 
 /// Compares the module's answers without an index, with one in memory, and with one from a file.
 fn compare(fixture: &Fixture, what: &str) {
-    let workshop = Workshop::new(&format!("index-{}", what.replace(' ', "")));
+    let folder = TestFolder::new(&format!("index-{}", what.replace(' ', "")));
     let plain = answers(&fixture.open());
     assert!(plain.contains("main"), "{what}: {plain}");
 
@@ -154,7 +154,7 @@ fn compare(fixture: &Fixture, what: &str) {
     );
     same(&plain, &answers(&module), &format!("{what}, in memory"));
 
-    let cache = cache(&workshop, "cache");
+    let cache = cache(&folder, "cache");
     let module = fixture.open();
     module.use_index_cache(&cache);
     assert_eq!(
@@ -190,34 +190,30 @@ fn an_index_answers_what_the_units_answer() {
         for version in ["-gdwarf-4", "-gdwarf-5"] {
             let fixture = compile("index.c", C, &[version, level]);
             compare(&fixture, &format!("C {version} {level}"));
-            let workshop = sources("index-shapes");
-            build(&workshop, "plain", &[version, level]);
+            let folder = sources("index-shapes");
+            build(&folder, "plain", &[version, level]);
             compare(
-                &workshop.fixture("main.cpp", "plain"),
+                &folder.fixture("main.cpp", "plain"),
                 &format!("C++ {version} {level}"),
             );
-            build(
-                &workshop,
-                "types",
-                &[version, level, "-fdebug-types-section"],
-            );
+            build(&folder, "types", &[version, level, "-fdebug-types-section"]);
             compare(
-                &workshop.fixture("main.cpp", "types"),
+                &folder.fixture("main.cpp", "types"),
                 &format!("C++ types {version} {level}"),
             );
-            build(&workshop, "split", &[version, level, "-gsplit-dwarf"]);
+            build(&folder, "split", &[version, level, "-gsplit-dwarf"]);
             compare(
-                &workshop.fixture("main.cpp", "split"),
+                &folder.fixture("main.cpp", "split"),
                 &format!("C++ split {version} {level}"),
             );
-            build(&workshop, "together", &[version, level, "-flto"]);
+            build(&folder, "together", &[version, level, "-flto"]);
             compare(
-                &workshop.fixture("main.cpp", "together"),
+                &folder.fixture("main.cpp", "together"),
                 &format!("C++ together {version} {level}"),
             );
-            build(&workshop, "packed", &[version, level, "-gz"]);
+            build(&folder, "packed", &[version, level, "-gz"]);
             compare(
-                &workshop.fixture("main.cpp", "packed"),
+                &folder.fixture("main.cpp", "packed"),
                 &format!("C++ packed {version} {level}"),
             );
         }
@@ -231,11 +227,11 @@ fn an_index_of_a_rust_program_answers_what_the_units_answer() {
 
 #[test]
 fn an_index_of_another_build_is_not_used() {
-    let workshop = sources("index-builds");
-    let cache = cache(&workshop, "cache");
+    let folder = sources("index-builds");
+    let cache = cache(&folder, "cache");
     // Without a build id, the index is identified by file and modification time.
-    build(&workshop, "program", &["-Wl,--build-id=none"]);
-    let fixture = workshop.fixture("main.cpp", "program");
+    build(&folder, "program", &["-Wl,--build-id=none"]);
+    let fixture = folder.fixture("main.cpp", "program");
     let module = fixture.open();
     module.use_index_cache(&cache);
     assert_eq!(module.make_index(&mut |_, _| true), IndexState::Used);
@@ -244,7 +240,7 @@ fn an_index_of_another_build_is_not_used() {
     assert_eq!(again.load_index(), IndexState::Used);
 
     std::fs::remove_file(&fixture.binary).expect("removed");
-    build(&workshop, "program", &["-Wl,--build-id=none", "-O2"]);
+    build(&folder, "program", &["-Wl,--build-id=none", "-O2"]);
     let module = fixture.open();
     module.use_index_cache(&cache);
     assert_ne!(module.load_index(), IndexState::Used);
@@ -253,14 +249,14 @@ fn an_index_of_another_build_is_not_used() {
 
 #[test]
 fn split_units_that_are_gone_or_others_drop_the_index() {
-    let workshop = sources("index-split-gone");
-    let cache = cache(&workshop, "cache");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
-    let fixture = workshop.fixture("main.cpp", "split");
+    let folder = sources("index-split-gone");
+    let cache = cache(&folder, "cache");
+    build(&folder, "split", &["-gsplit-dwarf"]);
+    let fixture = folder.fixture("main.cpp", "split");
     let module = fixture.open();
     module.use_index_cache(&cache);
     assert_eq!(module.make_index(&mut |_, _| true), IndexState::Used);
-    for entry in std::fs::read_dir(&workshop.folder)
+    for entry in std::fs::read_dir(&folder.folder)
         .expect("a folder")
         .flatten()
     {
@@ -305,13 +301,13 @@ fn making_it_can_be_stopped() {
 #[test]
 fn a_damaged_index_never_gives_another_answer() {
     let fixture = compile("index.c", C, &["-g"]);
-    let workshop = Workshop::new("index-damaged");
-    let folder = cache(&workshop, "cache");
+    let folder = TestFolder::new("index-damaged");
+    let index_cache = cache(&folder, "cache");
     let module = fixture.open();
-    module.use_index_cache(&folder);
+    module.use_index_cache(&index_cache);
     assert_eq!(module.make_index(&mut |_, _| true), IndexState::Used);
-    let name = format!("{}.index", folder.entries().expect("entries")[0].name);
-    let path = workshop.path("cache").join(name);
+    let name = format!("{}.index", index_cache.entries().expect("entries")[0].name);
+    let path = folder.path("cache").join(name);
     let whole = std::fs::read(&path).expect("an index");
     // The answers to a few queries that read each of the index's tables.
     let ask = |module: &Module| {
@@ -352,7 +348,7 @@ fn a_damaged_index_never_gives_another_answer() {
         }
         std::fs::write(&path, &damaged).expect("written");
         let module = fixture.open();
-        module.use_index_cache(&folder);
+        module.use_index_cache(&index_cache);
         let state = module.load_index();
         assert_eq!(ask(&module), expected, "round {round}");
         match state == IndexState::Used && module.warnings().is_empty() {

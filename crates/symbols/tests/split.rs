@@ -7,22 +7,18 @@ use dapple_symbols::companions::{Companion, Outcome};
 use dapple_symbols::functions::Language;
 use support::seen::seen;
 use support::shapes::{all_seen, both, build, sources};
-use support::{Fixture, Workshop};
+use support::{Fixture, TestFolder};
 
 #[test]
 fn a_split_program_shows_what_a_plain_one_does() {
-    let workshop = sources("split-same");
+    let folder = sources("split-same");
     for version in ["-gdwarf-4", "-gdwarf-5"] {
         for optimisation in ["-O0", "-O2"] {
-            build(&workshop, "plain", &[version, optimisation]);
-            build(
-                &workshop,
-                "split",
-                &[version, optimisation, "-gsplit-dwarf"],
-            );
-            let plain = all_seen(&workshop, "plain");
+            build(&folder, "plain", &[version, optimisation]);
+            build(&folder, "split", &[version, optimisation, "-gsplit-dwarf"]);
+            let plain = all_seen(&folder, "plain");
             assert!(plain.contains("ns::Box"), "{plain}");
-            let split = all_seen(&workshop, "split");
+            let split = all_seen(&folder, "split");
             assert_eq!(plain, split, "{version} {optimisation}");
         }
     }
@@ -30,40 +26,40 @@ fn a_split_program_shows_what_a_plain_one_does() {
 
 #[test]
 fn type_units_are_followed_in_one_file_and_in_split_ones() {
-    let workshop = sources("split-types");
+    let folder = sources("split-types");
     for version in ["-gdwarf-4", "-gdwarf-5"] {
-        build(&workshop, "plain", &[version]);
-        let plain = all_seen(&workshop, "plain");
-        build(&workshop, "types", &[version, "-fdebug-types-section"]);
-        assert_eq!(plain, all_seen(&workshop, "types"), "{version}");
+        build(&folder, "plain", &[version]);
+        let plain = all_seen(&folder, "plain");
+        build(&folder, "types", &[version, "-fdebug-types-section"]);
+        assert_eq!(plain, all_seen(&folder, "types"), "{version}");
         let flags = [version, "-fdebug-types-section", "-gsplit-dwarf"];
-        build(&workshop, "both", &flags);
-        assert_eq!(plain, all_seen(&workshop, "both"), "{version}, split");
+        build(&folder, "both", &flags);
+        assert_eq!(plain, all_seen(&folder, "both"), "{version}, split");
     }
 }
 
 #[test]
 fn a_package_has_the_units_and_the_types() {
-    let workshop = sources("split-package");
-    build(&workshop, "plain", &["-gdwarf-4"]);
+    let folder = sources("split-package");
+    build(&folder, "plain", &["-gdwarf-4"]);
     let flags = ["-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"];
-    build(&workshop, "split", &flags);
-    workshop.run("dwp", &["-e", "split", "-o", "split.dwp"]);
+    build(&folder, "split", &flags);
+    folder.run("dwp", &["-e", "split", "-o", "split.dwp"]);
     for name in ["main-split.dwo", "far-split.dwo"] {
-        std::fs::remove_file(workshop.path(name)).unwrap();
+        std::fs::remove_file(folder.path(name)).unwrap();
     }
-    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "split"));
+    assert_eq!(all_seen(&folder, "plain"), all_seen(&folder, "split"));
 }
 
 #[test]
 fn opening_a_module_and_its_lines_reads_no_split_unit() {
-    let workshop = sources("split-lazy");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
+    let folder = sources("split-lazy");
+    build(&folder, "split", &["-gsplit-dwarf"]);
     // Reading these files would cause warnings.
     for name in ["main-split.dwo", "far-split.dwo"] {
-        workshop.write(name, "not an ELF file");
+        folder.write(name, "not an ELF file");
     }
-    let (main, far) = both(&workshop, "split");
+    let (main, far) = both(&folder, "split");
     let module = main.open();
     assert!(
         module
@@ -81,30 +77,27 @@ fn opening_a_module_and_its_lines_reads_no_split_unit() {
         .map(|search| search.path)
         .collect();
     assert!(
-        looked.contains(&workshop.path("main-split.dwo")),
+        looked.contains(&folder.path("main-split.dwo")),
         "{looked:?}"
     );
     assert!(
-        !looked.contains(&workshop.path("far-split.dwo")),
+        !looked.contains(&folder.path("far-split.dwo")),
         "{looked:?}"
     );
 }
 
 #[test]
 fn a_missing_split_unit_is_told_with_the_places_looked_at_and_leaves_the_lines() {
-    let workshop = sources("split-missing");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
-    std::fs::remove_file(workshop.path("main-split.dwo")).unwrap();
-    let (main, far) = both(&workshop, "split");
+    let folder = sources("split-missing");
+    build(&folder, "split", &["-gsplit-dwarf"]);
+    std::fs::remove_file(folder.path("main-split.dwo")).unwrap();
+    let (main, far) = both(&folder, "split");
     let module = main.open();
     let address = main.address(&module, "area");
     assert_eq!(module.row_at(address).unwrap().line, main.line("area"));
     assert!(module.function_at(address).is_none());
     let warnings: Vec<String> = module.warnings().iter().map(ToString::to_string).collect();
-    let wanted = format!(
-        "{} (no such file)",
-        workshop.path("main-split.dwo").display()
-    );
+    let wanted = format!("{} (no such file)", folder.path("main-split.dwo").display());
     assert!(
         matches!(&warnings[..], [warning] if warning.contains(&wanted)),
         "{warnings:?}"
@@ -129,14 +122,10 @@ fn a_missing_split_unit_is_told_with_the_places_looked_at_and_leaves_the_lines()
 
 #[test]
 fn a_split_unit_of_another_build_is_passed_over() {
-    let workshop = sources("split-other");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
-    std::fs::copy(
-        workshop.path("far-split.dwo"),
-        workshop.path("main-split.dwo"),
-    )
-    .unwrap();
-    let (main, _) = both(&workshop, "split");
+    let folder = sources("split-other");
+    build(&folder, "split", &["-gsplit-dwarf"]);
+    std::fs::copy(folder.path("far-split.dwo"), folder.path("main-split.dwo")).unwrap();
+    let (main, _) = both(&folder, "split");
     let module = main.open();
     let address = main.address(&module, "area");
     assert!(module.function_at(address).is_none());
@@ -149,11 +138,11 @@ fn a_split_unit_of_another_build_is_passed_over() {
 
 #[test]
 fn a_pipe_in_the_place_of_a_split_unit_is_not_waited_for() {
-    let workshop = sources("split-pipe");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
-    std::fs::remove_file(workshop.path("main-split.dwo")).unwrap();
-    workshop.run("mkfifo", &["main-split.dwo"]);
-    let (main, _) = both(&workshop, "split");
+    let folder = sources("split-pipe");
+    build(&folder, "split", &["-gsplit-dwarf"]);
+    std::fs::remove_file(folder.path("main-split.dwo")).unwrap();
+    folder.run("mkfifo", &["main-split.dwo"]);
+    let (main, _) = both(&folder, "split");
     let module = main.open();
     assert!(module.function_at(main.address(&module, "area")).is_none());
     let warnings = format!("{:?}", module.warnings());
@@ -162,28 +151,28 @@ fn a_pipe_in_the_place_of_a_split_unit_is_not_waited_for() {
 
 #[test]
 fn split_units_are_found_beside_a_program_that_was_moved() {
-    let workshop = sources("split-moved");
-    build(&workshop, "split", &["-gsplit-dwarf"]);
-    std::fs::create_dir(workshop.path("moved")).unwrap();
+    let folder = sources("split-moved");
+    build(&folder, "split", &["-gsplit-dwarf"]);
+    std::fs::create_dir(folder.path("moved")).unwrap();
     for name in ["split", "main-split.dwo", "far-split.dwo"] {
-        std::fs::rename(workshop.path(name), workshop.path("moved").join(name)).unwrap();
+        std::fs::rename(folder.path(name), folder.path("moved").join(name)).unwrap();
     }
-    let (main, _) = both(&workshop, "split");
-    let module = Module::open(&workshop.path("moved").join("split")).unwrap();
+    let (main, _) = both(&folder, "split");
+    let module = Module::open(&folder.path("moved").join("split")).unwrap();
     let function = module.function_at(main.address(&module, "area")).unwrap();
     assert_eq!(function.name, "ns::Box::area");
 }
 
 #[test]
 fn broken_split_units_do_no_harm() {
-    let workshop = sources("split-broken");
+    let folder = sources("split-broken");
     build(
-        &workshop,
+        &folder,
         "split",
         &["-gsplit-dwarf", "-fdebug-types-section"],
     );
-    let (main, _) = both(&workshop, "split");
-    let path = workshop.path("main-split.dwo");
+    let (main, _) = both(&folder, "split");
+    let path = folder.path("main-split.dwo");
     let whole = std::fs::read(&path).unwrap();
     // Cuts the file off, and changes a byte, at places all over the file.
     for length in (0..whole.len()).step_by(97) {
@@ -200,12 +189,12 @@ fn broken_split_units_do_no_harm() {
 
 #[test]
 fn broken_packages_do_no_harm() {
-    let workshop = sources("split-broken-package");
+    let folder = sources("split-broken-package");
     let flags = ["-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"];
-    build(&workshop, "split", &flags);
-    workshop.run("dwp", &["-e", "split", "-o", "split.dwp"]);
-    let (main, _) = both(&workshop, "split");
-    let path = workshop.path("split.dwp");
+    build(&folder, "split", &flags);
+    folder.run("dwp", &["-e", "split", "-o", "split.dwp"]);
+    let (main, _) = both(&folder, "split");
+    let path = folder.path("split.dwp");
     let whole = std::fs::read(&path).unwrap();
     for at in (0..whole.len()).step_by(11) {
         let mut bytes = whole.clone();
@@ -229,26 +218,22 @@ fn look(main: &Fixture) {
 
 #[test]
 fn a_standard_package_is_read_for_the_units_it_has() {
-    let workshop = sources("split-package-5");
+    let folder = sources("split-package-5");
     let flags = ["-gdwarf-5", "-O2"];
-    build(&workshop, "plain", &flags);
-    build(
-        &workshop,
-        "split",
-        &[&flags[..], &["-gsplit-dwarf"]].concat(),
-    );
+    build(&folder, "plain", &flags);
+    build(&folder, "split", &[&flags[..], &["-gsplit-dwarf"]].concat());
     // Linkers' `dwp` only writes the index format of DWARF 4. This package has one of the two units.
-    workshop.write("index", standard_index(&workshop, "main-split.dwo"));
+    folder.write("index", standard_index(&folder, "main-split.dwo"));
     let arguments = [
         "--add-section",
         ".debug_cu_index=index",
         "main-split.dwo",
         "split.dwp",
     ];
-    workshop.run("objcopy", &arguments);
-    std::fs::remove_file(workshop.path("main-split.dwo")).unwrap();
-    assert_eq!(all_seen(&workshop, "plain"), all_seen(&workshop, "split"));
-    let (main, _) = both(&workshop, "split");
+    folder.run("objcopy", &arguments);
+    std::fs::remove_file(folder.path("main-split.dwo")).unwrap();
+    assert_eq!(all_seen(&folder, "plain"), all_seen(&folder, "split"));
+    let (main, _) = both(&folder, "split");
     let searches = main.open().search_everything();
     let found: Vec<_> = searches
         .iter()
@@ -259,7 +244,7 @@ fn a_standard_package_is_read_for_the_units_it_has() {
 }
 
 /// The `.debug_cu_index` (DWARF 5 §7.3.5.3) of a package with only the unit in `object`.
-fn standard_index(workshop: &Workshop, object: &str) -> Vec<u8> {
+fn standard_index(folder: &TestFolder, object: &str) -> Vec<u8> {
     const SECTIONS: [(&str, u32); 6] = [
         (".debug_info.dwo", 1),
         (".debug_abbrev.dwo", 3),
@@ -268,11 +253,11 @@ fn standard_index(workshop: &Workshop, object: &str) -> Vec<u8> {
         (".debug_str_offsets.dwo", 6),
         (".debug_rnglists.dwo", 8),
     ];
-    let info = workshop.run("readelf", &["--debug-dump=info", object]);
+    let info = folder.run("readelf", &["--debug-dump=info", object]);
     let (_, id) = info.split_once("DWO ID:").unwrap();
     let id = id.trim_start().trim_start_matches("0x");
     let id = u64::from_str_radix(id.split_whitespace().next().unwrap(), 16).unwrap();
-    let table = workshop.run("readelf", &["-SW", object]);
+    let table = folder.run("readelf", &["-SW", object]);
     let size = |name: &str| -> u32 {
         let line = table
             .lines()
@@ -328,16 +313,16 @@ fn main() {
 fn split_rust_programs_show_what_plain_ones_do() {
     for version in ["4", "5"] {
         for optimisation in ["0", "2"] {
-            let workshop = Workshop::new(&format!("split-rust-{version}-{optimisation}"));
-            workshop.write("shapes.rs", RUST);
+            let folder = TestFolder::new(&format!("split-rust-{version}-{optimisation}"));
+            folder.write("shapes.rs", RUST);
             let version = format!("dwarf-version={version}");
             let level = format!("opt-level={optimisation}");
             let shown = |kind: &str| {
                 let split = format!("split-debuginfo={kind}");
                 let arguments = ["-g", "-C", &version, "-C", &level, "-C", &split];
                 let files = ["shapes.rs", "-o", kind];
-                workshop.run("rustc", &[&arguments[..], &files].concat());
-                let fixture = workshop.fixture("shapes.rs", kind);
+                folder.run("rustc", &[&arguments[..], &files].concat());
+                let fixture = folder.fixture("shapes.rs", kind);
                 let module = fixture.open();
                 let marks = ["inlined", "circle", "rect", "print"];
                 let text = seen(&module, &fixture, &marks);
@@ -354,14 +339,14 @@ fn split_rust_programs_show_what_plain_ones_do() {
 
 #[test]
 fn units_are_named_by_their_root_entries_alone_as_by_all_of_them() {
-    let workshop = sources("split-names");
+    let folder = sources("split-names");
     for flags in [
         &["-gdwarf-5"][..],
         &["-gdwarf-4", "-gsplit-dwarf"],
         &["-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section"],
     ] {
-        build(&workshop, "named", flags);
-        let path = workshop.path("named");
+        build(&folder, "named", flags);
+        let path = folder.path("named");
         for language in [Language::Cpp, Language::C, Language::Rust] {
             let units = Module::open(&path).unwrap().units();
             let units = units.into_iter().filter(|unit| unit.language == language);

@@ -5,7 +5,7 @@ mod support;
 use dapple_symbols::module::DebugInfo;
 use dapple_symbols::{FileAddress, Module};
 use std::os::unix::fs::FileExt;
-use support::{Workshop, run};
+use support::{TestFolder, run};
 
 const CALLS: &str = r#"
 #include <stdio.h>
@@ -31,8 +31,8 @@ fn stubs(binary: &str) -> Vec<(u64, String)> {
 
 #[test]
 fn linkage_stubs_have_the_names_of_what_they_call() {
-    let workshop = Workshop::new("symbols-stubs");
-    workshop.write("calls.c", CALLS);
+    let folder = TestFolder::new("symbols-stubs");
+    folder.write("calls.c", CALLS);
     let ways: [&[&str]; 4] = [
         &["-fpie", "-pie"],
         &["-no-pie", "-fno-pie"],
@@ -42,9 +42,9 @@ fn linkage_stubs_have_the_names_of_what_they_call() {
     for flags in ways {
         let mut arguments = vec!["calls.c", "-o", "calls"];
         arguments.extend(flags);
-        workshop.run("gcc", &arguments);
-        workshop.run("strip", &["calls"]);
-        let binary = workshop.path("calls");
+        folder.run("gcc", &arguments);
+        folder.run("strip", &["calls"]);
+        let binary = folder.path("calls");
         let module = Module::open(&binary).unwrap();
         let expected = stubs(binary.to_str().unwrap());
         assert!(expected.len() >= 3, "{flags:?}: {expected:?}");
@@ -61,12 +61,12 @@ fn linkage_stubs_have_the_names_of_what_they_call() {
 
 #[test]
 fn symbols_compressed_in_a_stripped_program_are_read() {
-    let workshop = Workshop::new("symbols-mini");
-    workshop.write("calls.c", CALLS);
-    workshop.run("gcc", &["calls.c", "-o", "calls"]);
-    let whole = Module::open(&workshop.path("calls")).unwrap();
+    let folder = TestFolder::new("symbols-mini");
+    folder.write("calls.c", CALLS);
+    folder.run("gcc", &["calls.c", "-o", "calls"]);
+    let whole = Module::open(&folder.path("calls")).unwrap();
     let main = whole.symbol_named("main").unwrap();
-    workshop.run(
+    folder.run(
         "objcopy",
         &[
             "-S",
@@ -76,16 +76,16 @@ fn symbols_compressed_in_a_stripped_program_are_read() {
             "mini",
         ],
     );
-    workshop.run("xz", &["--keep", "mini"]);
-    workshop.run("strip", &["calls"]);
-    let bare = Module::open(&workshop.path("calls")).unwrap();
+    folder.run("xz", &["--keep", "mini"]);
+    folder.run("strip", &["calls"]);
+    let bare = Module::open(&folder.path("calls")).unwrap();
     assert_eq!(bare.symbol_named("main"), None);
     assert_eq!(bare.debug_info(), DebugInfo::Stripped);
-    workshop.run(
+    folder.run(
         "objcopy",
         &["--add-section", ".gnu_debugdata=mini.xz", "calls"],
     );
-    let module = Module::open(&workshop.path("calls")).unwrap();
+    let module = Module::open(&folder.path("calls")).unwrap();
     assert_eq!(module.debug_info(), DebugInfo::SymbolsOnly);
     assert_eq!(module.symbol_named("main").as_ref(), Some(&main));
     let inside = FileAddress(main.address.0 + 3);
@@ -95,25 +95,25 @@ fn symbols_compressed_in_a_stripped_program_are_read() {
 
 #[test]
 fn damaged_compressed_symbols_are_told_and_do_no_harm() {
-    let workshop = Workshop::new("symbols-damaged");
-    workshop.write("calls.c", CALLS);
-    workshop.run("gcc", &["calls.c", "-o", "calls"]);
-    workshop.run("objcopy", &["--only-keep-debug", "calls", "mini"]);
-    workshop.run("xz", &["--keep", "mini"]);
-    workshop.run("strip", &["calls"]);
-    let stripped = std::fs::read(workshop.path("calls")).unwrap();
-    let compressed = std::fs::read(workshop.path("mini.xz")).unwrap();
+    let folder = TestFolder::new("symbols-damaged");
+    folder.write("calls.c", CALLS);
+    folder.run("gcc", &["calls.c", "-o", "calls"]);
+    folder.run("objcopy", &["--only-keep-debug", "calls", "mini"]);
+    folder.run("xz", &["--keep", "mini"]);
+    folder.run("strip", &["calls"]);
+    let stripped = std::fs::read(folder.path("calls")).unwrap();
+    let compressed = std::fs::read(folder.path("mini.xz")).unwrap();
     let mut told = 0;
     for at in (0..compressed.len()).step_by(compressed.len() / 24) {
         let mut bytes = compressed.clone();
         bytes[at] ^= 0x55;
-        workshop.write("mini.xz", bytes);
-        workshop.write("calls", &stripped);
-        workshop.run(
+        folder.write("mini.xz", bytes);
+        folder.write("calls", &stripped);
+        folder.run(
             "objcopy",
             &["--add-section", ".gnu_debugdata=mini.xz", "calls"],
         );
-        let module = Module::open(&workshop.path("calls")).unwrap();
+        let module = Module::open(&folder.path("calls")).unwrap();
         module.symbol_named("main");
         let warnings = format!("{:?}", module.warnings());
         told += usize::from(warnings.contains(".gnu_debugdata"));
@@ -140,15 +140,15 @@ fn the_kernels_own_library_has_names() {
 
 #[test]
 fn compressed_symbols_without_an_end_are_left_out() {
-    let workshop = Workshop::new("symbols-bomb");
-    workshop.write("calls.c", CALLS);
-    workshop.run("gcc", &["calls.c", "-o", "calls"]);
-    workshop.run("strip", &["calls"]);
-    workshop.run("truncate", &["--size=130M", "mini"]);
-    workshop.run("xz", &["-0", "mini"]);
+    let folder = TestFolder::new("symbols-bomb");
+    folder.write("calls.c", CALLS);
+    folder.run("gcc", &["calls.c", "-o", "calls"]);
+    folder.run("strip", &["calls"]);
+    folder.run("truncate", &["--size=130M", "mini"]);
+    folder.run("xz", &["-0", "mini"]);
     let arguments = ["--add-section", ".gnu_debugdata=mini.xz", "calls"];
-    workshop.run("objcopy", &arguments);
-    let module = Module::open(&workshop.path("calls")).unwrap();
+    folder.run("objcopy", &arguments);
+    let module = Module::open(&folder.path("calls")).unwrap();
     assert_eq!(module.symbol_named("main"), None);
     let warnings = format!("{:?}", module.warnings());
     assert!(warnings.contains("take more than"), "{warnings}");

@@ -42,7 +42,7 @@ impl Fixture {
     }
 
     /// Compiles `fixtures/NAME` with this compiler and these flags.
-    pub fn by(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
+    pub fn compiled_with(compiler: &str, name: &str, flags: &[&str]) -> Fixture {
         let (source, text) = source(name);
         Fixture::compiled(name, source, text, compiler, flags)
     }
@@ -56,7 +56,7 @@ impl Fixture {
     }
 
     /// Like [`Fixture::split`], and deletes the `.dwo` file.
-    pub fn split_and_lost(name: &str) -> Fixture {
+    pub fn with_missing_dwo(name: &str) -> Fixture {
         let (source, text) = source(name);
         let (compiler, mut flags) = command_line(&source, Optimization::None, Linking::Pie);
         flags.extend(["-gsplit-dwarf", "-DLOST"]);

@@ -102,7 +102,7 @@ pub fn check(
 }
 
 #[track_caller]
-pub fn goes_on_to_write(session: Session, stop: &Stopped, output: &str) {
+pub fn check_later_output(session: Session, stop: &Stopped, output: &str) {
     session.resume(stop.thread);
     session.exit_code();
     let written = session.output(OutputEventCategory::Stdout);

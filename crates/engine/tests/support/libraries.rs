@@ -1,6 +1,6 @@
 //! Programs of one source, built with each compiler and standard library, whose values must be shown alike.
 
-use super::optimised::{Held, hold};
+use super::optimised::{Comparison, compare};
 use super::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 use expect_test::expect_file;
 use std::path::Path;
@@ -88,31 +88,38 @@ impl<const COUNT: usize> Sections<COUNT> {
     }
 
     /// How many variables of the optimized program are shown as in the unoptimized one. No value may be wrong.
-    pub fn held(&self, compiler: &str, flags: &[&str]) -> Held {
+    pub fn compared(&self, compiler: &str, flags: &[&str]) -> Comparison {
         let flags = |level| [&["-std=c++20", level], flags].concat();
         let expected = self.shown(&fixture_by(compiler, self.source, &flags("-O0")));
         let optimised = self.shown(&fixture_by(compiler, self.source, &flags("-O2")));
-        let mut held = Held::default();
+        let mut comparison = Comparison::default();
         for ((section, expected), optimised) in self.names.iter().zip(&expected).zip(&optimised) {
             if !self.moved.contains(section) {
-                hold(optimised, expected, &mut held);
+                compare(optimised, expected, &mut comparison);
             }
         }
-        println!("{compiler} {flags:?}: {held:#?}", flags = flags("-O2"));
-        assert!(held.wrong.is_empty(), "{compiler}: {:#?}", held.wrong);
-        held
+        println!(
+            "{compiler} {flags:?}: {comparison:#?}",
+            flags = flags("-O2")
+        );
+        assert!(
+            comparison.wrong.is_empty(),
+            "{compiler}: {:#?}",
+            comparison.wrong
+        );
+        comparison
     }
 
-    /// Like [`Sections::held`], for clang's programs with each library: at least `least` variables are complete.
-    pub fn check_held_by_clang(&self, least: usize) {
+    /// Like [`Sections::compared`], for clang's programs with each library: at least `least` variables are complete.
+    pub fn check_compiled_by_clang(&self, least: usize) {
         let Some(compiler) = clang().filter(|name| name == "clang-22") else {
             return println!("there is no clang 22 here");
         };
         let compiler = compiler.replace("clang", "clang++");
         let libraries = if has_libcxx(&compiler) { 2 } else { 1 };
         for tools in &CLANG[..libraries] {
-            let held = self.held(&compiler, tools.flags);
-            assert!(held.same >= least, "{held:?}");
+            let comparison = self.compared(&compiler, tools.flags);
+            assert!(comparison.same >= least, "{comparison:?}");
         }
     }
 }

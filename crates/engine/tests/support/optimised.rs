@@ -11,7 +11,7 @@ const REASONS: [&str; 3] = [
 
 /// Counts of the comparisons.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct Comparison {
     /// Variables that are shown completely, with their children.
     pub same: usize,
     /// Variables that are missing, completely or in parts.
@@ -109,23 +109,23 @@ fn is_whole(shown: &Shown<'_>, expected: &Shown<'_>) -> Option<bool> {
 }
 
 /// Compares the variables of one listing with those of another.
-pub fn hold(optimised: &str, expected: &str, held: &mut Held) {
+pub fn compare(optimised: &str, expected: &str, comparison: &mut Comparison) {
     let shown = tree(&mut optimised.lines().peekable(), 0);
     let wanted = tree(&mut expected.lines().peekable(), 0);
     let (shown, wanted) = (by_name(&shown), by_name(&wanted));
     for (name, one) in &shown {
         let expected = wanted.get(name);
         match expected.and_then(|expected| is_whole(one, expected)) {
-            Some(true) => held.same += 1,
-            Some(false) => held.missing += 1,
+            Some(true) => comparison.same += 1,
+            Some(false) => comparison.missing += 1,
             None => {
                 let instead = expected.map_or("nothing", |expected| expected.text);
                 let text = format!("{}: {}, instead of {instead}", one.name, one.text);
-                held.wrong.push(text);
+                comparison.wrong.push(text);
             }
         }
     }
-    held.unnamed += wanted
+    comparison.unnamed += wanted
         .keys()
         .filter(|name| !shown.contains_key(*name))
         .count();

@@ -118,13 +118,13 @@ pub fn compile_by(compiler: &str, name: &str, text: &str, flags: &[&str]) -> Fix
 }
 
 /// A folder of a test's own, initially empty.
-pub struct Workshop {
+pub struct TestFolder {
     pub folder: PathBuf,
 }
 
-impl Workshop {
+impl TestFolder {
     /// `name` must be unique among the tests.
-    pub fn new(name: &str) -> Workshop {
+    pub fn new(name: &str) -> TestFolder {
         let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures");
         std::fs::create_dir_all(&target).unwrap();
         let folder = target
@@ -135,7 +135,7 @@ impl Workshop {
             std::fs::remove_dir_all(&folder).unwrap();
         }
         std::fs::create_dir_all(&folder).unwrap();
-        Workshop { folder }
+        TestFolder { folder }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

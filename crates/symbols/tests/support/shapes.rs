@@ -2,7 +2,7 @@
 //! variables, templates.
 
 use super::seen::seen;
-use super::{Fixture, Workshop};
+use super::{Fixture, TestFolder};
 
 const SHAPES: &str = r#"
 #pragma once
@@ -52,37 +52,37 @@ int far_away(const ns::Box &box, int scale) {
 pub const MARKS: &[&str] = &["inlined", "area", "loop"];
 
 /// Writes the sources into a folder of the test's own.
-pub fn sources(name: &str) -> Workshop {
-    let workshop = Workshop::new(name);
-    workshop.write("shapes.h", SHAPES);
-    workshop.write("main.cpp", MAIN);
-    workshop.write("far.cpp", FAR);
-    workshop
+pub fn sources(name: &str) -> TestFolder {
+    let folder = TestFolder::new(name);
+    folder.write("shapes.h", SHAPES);
+    folder.write("main.cpp", MAIN);
+    folder.write("far.cpp", FAR);
+    folder
 }
 
 /// Compiles both sources to objects and links them.
-pub fn build(workshop: &Workshop, binary: &str, flags: &[&str]) {
+pub fn build(folder: &TestFolder, binary: &str, flags: &[&str]) {
     for name in ["main", "far"] {
         let (source, object) = (format!("{name}.cpp"), format!("{name}-{binary}.o"));
         let mut arguments = vec!["-g", "-c", &source, "-o", &object];
         arguments.extend(flags);
-        workshop.run("g++", &arguments);
+        folder.run("g++", &arguments);
     }
     let (main, far) = (format!("main-{binary}.o"), format!("far-{binary}.o"));
-    workshop.run("g++", &[&main, &far, "-o", binary]);
+    folder.run("g++", &[&main, &far, "-o", binary]);
 }
 
 /// The program, with each of its sources.
-pub fn both(workshop: &Workshop, binary: &str) -> (Fixture, Fixture) {
+pub fn both(folder: &TestFolder, binary: &str) -> (Fixture, Fixture) {
     (
-        workshop.fixture("main.cpp", binary),
-        workshop.fixture("far.cpp", binary),
+        folder.fixture("main.cpp", binary),
+        folder.fixture("far.cpp", binary),
     )
 }
 
 /// The text of [`seen`] for both units. Checks that there were no warnings.
-pub fn all_seen(workshop: &Workshop, binary: &str) -> String {
-    let (main, far) = both(workshop, binary);
+pub fn all_seen(folder: &TestFolder, binary: &str) -> String {
+    let (main, far) = both(folder, binary);
     let module = main.open();
     let text = seen(&module, &main, MARKS) + &seen(&module, &far, &["far"]);
     assert_eq!(module.warnings().len(), 0, "{:?}", module.warnings());
