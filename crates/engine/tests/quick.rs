@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::{Fixture, fixture};
 use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
-use dapple_engine::eval::quick::Prepared;
+use dapple_engine::eval::prepared::Prepared;
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::Modules;
 use dapple_engine::values::known::Known;

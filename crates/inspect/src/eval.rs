@@ -22,21 +22,21 @@ mod builtins;
 mod callers;
 pub mod calls;
 mod completion;
+mod expression_at;
 mod ir;
 mod lex;
 mod parse;
-pub mod quick;
+pub mod prepared;
 mod run;
 mod rust_library;
 pub(crate) mod scope;
 mod shown;
-mod under;
 
 pub(crate) use article::a_type;
 pub(crate) use completion::complete;
 pub use completion::{Completion, CompletionKind, Completions};
+pub use expression_at::expression_at;
 pub(crate) use lex::ANONYMOUS_NAMESPACE;
-pub use under::expression_at;
 
 /// The name behind `$` that asks whether a function is among the callers.
 const CALLED_FROM: &str = "called_from";

@@ -33,7 +33,7 @@ pub use address::FileAddress;
 pub use bus_errors::survive_changed_files;
 pub use dwarf::breakpoint_locations::BreakpointLocation;
 pub use dwarf::{
-    enumerations, functions, lines, location, lsda, plain_place, queries, results, scopes,
+    enumerations, fixed_location, functions, lines, location, lsda, queries, results, scopes,
     signatures, source_copies, summary, types,
 };
 pub use error::Error;

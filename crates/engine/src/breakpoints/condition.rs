@@ -9,7 +9,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
-use dapple_inspect::eval::quick::Prepared;
+use dapple_inspect::eval::prepared::Prepared;
 use dapple_inspect::frame::{Frame, StackCache};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;

@@ -1,8 +1,8 @@
 //! Completion of an expression being typed: members, variables, types, registers.
 
 use super::builtins::{self, Receiver};
+use super::expression_at::expression_before;
 use super::run::absolute;
-use super::under::expression_before;
 use super::{CALLED_FROM, Parsed};
 use crate::frame::Frame;
 use crate::modules::LoadedModule;

@@ -4,7 +4,7 @@ use super::builtins;
 use super::callers::Caller;
 use super::ir::{Binary, Expression, Kind, Statement, TypeName, Unary};
 use super::lex::{Token, TokenKind};
-use super::run::{c_functions, rust_held};
+use super::run::{c_functions, rust_guards};
 use super::{CALLED_FROM, Fault, rust_library};
 use crate::values::{FORMATS, Number};
 use dapple_symbols::functions::Language;
@@ -515,7 +515,7 @@ impl Parser {
                 let arguments = self.arguments()?;
                 let is_read = c_functions::is_known(&callee, arguments.len())
                     || self.language == Language::Rust
-                        && rust_held::is_count(&callee, arguments.len());
+                        && rust_guards::is_count(&callee, arguments.len());
                 if !self.may_call && !is_read {
                     return Err(Fault::new(bracket, NO_CALLS));
                 }

@@ -33,7 +33,7 @@ mod member_pointers;
 mod names;
 mod pointers;
 mod registers;
-pub(in crate::eval) mod rust_held;
+pub(in crate::eval) mod rust_guards;
 mod rust_library;
 mod rust_methods;
 mod rust_numbers;

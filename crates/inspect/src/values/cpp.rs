@@ -16,7 +16,7 @@ mod blocks;
 mod calendar;
 mod calls;
 mod choices;
-mod ends;
+mod end_nodes;
 mod errors;
 mod futures;
 mod iterators;

@@ -2,7 +2,7 @@
 
 use crate::heap::Heap;
 use crate::natvis::Presentation;
-use crate::values::halts::WalkPositions;
+use crate::values::walk_positions::WalkPositions;
 
 /// What a session keeps: the user's presentations of types, the state of the heap, and where walks through containers ended.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use super::entries::Entries;
 use super::pointees::FREED;
 use super::view::{LONG, Limit, Record, Resolved, SHORT, Sequence, Shows, Style, View};
 use super::{
-    Contents, Format, Reader, Rendered, Value, cpp, names, reasons, rust, scalars::Number,
+    Contents, Format, Reader, Rendered, Value, cpp, names, rust, scalars::Number, short_reasons,
 };
 use crate::Address;
 use crate::natvis::{Elements, Parts, Wanted};
@@ -295,7 +295,7 @@ impl Reader<'_> {
             } if self.is_freed(*address) => line.text.push_str(FREED),
             // The value on its own shows the whole reason.
             View::Missing(reason) | View::Broken(reason) if depth > 0 => {
-                line.text.push_str(&reasons::brief(reason));
+                line.text.push_str(&short_reasons::brief(reason));
             }
             View::Leaf(text)
             | View::Text { text, .. }
@@ -483,7 +483,7 @@ impl Reader<'_> {
             let reason = self.reason(reason);
             line.text.push_str(&match depth {
                 0 => reason.into(),
-                _ => reasons::brief(&reason),
+                _ => short_reasons::brief(&reason),
             });
         } else if !is_cut && (entries.is_longer || entries.end() < entries.length) {
             line.text.push_str(", …");

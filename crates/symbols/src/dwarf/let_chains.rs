@@ -7,9 +7,9 @@
 //! is over have not.
 
 use crate::dwarf::blocks::{BlockKind, BlockVariable, Blocks};
+use crate::dwarf::fixed_location::FixedLocation;
 use crate::dwarf::functions::{FunctionId, Language};
 use crate::dwarf::index::FunctionEntry;
-use crate::dwarf::plain_place::FixedLocation;
 use crate::dwarf::scopes::VariableKind;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indirect::own_code;

@@ -3,11 +3,11 @@
 use super::Module;
 use crate::FileAddress;
 use crate::dwarf::array_lengths::Frame;
+use crate::dwarf::fixed_location::FixedLocation;
 use crate::dwarf::location::EntryInFrame;
 use crate::dwarf::location::LocationContext;
 use crate::dwarf::location::Piece;
 use crate::dwarf::location::Unavailable;
-use crate::dwarf::plain_place::FixedLocation;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::StaticMember;
 use gimli::AttributeValue;

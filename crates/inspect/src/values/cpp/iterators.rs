@@ -3,7 +3,7 @@
 //! A past-the-end iterator is recognised in lists, trees and hash tables, where the end node differs from an element.
 
 use super::blocks::libcxx_block;
-use super::ends::{LIBCXX, LIBSTDCXX, TreeLinks, is_list};
+use super::end_nodes::{LIBCXX, LIBSTDCXX, TreeLinks, is_list};
 use super::nodes::{self, Element};
 use super::{integer, library_path, word};
 use crate::Address;

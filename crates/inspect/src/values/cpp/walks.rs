@@ -5,7 +5,7 @@
 
 use crate::pages::PageCache;
 use crate::values::entries::{Entry, Page};
-use crate::values::halts::{State, Walk};
+use crate::values::walk_positions::{State, Walk};
 use crate::values::{Reader, view::Reason};
 
 /// More levels than a red-black tree can have in 64 bits of address space.
