@@ -1,9 +1,9 @@
 //! `dapple dap` is killed while it debugs an attached process, which must continue undisturbed.
 
 use crate::support;
-use crate::support::lending::{Files, reading_at, reading_child, until};
 use crate::support::running;
 use crate::support::running::{Running, changed_text, kill};
+use crate::support::vfork_child::{Files, reading_at, reading_child, until};
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::{TestClient, launch_arguments};

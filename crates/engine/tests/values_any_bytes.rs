@@ -1,7 +1,7 @@
 //! Rust's containers over memory with random contents: each gets an answer, after few reads.
 
+use crate::support::cpu_time::{Longest, timed};
 use crate::support::inline;
-use crate::support::spent::{Longest, timed};
 use dapple_engine::Address;
 use dapple_engine::Memory;
 use dapple_engine::modules::{LoadedModule, Modules};

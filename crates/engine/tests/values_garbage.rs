@@ -1,7 +1,7 @@
 //! Objects before their construction, after their destruction, and after being overwritten: each is shown or refused, quickly, whatever the
 //! memory contains.
 
-use crate::support::spent::{Longest, timed};
+use crate::support::cpu_time::{Longest, timed};
 use crate::support::{Fixture, clang, fixture, fixture_by, has_libcxx, listing};
 use dapple_engine::session::memory::PartialWrite;
 use dapple_engine::values::{NamedValue, Rendered};

@@ -1,6 +1,6 @@
 //! Containers with many elements, and pages far inside them.
 
-use crate::support::spent::timed;
+use crate::support::cpu_time::timed;
 use crate::support::{Debuggee, inline, listing};
 use dapple_engine::Session;
 use dapple_engine::frame::FrameId;

@@ -1,11 +1,11 @@
 //! Running the real binary: to its end with its output captured, or on a pseudo-terminal.
 
-#[path = "../../../engine/tests/support/lending.rs"]
-pub mod lending;
 pub mod raw;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
 pub mod terminal;
+#[path = "../../../engine/tests/support/vfork_child.rs"]
+pub mod vfork_child;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,12 +1,12 @@
 //! Debuggees compiled with the installed compilers, once for each content, and a session that tests drive with short commands.
 
+pub mod cpu_time;
 pub mod evaluated;
-pub mod lending;
 pub mod libraries;
 pub mod listing;
 pub mod optimised;
 pub mod running;
-pub mod spent;
+pub mod vfork_child;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use dapple_engine::attach::AttachOptions;

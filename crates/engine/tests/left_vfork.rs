@@ -1,7 +1,7 @@
 //! Detaching while a vfork child runs in the program's memory, in a displaced copy of an instruction whose breakpoint is already gone.
 
-use crate::support::lending::{Files, reading_at, reading_child, until};
 use crate::support::running::{changed_text, kill, status};
+use crate::support::vfork_child::{Files, reading_at, reading_child, until};
 use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::attach::AttachOptions;
 use dapple_engine::launch::LaunchOptions;
