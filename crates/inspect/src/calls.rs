@@ -372,14 +372,17 @@ mod tests {
         arguments.push(&image(&[10, 11]), &two, 8, false).unwrap();
         let one = parts(&[Class::Integer]);
         arguments.push(&image(&[6]), &one, 8, false).unwrap();
-        let laid = arguments.place(SP, BACK).unwrap();
-        assert_eq!(laid.integers, [1, 2, 3, 4, 5, 6]);
-        assert_eq!(laid.sp % 16, 8);
-        assert!(laid.sp + 24 <= SP - RED_ZONE);
+        let prepared = arguments.place(SP, BACK).unwrap();
+        assert_eq!(prepared.integers, [1, 2, 3, 4, 5, 6]);
+        assert_eq!(prepared.sp % 16, 8);
+        assert!(prepared.sp + 24 <= SP - RED_ZONE);
         let passed = image(&[10, 11]).bytes;
-        let returns = (Address(laid.sp), BACK.0.to_le_bytes().to_vec());
-        assert_eq!(laid.writes, [(Address(laid.sp + 8), passed), returns]);
-        assert_eq!(laid.lasting_start, u64::MAX);
+        let returns = (Address(prepared.sp), BACK.0.to_le_bytes().to_vec());
+        assert_eq!(
+            prepared.writes,
+            [(Address(prepared.sp + 8), passed), returns]
+        );
+        assert_eq!(prepared.lasting_start, u64::MAX);
     }
 
     #[test]
@@ -391,9 +394,9 @@ mod tests {
         arguments
             .push(&image(&[2, 3]), &Passing::Extended, 16, false)
             .unwrap();
-        let laid = arguments.place(SP, BACK).unwrap();
-        assert_eq!(laid.writes[0].1, image(&[1, 0, 2, 3]).bytes);
-        assert_eq!(laid.writes[0].0.0 % 16, 0);
+        let prepared = arguments.place(SP, BACK).unwrap();
+        assert_eq!(prepared.writes[0].1, image(&[1, 0, 2, 3]).bytes);
+        assert_eq!(prepared.writes[0].0.0 % 16, 0);
     }
 
     #[test]
@@ -403,14 +406,18 @@ mod tests {
         let text = Image::pointing_to(b"text\0".to_vec());
         let one = parts(&[Class::Integer]);
         arguments.push(&text, &one, 8, false).unwrap();
-        let laid = arguments.place(SP, BACK).unwrap();
-        let [room, text] = laid.integers[..] else {
-            panic!("{laid:?}");
+        let prepared = arguments.place(SP, BACK).unwrap();
+        let [room, text] = prepared.integers[..] else {
+            panic!("{prepared:?}");
         };
         assert!(text + 5 <= room && room + 24 <= SP - RED_ZONE);
-        assert!(laid.writes.contains(&(Address(text), b"text\0".to_vec())));
-        assert_eq!(laid.lasting_start, text);
-        assert!(laid.sp < text);
+        assert!(
+            prepared
+                .writes
+                .contains(&(Address(text), b"text\0".to_vec()))
+        );
+        assert_eq!(prepared.lasting_start, text);
+        assert!(prepared.sp < text);
     }
 
     #[test]

@@ -85,47 +85,47 @@ const NULL_PAGES: u64 = 0x1_0000;
 const STACK_NEAR: u64 = 0x2_0000;
 
 /// A sentence for the user that starts with the signal's name.
-pub(crate) fn describe(scene: &SignalContext<'_>) -> String {
-    let name = signals::name(scene.info.number);
-    match reason(scene) {
+pub(crate) fn describe(context: &SignalContext<'_>) -> String {
+    let name = signals::name(context.info.number);
+    match reason(context) {
         Some(reason) => format!("{name}: {reason}"),
         None => name.into_owned(),
     }
 }
 
 /// The address that a fault is about; `None` if unknown.
-pub(crate) fn fault_address(scene: &SignalContext<'_>) -> Option<u64> {
+pub(crate) fn fault_address(context: &SignalContext<'_>) -> Option<u64> {
     let SignalInfo {
         number,
         code,
         address,
         ..
-    } = scene.info;
+    } = context.info;
     if code <= 0 || !signals::is_fault(number) || number == libc::SIGSYS {
         return None;
     }
     match (number, code) {
-        (libc::SIGSEGV, SI_KERNEL) => odd_operand(scene).map(|(_, address, _)| address),
+        (libc::SIGSEGV, SI_KERNEL) => odd_operand(context).map(|(_, address, _)| address),
         _ => Some(address),
     }
 }
 
-fn reason(scene: &SignalContext<'_>) -> Option<String> {
-    let SignalInfo { number, code, .. } = scene.info;
+fn reason(context: &SignalContext<'_>) -> Option<String> {
+    let SignalInfo { number, code, .. } = context.info;
     match number {
-        libc::SIGABRT if scene.abort_message.is_some() => scene.abort_message.clone(),
-        libc::SIGABRT if code <= 0 && scene.info.sender == scene.process => {
+        libc::SIGABRT if context.abort_message.is_some() => context.abort_message.clone(),
+        libc::SIGABRT if code <= 0 && context.info.sender == context.process => {
             Some("the program aborts".to_owned())
         }
-        libc::SIGCHLD if code > 0 => Some(child(scene.info)),
-        _ if code <= 0 => Some(sent(scene)),
-        libc::SIGSEGV => Some(segmentation(scene)),
-        libc::SIGBUS => Some(bus(scene)),
-        libc::SIGFPE => Some(arithmetic(scene)),
-        libc::SIGILL => Some(illegal(scene)),
+        libc::SIGCHLD if code > 0 => Some(child(context.info)),
+        _ if code <= 0 => Some(sent(context)),
+        libc::SIGSEGV => Some(segmentation(context)),
+        libc::SIGBUS => Some(bus(context)),
+        libc::SIGFPE => Some(arithmetic(context)),
+        libc::SIGILL => Some(illegal(context)),
         libc::SIGSYS => Some(format!(
             "system call {} is not allowed here (seccomp)",
-            scene.info.system_call
+            context.info.system_call
         )),
         libc::SIGINT => Some("interrupted".to_owned()),
         _ if code == SI_KERNEL => Some("sent by the kernel".to_owned()),
@@ -134,18 +134,18 @@ fn reason(scene: &SignalContext<'_>) -> Option<String> {
 }
 
 /// The reason of a signal that a program sent.
-fn sent(scene: &SignalContext<'_>) -> String {
+fn sent(context: &SignalContext<'_>) -> String {
     const SI_TIMER: i32 = -2;
     const SI_MESGQ: i32 = -3;
     const SI_ASYNCIO: i32 = -4;
-    let SignalInfo { code, sender, .. } = scene.info;
+    let SignalInfo { code, sender, .. } = context.info;
     match code {
         SI_TIMER => "sent by a timer of the program".to_owned(),
         SI_MESGQ => "sent by a message queue".to_owned(),
         SI_ASYNCIO => "sent by an asynchronous I/O request".to_owned(),
-        _ if sender == scene.process => "sent by the program itself".to_owned(),
+        _ if sender == context.process => "sent by the program itself".to_owned(),
         _ if sender <= 0 => "sent by a program".to_owned(),
-        _ => match &scene.sender {
+        _ => match &context.sender {
             Some(name) => format!("sent by process {sender} ({name})"),
             None => format!("sent by process {sender}"),
         },
@@ -165,20 +165,20 @@ fn child(info: SignalInfo) -> String {
     }
 }
 
-fn instruction(scene: &SignalContext<'_>) -> Option<Instruction> {
-    let pc = (scene.register)(INSTRUCTION_POINTER)?;
-    let mut decoder = Decoder::with_ip(64, scene.code, pc, DecoderOptions::NONE);
+fn instruction(context: &SignalContext<'_>) -> Option<Instruction> {
+    let pc = (context.register)(INSTRUCTION_POINTER)?;
+    let mut decoder = Decoder::with_ip(64, context.code, pc, DecoderOptions::NONE);
     let instruction = decoder.decode();
     (!instruction.is_invalid()).then_some(instruction)
 }
 
 /// The memory operands of an instruction: address, size, access.
-fn operands(scene: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
+fn operands(context: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64, u64, Access)> {
     let mut factory = InstructionInfoFactory::new();
     let info = factory.info(instruction);
     let used = info.used_memory().iter();
     used.filter_map(|memory| {
-        let address = memory.virtual_address(0, |register, _, _| (scene.register)(register))?;
+        let address = memory.virtual_address(0, |register, _, _| (context.register)(register))?;
         let access = match memory.access() {
             OpAccess::Read | OpAccess::CondRead => Access::Read,
             OpAccess::Write | OpAccess::CondWrite => Access::Write,
@@ -191,21 +191,27 @@ fn operands(scene: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64, u
     .collect()
 }
 
-fn access(scene: &SignalContext<'_>, address: u64) -> Access {
-    let pc = (scene.register)(INSTRUCTION_POINTER);
+fn access(context: &SignalContext<'_>, address: u64) -> Access {
+    let pc = (context.register)(INSTRUCTION_POINTER);
     // An instruction may lie across two pages.
-    if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && scene.code.len() < 16 {
+    if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && context.code.len() < 16 {
         return Access::Execute;
     }
     let at_pc = |m: &&Mapping| pc.is_some_and(|pc| (m.start..m.end).contains(&pc));
-    if pc == Some(address) && scene.mappings.iter().find(at_pc).is_none_or(|m| !m.execute) {
+    if pc == Some(address)
+        && context
+            .mappings
+            .iter()
+            .find(at_pc)
+            .is_none_or(|m| !m.execute)
+    {
         return Access::Execute;
     }
-    let Some(instruction) = instruction(scene) else {
+    let Some(instruction) = instruction(context) else {
         return Access::Unknown;
     };
     // For an access across two pages, the reported address is the start of the missing page.
-    let touched = operands(scene, &instruction);
+    let touched = operands(context, &instruction);
     let near =
         |(start, size, _): &&(u64, u64, Access)| address.wrapping_sub(*start) < (*size).max(1);
     match touched.iter().find(near) {
@@ -218,22 +224,22 @@ fn access(scene: &SignalContext<'_>, address: u64) -> Access {
     }
 }
 
-fn segmentation(scene: &SignalContext<'_>) -> String {
+fn segmentation(context: &SignalContext<'_>) -> String {
     const SEGV_MAPERR: i32 = 1;
     const SEGV_ACCERR: i32 = 2;
     const SEGV_BNDERR: i32 = 3;
     const SEGV_PKUERR: i32 = 4;
-    let SignalInfo { code, address, .. } = scene.info;
+    let SignalInfo { code, address, .. } = context.info;
     if code == SI_KERNEL {
-        return protection(scene);
+        return protection(context);
     }
-    let access = access(scene, address);
+    let access = access(context, address);
     let to = access.to();
-    let at = scene
+    let at = context
         .mappings
         .iter()
         .find(|m| (m.start..m.end).contains(&address));
-    if let Some(stack) = overflown_stack(scene, address, access) {
+    if let Some(stack) = overflown_stack(context, address, access) {
         let size = size_text(stack.end - stack.start);
         return format!("stack overflow: {to} address {address:#x}, below the stack of {size}");
     }
@@ -252,7 +258,7 @@ fn segmentation(scene: &SignalContext<'_>) -> String {
         }
         (SEGV_MAPERR, _) => {
             let mut text = format!("{to} address {address:#x}, where nothing is mapped");
-            if let Some((distance, m)) = just_before(scene, address) {
+            if let Some((distance, m)) = just_before(context, address) {
                 // Writing to a `String` can't fail.
                 let _ = write!(text, ", {distance} bytes behind {}", shown(m));
             }
@@ -263,27 +269,27 @@ fn segmentation(scene: &SignalContext<'_>) -> String {
 }
 
 /// The mapping that ends shortly before an address, and how far before.
-fn just_before<'a>(scene: &'a SignalContext<'_>, address: u64) -> Option<(u64, &'a Mapping)> {
+fn just_before<'a>(context: &'a SignalContext<'_>, address: u64) -> Option<(u64, &'a Mapping)> {
     const SHORTLY: u64 = 4096;
-    let before = scene.mappings.iter().rev().find(|m| m.end <= address)?;
+    let before = context.mappings.iter().rev().find(|m| m.end <= address)?;
     let distance = address - before.end;
     (distance < SHORTLY && before.name != "[vsyscall]").then_some((distance, before))
 }
 
 /// The stack that an access below it has overflown: the thread's own, which begins above the address.
 fn overflown_stack<'a>(
-    scene: &'a SignalContext<'_>,
+    context: &'a SignalContext<'_>,
     address: u64,
     access: Access,
 ) -> Option<&'a Mapping> {
-    let sp = (scene.register)(STACK_POINTER)?;
+    let sp = (context.register)(STACK_POINTER)?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
     if access == Access::Execute || !by_stack_pointer {
         return None;
     }
-    let above = scene.mappings.iter().find(|m| m.start > address)?;
+    let above = context.mappings.iter().find(|m| m.start > address)?;
     // The thread's descriptor is at the upper end of its stack.
-    let thread = (scene.register)(Register::FS).unwrap_or(0);
+    let thread = (context.register)(Register::FS).unwrap_or(0);
     let is_stack = above.name == "[stack]" || (above.start..above.end).contains(&thread);
     (is_stack && above.read && above.write).then_some(above)
 }
@@ -341,9 +347,9 @@ fn is_legacy_sse(instruction: &Instruction) -> bool {
 }
 
 /// The operand for which the processor refused an instruction, found by its address.
-fn odd_operand(scene: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> {
-    let instruction = instruction(scene)?;
-    let mut touched = operands(scene, &instruction);
+fn odd_operand(context: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> {
+    let instruction = instruction(context)?;
+    let mut touched = operands(context, &instruction);
     touched.retain(|(address, size, _)| {
         !is_canonical(*address) || (wants_alignment(&instruction) && address % (*size).max(1) != 0)
     });
@@ -352,8 +358,8 @@ fn odd_operand(scene: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> 
 }
 
 /// The reason of a general-protection fault, for which the kernel reports no address.
-fn protection(scene: &SignalContext<'_>) -> String {
-    let odd = odd_operand(scene);
+fn protection(context: &SignalContext<'_>) -> String {
+    let odd = odd_operand(context);
     if let Some((instruction, address, access)) = odd {
         let to = access.to();
         if !is_canonical(address) {
@@ -365,7 +371,7 @@ fn protection(scene: &SignalContext<'_>) -> String {
             "{to} address {address:#x}, which is not aligned to {size} bytes as `{name}` needs it"
         );
     }
-    let Some(instruction) = instruction(scene) else {
+    let Some(instruction) = instruction(context) else {
         return "invalid address".to_owned();
     };
     if instruction.mnemonic() == Mnemonic::Ret {
@@ -378,13 +384,13 @@ fn protection(scene: &SignalContext<'_>) -> String {
     "invalid address".to_owned()
 }
 
-fn bus(scene: &SignalContext<'_>) -> String {
+fn bus(context: &SignalContext<'_>) -> String {
     const BUS_ADRALN: i32 = 1;
     const BUS_ADRERR: i32 = 2;
     const BUS_MCEERR_AR: i32 = 4;
-    let SignalInfo { code, address, .. } = scene.info;
-    let to = access(scene, address).to();
-    let at = scene
+    let SignalInfo { code, address, .. } = context.info;
+    let to = access(context, address).to();
+    let at = context
         .mappings
         .iter()
         .find(|m| (m.start..m.end).contains(&address));
@@ -402,10 +408,10 @@ fn bus(scene: &SignalContext<'_>) -> String {
     }
 }
 
-fn arithmetic(scene: &SignalContext<'_>) -> String {
+fn arithmetic(context: &SignalContext<'_>) -> String {
     const FPE_INTDIV: i32 = 1;
-    let text = match scene.info.code {
-        FPE_INTDIV => return division(scene).to_owned(),
+    let text = match context.info.code {
+        FPE_INTDIV => return division(context).to_owned(),
         2 => "integer overflow",
         3 => "floating-point division by zero",
         4 => "floating-point overflow",
@@ -420,12 +426,12 @@ fn arithmetic(scene: &SignalContext<'_>) -> String {
 
 /// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow; the divisor's value
 /// tells which.
-fn division(scene: &SignalContext<'_>) -> &'static str {
+fn division(context: &SignalContext<'_>) -> &'static str {
     const BY_ZERO: &str = "integer division by zero";
-    let divisor = instruction(scene).filter(|i| i.op0_kind() == OpKind::Register);
+    let divisor = instruction(context).filter(|i| i.op0_kind() == OpKind::Register);
     let register = divisor.map(|i| i.op0_register());
     let value = register.and_then(|register| {
-        let full = (scene.register)(register.full_register())?;
+        let full = (context.register)(register.full_register())?;
         let bits = 8 * register.size() as u32;
         Some(match bits {
             8 if format!("{register:?}").ends_with('H') => full >> 8 & 0xff,
@@ -439,11 +445,11 @@ fn division(scene: &SignalContext<'_>) -> &'static str {
     }
 }
 
-fn illegal(scene: &SignalContext<'_>) -> String {
-    let address = scene.info.address;
-    let instruction = instruction(scene);
+fn illegal(context: &SignalContext<'_>) -> String {
+    let address = context.info.address;
+    let instruction = instruction(context);
     let check = || instruction.and_then(check_of_trap);
-    if let Some(why) = scene.trap_message.clone().or_else(check) {
+    if let Some(why) = context.trap_message.clone().or_else(check) {
         return format!("{why} (a trap instruction at {address:#x})");
     }
     match instruction.map(|i| i.code()) {
@@ -452,7 +458,11 @@ fn illegal(scene: &SignalContext<'_>) -> String {
         ),
         Some(_) => format!("an instruction at {address:#x} that this processor does not have"),
         None => {
-            let bytes = scene.code.iter().take(4).map(|byte| format!("{byte:02x}"));
+            let bytes = context
+                .code
+                .iter()
+                .take(4)
+                .map(|byte| format!("{byte:02x}"));
             let bytes: Vec<String> = bytes.collect();
             format!("no instruction at {address:#x}: {}", bytes.join(" "))
         }

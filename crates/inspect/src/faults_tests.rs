@@ -58,7 +58,7 @@ impl Case {
             let found = self.registers.iter().find(|(r, _)| *r == wanted);
             Some(found.map_or(0, |(_, value)| *value))
         };
-        let scene = SignalContext {
+        let context = SignalContext {
             info: self.info,
             process: 7,
             register: &register,
@@ -68,7 +68,7 @@ impl Case {
             sender: None,
             trap_message: None,
         };
-        (fault_address(&scene), describe(&scene))
+        (fault_address(&context), describe(&context))
     }
 
     fn text(&self) -> String {

@@ -49,7 +49,7 @@ pub(crate) struct Kept {
     frame: FrameId,
     /// The addresses of its memory, and of the memory that it leads to.
     addresses: Vec<Address>,
-    homes: Vec<Storage>,
+    storage: Vec<Storage>,
     rendered: Rendered,
     /// Whether `rendered` was made with pointees and with marks of freed memory.
     is_full: bool,
@@ -158,7 +158,7 @@ impl KeptValue {
         let lasting = lasting(&named.value, reader);
         let addresses = addresses(&lasting, &rendered, reader.memory);
         Some(KeptValue(Arc::new(Kept {
-            homes: homes(&addresses, reader.modules, call),
+            storage: storage_of(&addresses, reader.modules, call),
             named,
             lasting,
             frame: frame.id,
@@ -206,20 +206,20 @@ fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
 }
 
 /// What the memory at these addresses belongs to.
-fn homes(
+fn storage_of(
     addresses: &[Address],
     modules: &Modules,
     mut call: impl FnMut(Address) -> Option<Call>,
 ) -> Vec<Storage> {
-    let mut homes = Vec::new();
+    let mut storage = Vec::new();
     for address in addresses {
         let module = modules
             .at(*address)
             .map(|module| Storage::Module(module.id));
-        let home = module.or_else(|| call(*address).map(Storage::Call));
-        homes.extend(home.filter(|home| !homes.contains(home)));
+        let part = module.or_else(|| call(*address).map(Storage::Call));
+        storage.extend(part.filter(|part| !storage.contains(part)));
     }
-    homes
+    storage
 }
 
 /// The readable addresses of a value's memory, and of the memory that it leads to.
@@ -266,21 +266,21 @@ pub trait Keeping: Inspect {
         let lasting = lasting(&named.value, &reader);
         let addresses = addresses(&lasting, &rendered, self.memory());
         let freed = self.is_any_freed(&addresses);
-        let mut homes = Vec::new();
+        let mut storage = Vec::new();
         for address in &addresses {
             let module = self.modules().at(*address).map(|module| module.id);
-            let home = match module {
+            let part = match module {
                 Some(module) => Some(Storage::Module(module)),
                 None => self.call_with(frame.thread, *address).map(Storage::Call),
             };
-            homes.extend(home.filter(|home| !homes.contains(home)));
+            storage.extend(part.filter(|part| !storage.contains(part)));
         }
         Some(KeptValue(Arc::new(Kept {
             named,
             lasting,
             frame,
             addresses,
-            homes,
+            storage,
             rendered,
             is_full: true,
             freed,
@@ -389,8 +389,8 @@ trait KeptLookup: Inspect {
     /// # Errors
     /// Why it doesn't.
     fn require_alive(&mut self, kept: &Kept) -> Result<(), Error> {
-        for home in &kept.homes {
-            match home {
+        for part in &kept.storage {
+            match part {
                 Storage::Module(id) => {
                     if !self.modules().iter().any(|module| module.id == *id) {
                         return Err(Error::Refused(

@@ -65,7 +65,7 @@ pub fn explain(
         true => abort_message(threads, registers),
         false => (None, None),
     };
-    let scene = SignalContext {
+    let context = SignalContext {
         info,
         process: process.0,
         register: &register,
@@ -77,10 +77,10 @@ pub fn explain(
             .then(|| trap_message_at(threads, Address(info.address)))
             .flatten(),
     };
-    let fault = faults::fault_address(&scene).map(Address);
+    let fault = faults::fault_address(&context).map(Address);
     Explained {
         fault,
-        description: faults::describe(&scene),
+        description: faults::describe(&context),
         abort,
     }
 }

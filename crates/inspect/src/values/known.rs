@@ -9,7 +9,7 @@ use crate::values::walk_positions::WalkPositions;
 pub struct Known {
     presentation: Presentation,
     heap: Heap,
-    halts: WalkPositions,
+    walk_positions: WalkPositions,
 }
 
 impl Known {
@@ -24,7 +24,7 @@ impl Known {
     }
 
     /// Where walks through containers have ended.
-    pub(crate) fn halts(&self) -> &WalkPositions {
-        &self.halts
+    pub(crate) fn walk_positions(&self) -> &WalkPositions {
+        &self.walk_positions
     }
 }

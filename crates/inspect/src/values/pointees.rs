@@ -57,7 +57,7 @@ impl Reader<'_> {
             return None;
         }
         let Resolved { type_, .. } = self.resolve(target)?;
-        let told = match &type_.kind {
+        let target_text = match &type_.kind {
             // An incomplete type, or Rust's stand-in for one: `c_void`.
             TypeKind::Aggregate(aggregate) if aggregate.declaration => return None,
             TypeKind::Enumeration { .. } if &*type_.name == "core::ffi::c_void" => return None,
@@ -72,7 +72,7 @@ impl Reader<'_> {
             return None;
         }
         Some(match self.is_readable_value(target) {
-            true => told,
+            true => target_text,
             false => TargetText::Unreadable,
         })
     }

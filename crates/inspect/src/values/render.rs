@@ -314,7 +314,7 @@ impl Reader<'_> {
                     return;
                 }
                 let target = target.as_ref().filter(|_| *address != 0);
-                let told = match shows {
+                let target_text = match shows {
                     Shows::Address => target.and_then(|target| {
                         let own = || self.pointee(target, note.as_deref(), depth);
                         self.line_of(target).or_else(own)
@@ -322,14 +322,16 @@ impl Reader<'_> {
                     Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
                 };
                 // The text of a library class already includes its dynamic type.
-                let note = note.as_ref().filter(|_| told != Some(TargetText::Alone));
+                let note = note
+                    .as_ref()
+                    .filter(|_| target_text != Some(TargetText::Alone));
                 if let Some(note) = note {
                     line.text.push(' ');
                     line.text.push_str(note);
                 }
-                if let Some(target) = target.filter(|_| told.is_some()) {
+                if let Some(target) = target.filter(|_| target_text.is_some()) {
                     line.text.push(' ');
-                    if told == Some(TargetText::Unreadable) {
+                    if target_text == Some(TargetText::Unreadable) {
                         line.text.push_str("<cannot be read>");
                     } else if depth >= DEPTH || line.is_full() {
                         line.cut();

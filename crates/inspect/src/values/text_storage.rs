@@ -25,7 +25,7 @@ pub(crate) struct TextStorage {
 
 impl Reader<'_> {
     /// The storage of a value's text; `None`: the text can't be changed in place.
-    pub(crate) fn room(&self, value: &Value) -> Option<TextStorage> {
+    pub(crate) fn text_storage(&self, value: &Value) -> Option<TextStorage> {
         let type_ = self.resolve(value)?.type_;
         // A container in an invalid state may point anywhere.
         let is_text = matches!(self.view(value, LONG), View::Text { .. });
@@ -48,7 +48,7 @@ impl Reader<'_> {
             (TypeKind::Aggregate(_), Language::Cpp)
                 if names::base_name(&type_.name) == "basic_string" =>
             {
-                self.room_of_string(value, &type_.name)
+                self.storage_of_string(value, &type_.name)
             }
             (TypeKind::Array { .. }, language) if language != Language::Rust => {
                 let View::Sequence(sequence) = self.view(value, LONG) else {
@@ -75,12 +75,12 @@ impl Reader<'_> {
         }
     }
 
-    fn room_of_string(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
+    fn storage_of_string(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
         if let Some(representation) = self.find(value, "__rep_") {
-            return self.room_of_libcxx(&representation);
+            return self.storage_of_libcxx(&representation);
         }
         let Some(data) = self.find(value, "_M_p") else {
-            return self.room_of_declared(value, type_name);
+            return self.storage_of_declared(value, type_name);
         };
         let unit = self.unit_behind(&data)?;
         let address = crate::Address(self.word(&data.contents).ok()?);
@@ -93,11 +93,11 @@ impl Reader<'_> {
             self.word(&capacity.contents).ok()?
         };
         let length = self.find(value, "_M_string_length")?;
-        Some(room(address, capacity, unit, length))
+        Some(text_storage(address, capacity, unit, length))
     }
 
     /// The storage of libc++'s string: a bit tells which form of a union it has.
-    fn room_of_libcxx(&self, representation: &Value) -> Option<TextStorage> {
+    fn storage_of_libcxx(&self, representation: &Value) -> Option<TextStorage> {
         let short = self.field(representation, "__s")?;
         let long = self.field(representation, "__l")?;
         let data = self.field(&long, "__data_")?;
@@ -111,17 +111,27 @@ impl Reader<'_> {
             let buffer = self.field(&short, "__data_")?;
             let capacity = (self.size_of(&buffer)? / unit).checked_sub(1)?;
             let length = self.find(&short, "__size_")?;
-            return Some(room(buffer.contents.address()?, capacity, unit, length));
+            return Some(text_storage(
+                buffer.contents.address()?,
+                capacity,
+                unit,
+                length,
+            ));
         }
         let address = crate::Address(self.word(&data.contents).ok()?);
         // Stored divided by two, including the zero.
         let capacity = number(&self.find(&long, "__cap_")?)?.checked_mul(2)?;
         let length = self.find(&long, "__size_")?;
-        Some(room(address, capacity.checked_sub(1)?, unit, length))
+        Some(text_storage(
+            address,
+            capacity.checked_sub(1)?,
+            unit,
+            length,
+        ))
     }
 
     /// The storage of a string whose type is only declared: its members are where the library's ABI has them.
-    fn room_of_declared(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
+    fn storage_of_declared(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
         let (is_libcxx, unit) = cpp::declared_string(type_name)?;
         let own = value.contents.address()?;
         let part = |offset: u64| Contents::Memory(crate::Address(own.0.wrapping_add(offset)));
@@ -133,7 +143,7 @@ impl Reader<'_> {
         if !is_libcxx {
             let is_local = Some(first) == own.0.checked_add(16);
             let capacity = if is_local { 16 / unit - 1 } else { third };
-            return Some(room(crate::Address(first), capacity, unit, length));
+            return Some(text_storage(crate::Address(first), capacity, unit, length));
         }
         if first & 1 == 0 {
             let mut length = value.sibling(None, part(0));
@@ -143,10 +153,10 @@ impl Reader<'_> {
                 count: 7,
             }));
             let address = crate::Address(own.0.wrapping_add(unit));
-            return Some(room(address, 24 / unit - 2, unit, length));
+            return Some(text_storage(address, 24 / unit - 2, unit, length));
         }
         let capacity = (first - 1).checked_sub(1)?;
-        Some(room(crate::Address(third), capacity, unit, length))
+        Some(text_storage(crate::Address(third), capacity, unit, length))
     }
 
     /// The size of the code units that a pointer points to.
@@ -160,7 +170,7 @@ impl Reader<'_> {
 }
 
 /// The storage of a C++ string.
-fn room(address: crate::Address, capacity: u64, unit: u64, length: Value) -> TextStorage {
+fn text_storage(address: crate::Address, capacity: u64, unit: u64, length: Value) -> TextStorage {
     TextStorage {
         units: Contents::Memory(address),
         capacity,

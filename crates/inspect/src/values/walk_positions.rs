@@ -48,7 +48,7 @@ pub(crate) struct WalkPositions {
 struct Kept {
     stamp: Option<u64>,
     /// The newest last.
-    halts: VecDeque<(Walk, u64, State)>,
+    positions: VecDeque<(Walk, u64, State)>,
 }
 
 impl WalkPositions {
@@ -57,7 +57,7 @@ impl WalkPositions {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.stamp != Some(stamp) {
             kept.stamp = Some(stamp);
-            kept.halts.clear();
+            kept.positions.clear();
         }
         kept
     }
@@ -65,11 +65,11 @@ impl WalkPositions {
 
 impl Reader<'_> {
     /// The latest element up to `position` that an earlier walk has reached, with the walk's state there.
-    pub(super) fn halt_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
+    pub(super) fn position_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
         let stamp = self.live?.memory_stamp().filter(|_| position >= NEAR)?;
-        let kept = self.known.halts().kept(stamp);
+        let kept = self.known.walk_positions().kept(stamp);
         let of_walk = kept
-            .halts
+            .positions
             .iter()
             .filter(|(of, at, _)| *of == walk && *at <= position);
         let (_, at, state) = of_walk.max_by_key(|(_, at, _)| *at)?;
@@ -77,20 +77,20 @@ impl Reader<'_> {
     }
 
     /// Keeps the state of a walk before the element at `position`.
-    pub(super) fn keep_halt(&self, walk: Walk, position: u64, state: impl FnOnce() -> State) {
+    pub(super) fn keep_position(&self, walk: Walk, position: u64, state: impl FnOnce() -> State) {
         let stamp = self.live.filter(|_| position >= NEAR);
         let Some(stamp) = stamp.and_then(|live| live.memory_stamp()) else {
             return;
         };
-        let mut kept = self.known.halts().kept(stamp);
+        let mut kept = self.known.walk_positions().kept(stamp);
         let is_known = |(of, at, _): &(Walk, u64, State)| *of == walk && *at == position;
-        if kept.halts.iter().any(is_known) {
+        if kept.positions.iter().any(is_known) {
             return;
         }
-        if kept.halts.len() >= MOST {
-            kept.halts.pop_front();
+        if kept.positions.len() >= MOST {
+            kept.positions.pop_front();
         }
-        kept.halts.push_back((walk, position, state()));
+        kept.positions.push_back((walk, position, state()));
     }
 }
 
@@ -144,14 +144,14 @@ mod tests {
         };
         let walk = Walk::Chain(16, 0, 0);
         for position in [1000, 1100] {
-            reader.keep_halt(walk, position, || at(position));
+            reader.keep_position(walk, position, || at(position));
         }
-        assert_eq!(reader.halt_before(walk, 1099), Some((1000, at(1000))));
-        assert_eq!(reader.halt_before(walk, 5000), Some((1100, at(1100))));
-        assert_eq!(reader.halt_before(walk, 999), None);
-        assert_eq!(reader.halt_before(Walk::Chain(32, 0, 0), 5000), None);
+        assert_eq!(reader.position_before(walk, 1099), Some((1000, at(1000))));
+        assert_eq!(reader.position_before(walk, 5000), Some((1100, at(1100))));
+        assert_eq!(reader.position_before(walk, 999), None);
+        assert_eq!(reader.position_before(Walk::Chain(32, 0, 0), 5000), None);
         live.0.set(2);
-        assert_eq!(reader.halt_before(walk, 5000), None);
+        assert_eq!(reader.position_before(walk, 5000), None);
     }
 
     #[test]
@@ -163,9 +163,9 @@ mod tests {
             ..Reader::new(&Nothing, &modules, &known)
         };
         for list in 1..=MOST as u64 + 1 {
-            reader.keep_halt(Walk::Chain(list, 0, 0), 1000, || at(list));
+            reader.keep_position(Walk::Chain(list, 0, 0), 1000, || at(list));
         }
-        assert_eq!(reader.halt_before(Walk::Chain(1, 0, 0), 1000), None);
-        assert!(reader.halt_before(Walk::Chain(2, 0, 0), 1000).is_some());
+        assert_eq!(reader.position_before(Walk::Chain(1, 0, 0), 1000), None);
+        assert!(reader.position_before(Walk::Chain(2, 0, 0), 1000).is_some());
     }
 }

@@ -393,23 +393,23 @@ impl Runner<'_> {
         let refuse = |why: String| Fault::new(source.at, format!("`{name}` {why}"));
         let mut target = target;
         for _ in 0..MAX_STEPS {
-            if let Some(room) = self.reader.room(&target) {
-                let (bytes, length) = room.encode(text).ok_or_else(|| {
+            if let Some(storage) = self.reader.text_storage(&target) {
+                let (bytes, length) = storage.encode(text).ok_or_else(|| {
                     refuse("holds valid Unicode, and this text is not".to_owned())
                 })?;
-                if length > room.capacity {
+                if length > storage.capacity {
                     return Err(refuse(format!(
                         "has room for {} {}, and this text has {length}",
-                        room.capacity,
-                        match room.unit {
+                        storage.capacity,
+                        match storage.unit {
                             1 => "bytes",
                             _ => "characters",
                         }
                     )));
                 }
-                let place = target.sibling(None, room.units);
+                let place = target.sibling(None, storage.units);
                 let mut changes = self.reader.changes(&place, &bytes).map_err(refuse)?;
-                if let Some(kept) = room.length {
+                if let Some(kept) = storage.length {
                     let size = match (kept.type_id, &kept.bits) {
                         (Some(_), None) => self.reader.size_of(&kept).unwrap_or(8).min(8),
                         _ => 8,

@@ -81,7 +81,7 @@ pub(super) fn tree(
             next: node,
             parent: of,
         },
-    )) = reader.halt_before(walk, page.before())
+    )) = reader.position_before(walk, page.before())
     {
         page.skip(position);
         (first, path, next, parent) = (position, seen, node, of);
@@ -89,7 +89,7 @@ pub(super) fn tree(
     for found in first.. {
         let is_full = page.is_full(tree.length);
         if is_full || page.begins() {
-            reader.keep_halt(walk, found, || State::Tree {
+            reader.keep_position(walk, found, || State::Tree {
                 path: path.clone(),
                 next,
                 parent,
@@ -144,7 +144,7 @@ pub(super) fn chain(
     // A list without a stored length is counted from its beginning.
     let known = chain
         .length
-        .and_then(|_| reader.halt_before(walk, page.before()));
+        .and_then(|_| reader.position_before(walk, page.before()));
     if let Some((
         position,
         State::Chain {
@@ -160,7 +160,7 @@ pub(super) fn chain(
     }
     loop {
         if page.begins() || chain.length.is_some_and(|length| page.is_full(length)) {
-            reader.keep_halt(walk, found, || State::Chain {
+            reader.keep_position(walk, found, || State::Chain {
                 node,
                 behind,
                 mark,
