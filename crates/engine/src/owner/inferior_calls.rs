@@ -102,7 +102,10 @@ impl Owner {
         let from = saved.registers.sp();
         let left = self.threads.stack_left(thread).filter(|at| *at < from);
         let top = left.unwrap_or(from);
-        let laid = call.arguments.place(top, back).map_err(|why| refuse(&why))?;
+        let laid = call
+            .arguments
+            .place(top, back)
+            .map_err(|why| refuse(&why))?;
         for (address, bytes) in &laid.writes {
             if self.memory.write(*address, bytes).is_err() {
                 return Err(refuse("the thread has no room left on its stack"));
