@@ -15,6 +15,7 @@ mod frame_names;
 mod input;
 mod inspect;
 mod kept;
+mod launch;
 mod locations;
 mod memory;
 mod modules;
@@ -26,7 +27,6 @@ mod restart;
 mod run;
 pub mod skipping;
 mod sources;
-mod start;
 mod terminal;
 
 use crate::adapter::Adapter;
@@ -72,9 +72,9 @@ pub fn server() -> Server<Adapter> {
             capabilities.supports_ansi_styling = Some(true);
             capabilities.supported_checksum_algorithms = Some(vec![ChecksumAlgorithm::Md5]);
         })
-        .on_deferred::<LaunchRequest>(start::launch)
+        .on_deferred::<LaunchRequest>(launch::launch)
         .on_deferred::<AttachRequest>(attach::attach)
-        .on::<ConfigurationDoneRequest>(start::configuration_done)
+        .on::<ConfigurationDoneRequest>(launch::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
         .on::<SetInstructionBreakpointsRequest>(places::set_instruction_breakpoints)

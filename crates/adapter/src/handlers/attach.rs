@@ -1,6 +1,6 @@
 //! Starting with a process that runs already, or will.
 
-use super::start::{begin, begin_post_mortem, not_begun, take_common};
+use super::launch::{begin, begin_post_mortem, not_begun, take_common};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
 use crate::console::say;

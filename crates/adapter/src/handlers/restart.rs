@@ -1,6 +1,6 @@
 //! Starting the program again, with what the client has asked for so far.
 
-use super::start::start;
+use super::launch::start;
 use crate::adapter::{Adapter, Phase, tell_module};
 use crate::arguments::LaunchArguments;
 use crate::to_dap;

@@ -1,6 +1,6 @@
 //! Starting the program in a terminal of the client's: it runs our launcher there, which becomes the program.
 
-use super::start::{Finish, run as run_here, settle};
+use super::launch::{Finish, run as run_here, settle};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::Console;
 use crate::to_dap;
