@@ -8,7 +8,6 @@ mod children;
 mod completions;
 mod data_breakpoints;
 mod disassembly;
-mod end;
 pub mod exceptions;
 pub mod forks;
 mod frame_names;
@@ -28,6 +27,7 @@ mod run;
 pub mod skipping;
 mod sources;
 mod terminal;
+mod terminate;
 
 use crate::adapter::Adapter;
 use crate::clients;
@@ -117,7 +117,7 @@ pub fn server() -> Server<Adapter> {
             }
         })
         .failures_for(clients::failure)
-        .on::<TerminateRequest>(end::terminate)
-        .on::<DisconnectRequest>(end::disconnect)
+        .on::<TerminateRequest>(terminate::terminate)
+        .on::<DisconnectRequest>(terminate::disconnect)
         .build()
 }
