@@ -13,13 +13,13 @@ pub mod forks;
 mod frame_names;
 mod input;
 mod inspect;
+mod instruction_breakpoints;
 mod kept;
 mod launch;
 mod locations;
 mod memory;
 mod modules;
 mod moving;
-mod places;
 pub mod presentation;
 mod registers;
 mod restart;
@@ -77,8 +77,10 @@ pub fn server() -> Server<Adapter> {
         .on::<ConfigurationDoneRequest>(launch::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
-        .on::<SetInstructionBreakpointsRequest>(places::set_instruction_breakpoints)
-        .on::<BreakpointLocationsRequest>(in_place(places::breakpoint_locations))
+        .on::<SetInstructionBreakpointsRequest>(
+            instruction_breakpoints::set_instruction_breakpoints,
+        )
+        .on::<BreakpointLocationsRequest>(in_place(instruction_breakpoints::breakpoint_locations))
         .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
         .on::<ExceptionInfoRequest>(in_place(exceptions::exception_info))
         .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::info))

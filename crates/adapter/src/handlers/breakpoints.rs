@@ -1,7 +1,7 @@
 //! Setting breakpoints, before the launch, while the program runs, and at stops.
 
 use super::NO_DEBUG;
-use super::places::set_listed;
+use super::instruction_breakpoints::set_listed;
 use crate::adapter::Adapter;
 use crate::adapter::fetched;
 use crate::{from_dap, to_dap};
