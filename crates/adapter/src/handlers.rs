@@ -11,6 +11,7 @@ mod disassembly;
 pub mod exceptions;
 pub mod forks;
 mod frame_names;
+mod goto;
 mod input;
 mod inspect;
 mod instruction_breakpoints;
@@ -19,7 +20,6 @@ mod launch;
 mod locations;
 mod memory;
 mod modules;
-mod moving;
 pub mod presentation;
 mod registers;
 mod restart;
@@ -98,10 +98,10 @@ pub fn server() -> Server<Adapter> {
         .on::<ReadMemoryRequest>(in_place(memory::read_memory))
         .on::<WriteMemoryRequest>(memory::write_memory)
         .on::<DisassembleRequest>(in_place(disassembly::disassemble))
-        .on::<GotoTargetsRequest>(moving::goto_targets)
-        .on::<GotoRequest>(moving::goto)
-        .on::<RestartFrameRequest>(moving::restart_frame)
-        .on::<TerminateThreadsRequest>(moving::terminate_threads)
+        .on::<GotoTargetsRequest>(goto::goto_targets)
+        .on::<GotoRequest>(goto::goto)
+        .on::<RestartFrameRequest>(goto::restart_frame)
+        .on::<TerminateThreadsRequest>(goto::terminate_threads)
         .on::<ContinueRequest>(run::resume)
         .on::<NextRequest>(run::next)
         .on::<StepInRequest>(run::step_in)
