@@ -23,9 +23,9 @@ mod modules;
 pub mod presentation;
 mod registers;
 mod restart;
-mod run;
 pub mod skipping;
 mod sources;
+mod step;
 mod terminal;
 mod terminate;
 
@@ -102,12 +102,12 @@ pub fn server() -> Server<Adapter> {
         .on::<GotoRequest>(goto::goto)
         .on::<RestartFrameRequest>(goto::restart_frame)
         .on::<TerminateThreadsRequest>(goto::terminate_threads)
-        .on::<ContinueRequest>(run::resume)
-        .on::<NextRequest>(run::next)
-        .on::<StepInRequest>(run::step_in)
-        .on::<StepInTargetsRequest>(in_place(run::step_in_targets))
-        .on::<StepOutRequest>(run::step_out)
-        .on::<PauseRequest>(run::pause)
+        .on::<ContinueRequest>(step::resume)
+        .on::<NextRequest>(step::next)
+        .on::<StepInRequest>(step::step_in)
+        .on::<StepInTargetsRequest>(in_place(step::step_in_targets))
+        .on::<StepOutRequest>(step::step_out)
+        .on::<PauseRequest>(step::pause)
         .on::<skipping::SetSkipRequest>(skipping::set_skip)
         .on::<presentation::ReadVisualizersRequest>(presentation::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
