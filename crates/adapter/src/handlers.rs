@@ -1,6 +1,5 @@
 //! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
 
-mod assigning;
 mod attach;
 mod breakpoints;
 pub mod building;
@@ -23,6 +22,7 @@ mod modules;
 pub mod presentation;
 mod registers;
 mod restart;
+mod set_variable;
 pub mod skipping;
 mod sources;
 mod step;
@@ -91,8 +91,8 @@ pub fn server() -> Server<Adapter> {
         .on::<VariablesRequest>(in_place(inspect::variables))
         .on::<EvaluateRequest>(in_place(inspect::evaluate))
         .on::<CompletionsRequest>(in_place(completions::completions))
-        .on::<SetVariableRequest>(assigning::set_variable)
-        .on::<SetExpressionRequest>(assigning::set_expression)
+        .on::<SetVariableRequest>(set_variable::set_variable)
+        .on::<SetExpressionRequest>(set_variable::set_expression)
         .on::<LocationsRequest>(in_place(locations::locations))
         .on::<modules::ModulesRequest>(in_place(modules::modules))
         .on::<ReadMemoryRequest>(in_place(memory::read_memory))
