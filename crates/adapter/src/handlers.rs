@@ -6,7 +6,7 @@ pub mod building;
 mod children;
 mod completions;
 mod data_breakpoints;
-mod disassembly;
+mod disassemble;
 pub mod exceptions;
 pub mod forks;
 mod frame_names;
@@ -97,7 +97,7 @@ pub fn server() -> Server<Adapter> {
         .on::<modules::ModulesRequest>(in_place(modules::modules))
         .on::<ReadMemoryRequest>(in_place(memory::read_memory))
         .on::<WriteMemoryRequest>(memory::write_memory)
-        .on::<DisassembleRequest>(in_place(disassembly::disassemble))
+        .on::<DisassembleRequest>(in_place(disassemble::disassemble))
         .on::<GotoTargetsRequest>(goto::goto_targets)
         .on::<GotoRequest>(goto::goto)
         .on::<RestartFrameRequest>(goto::restart_frame)
