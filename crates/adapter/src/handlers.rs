@@ -22,11 +22,11 @@ mod modules;
 pub mod presentation;
 mod registers;
 mod restart;
+mod run_in_terminal;
 mod set_variable;
 pub mod skipping;
 mod sources;
 mod step;
-mod terminal;
 mod terminate;
 
 use crate::adapter::Adapter;

@@ -6,7 +6,7 @@ use crate::arguments::{Common, Console, LaunchArguments};
 use crate::building::Plan;
 use crate::clients;
 use crate::console::say;
-use crate::handlers::{building, exceptions, terminal};
+use crate::handlers::{building, exceptions, run_in_terminal};
 use crate::serve_options::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;
@@ -97,7 +97,9 @@ pub fn start_built(
             let started = run(adapter, prepared.options, outbox, client);
             settle(adapter, started, finish, outbox);
         }
-        console => terminal::run(adapter, prepared.options, console, (outbox, client), finish),
+        console => {
+            run_in_terminal::run(adapter, prepared.options, console, (outbox, client), finish)
+        }
     }
 }
 
@@ -146,7 +148,7 @@ fn prepare(
     take_common(adapter, launch.common, context.outbox());
     let has_terminal = context.client().supports_run_in_terminal_request == Some(true);
     let console = match launch.console {
-        Console::IfThere if has_terminal && !terminal::is_redirected(&options) => {
+        Console::IfThere if has_terminal && !run_in_terminal::is_redirected(&options) => {
             Console::Integrated
         }
         Console::IfThere => Console::Internal,
