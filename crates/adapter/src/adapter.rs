@@ -25,7 +25,7 @@ use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::building::Building;
 use crate::handlers::exceptions;
-use crate::handlers::forks::Forks;
+use crate::handlers::start_debugging::Forks;
 use crate::kept::{self, KeptReferences};
 use crate::output::TextStream;
 use crate::serve_options::ServeOptions;

@@ -8,7 +8,6 @@ mod completions;
 mod data_breakpoints;
 mod disassemble;
 pub mod exceptions;
-pub mod forks;
 mod frame_names;
 mod goto;
 mod input;
@@ -26,6 +25,7 @@ mod run_in_terminal;
 mod set_variable;
 pub mod skipping;
 mod sources;
+pub mod start_debugging;
 mod step;
 mod terminate;
 
