@@ -18,7 +18,7 @@ mod launch;
 mod locations;
 mod memory;
 mod modules;
-pub mod presentation;
+pub mod read_visualizers;
 mod registers;
 mod restart;
 mod run_in_terminal;
@@ -109,7 +109,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepOutRequest>(step::step_out)
         .on::<PauseRequest>(step::pause)
         .on::<skipping::SetSkipRequest>(skipping::set_skip)
-        .on::<presentation::ReadVisualizersRequest>(presentation::read_visualizers)
+        .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)

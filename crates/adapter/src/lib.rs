@@ -39,7 +39,7 @@ pub use dapple_engine::launch::ProcessGroup;
 pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
-pub use handlers::presentation::{ReadVisualizersArguments, ReadVisualizersRequest};
+pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::skipping::{SetSkipArguments, SetSkipRequest};
 pub use main_loop::serve;
 pub use serve_options::{OwnStdin, ServeOptions};

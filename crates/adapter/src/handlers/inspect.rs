@@ -1,6 +1,6 @@
 //! Looking at the program: threads, stacks, variables, expressions, modules.
 
-use super::{frame_names, input, kept, presentation, registers, sources};
+use super::{frame_names, input, kept, read_visualizers, registers, sources};
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
 use crate::shown_frame::ShownFrame;
 use crate::{clients, from_dap, to_dap};
@@ -396,7 +396,7 @@ pub fn evaluate(
     if let Some(sent) = input::typed(adapter, &arguments) {
         return sent;
     }
-    if let Some(read) = presentation::typed(adapter, &arguments, context) {
+    if let Some(read) = read_visualizers::typed(adapter, &arguments, context) {
         return read;
     }
     let frame = match arguments.frame_id {
