@@ -22,8 +22,8 @@ pub mod read_visualizers;
 mod registers;
 mod restart;
 mod run_in_terminal;
+pub mod set_skip;
 mod set_variable;
-pub mod skipping;
 mod sources;
 pub mod start_debugging;
 mod step;
@@ -108,7 +108,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepInTargetsRequest>(in_place(step::step_in_targets))
         .on::<StepOutRequest>(step::step_out)
         .on::<PauseRequest>(step::pause)
-        .on::<skipping::SetSkipRequest>(skipping::set_skip)
+        .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)

@@ -40,6 +40,6 @@ pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
-pub use handlers::skipping::{SetSkipArguments, SetSkipRequest};
+pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};
 pub use main_loop::serve;
 pub use serve_options::{OwnStdin, ServeOptions};
