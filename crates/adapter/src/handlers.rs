@@ -11,7 +11,6 @@ pub mod exceptions;
 mod frame_names;
 mod goto;
 mod input;
-mod inspect;
 mod instruction_breakpoints;
 mod kept;
 mod launch;
@@ -28,6 +27,7 @@ mod sources;
 pub mod start_debugging;
 mod step;
 mod terminate;
+mod variables;
 
 use crate::adapter::Adapter;
 use crate::clients;
@@ -85,11 +85,11 @@ pub fn server() -> Server<Adapter> {
         .on::<ExceptionInfoRequest>(in_place(exceptions::exception_info))
         .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::info))
         .on::<SetDataBreakpointsRequest>(data_breakpoints::set)
-        .on::<ThreadsRequest>(in_place(inspect::threads))
-        .on::<StackTraceRequest>(in_place(inspect::stack_trace))
-        .on::<ScopesRequest>(in_place(inspect::scopes))
-        .on::<VariablesRequest>(in_place(inspect::variables))
-        .on::<EvaluateRequest>(in_place(inspect::evaluate))
+        .on::<ThreadsRequest>(in_place(variables::threads))
+        .on::<StackTraceRequest>(in_place(variables::stack_trace))
+        .on::<ScopesRequest>(in_place(variables::scopes))
+        .on::<VariablesRequest>(in_place(variables::variables))
+        .on::<EvaluateRequest>(in_place(variables::evaluate))
         .on::<CompletionsRequest>(in_place(completions::completions))
         .on::<SetVariableRequest>(set_variable::set_variable)
         .on::<SetExpressionRequest>(set_variable::set_expression)

@@ -1,7 +1,7 @@
 //! Giving variables other values.
 
 use super::children::{Child, child};
-use super::inspect;
+use super::variables;
 use crate::adapter::Adapter;
 use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
@@ -68,7 +68,7 @@ pub fn set_expression(
     context: &mut Context,
 ) -> Result<SetExpressionResponse, Failure> {
     let frame = match arguments.frame_id {
-        Some(id) => Some(inspect::frame(adapter, id)?),
+        Some(id) => Some(variables::frame(adapter, id)?),
         None => None,
     };
     let target = Target::Expression(arguments.expression.clone());
@@ -123,7 +123,7 @@ fn shown(
     format: Option<&ValueFormat>,
     context: &Context,
 ) -> Result<Shown, Failure> {
-    let (named, rendered) = inspect::formatted_one(adapter, afterwards, format)?;
+    let (named, rendered) = variables::formatted_one(adapter, afterwards, format)?;
     let reference = adapter.reference(&named, &rendered, frame)?;
     let counts = to_dap::counts(&rendered);
     let has_type = context.client().supports_variable_type == Some(true);
