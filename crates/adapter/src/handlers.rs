@@ -7,6 +7,7 @@ mod children;
 mod completions;
 mod data_breakpoints;
 mod disassemble;
+mod evaluate;
 pub mod exceptions;
 mod frame_names;
 mod goto;
@@ -21,12 +22,15 @@ pub mod read_visualizers;
 mod registers;
 mod restart;
 mod run_in_terminal;
+mod scopes;
 pub mod set_skip;
 mod set_variable;
 mod sources;
+mod stack_trace;
 pub mod start_debugging;
 mod step;
 mod terminate;
+mod threads;
 mod variables;
 
 use crate::adapter::Adapter;
@@ -85,11 +89,11 @@ pub fn server() -> Server<Adapter> {
         .on::<ExceptionInfoRequest>(in_place(exceptions::exception_info))
         .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::info))
         .on::<SetDataBreakpointsRequest>(data_breakpoints::set)
-        .on::<ThreadsRequest>(in_place(variables::threads))
-        .on::<StackTraceRequest>(in_place(variables::stack_trace))
-        .on::<ScopesRequest>(in_place(variables::scopes))
+        .on::<ThreadsRequest>(in_place(threads::threads))
+        .on::<StackTraceRequest>(in_place(stack_trace::stack_trace))
+        .on::<ScopesRequest>(in_place(scopes::scopes))
         .on::<VariablesRequest>(in_place(variables::variables))
-        .on::<EvaluateRequest>(in_place(variables::evaluate))
+        .on::<EvaluateRequest>(in_place(evaluate::evaluate))
         .on::<CompletionsRequest>(in_place(completions::completions))
         .on::<SetVariableRequest>(set_variable::set_variable)
         .on::<SetExpressionRequest>(set_variable::set_expression)

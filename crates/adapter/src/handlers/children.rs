@@ -1,6 +1,6 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::{kept, registers, variables};
+use super::{kept, registers, scopes};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;
@@ -50,7 +50,7 @@ pub fn child(
             return Ok(register(adapter, frame, &path, name)?.map(|found| (found, Some(frame))));
         }
         Reference::Scope(frame, kind) => {
-            let values = variables::in_scope(adapter, frame, kind)?;
+            let values = scopes::in_scope(adapter, frame, kind)?;
             (
                 values.into_iter().map(|(_, value)| value).collect(),
                 Some(frame),

@@ -16,7 +16,7 @@ pub fn completions(
 ) -> Result<CompletionsResponse, Failure> {
     let client = context.conventions();
     let frame = match arguments.frame_id {
-        Some(id) => Some(super::variables::frame(adapter, id)?),
+        Some(id) => Some(super::stack_trace::frame(adapter, id)?),
         None => None,
     };
     let line = arguments

@@ -71,7 +71,7 @@ fn place(
             .ok_or_else(|| format!("`{name}` is no address; write 0x1234, or a decimal number")));
     }
     let frame = match arguments.frame_id {
-        Some(id) => Some(super::variables::frame(adapter, id)?),
+        Some(id) => Some(super::stack_trace::frame(adapter, id)?),
         None => None,
     };
     Ok(Ok(DataPlace::Expression(name.to_owned(), frame)))

@@ -85,7 +85,7 @@ pub fn restart_frame(
     arguments: RestartFrameArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
-    let frame = super::variables::frame(adapter, arguments.frame_id)?;
+    let frame = super::stack_trace::frame(adapter, arguments.frame_id)?;
     let debuggee = adapter.stopped()?;
     debuggee
         .restart_frame(frame)

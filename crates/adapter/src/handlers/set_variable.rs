@@ -1,7 +1,7 @@
 //! Giving variables other values.
 
 use super::children::{Child, child};
-use super::variables;
+use super::{stack_trace, variables};
 use crate::adapter::Adapter;
 use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
@@ -68,7 +68,7 @@ pub fn set_expression(
     context: &mut Context,
 ) -> Result<SetExpressionResponse, Failure> {
     let frame = match arguments.frame_id {
-        Some(id) => Some(variables::frame(adapter, id)?),
+        Some(id) => Some(stack_trace::frame(adapter, id)?),
         None => None,
     };
     let target = Target::Expression(arguments.expression.clone());

@@ -95,7 +95,7 @@ pub fn step_in_targets(
     arguments: StepInTargetsArguments,
     context: &mut Context,
 ) -> Result<StepInTargetsResponse, Failure> {
-    let frame = super::variables::frame(adapter, arguments.frame_id)?;
+    let frame = super::stack_trace::frame(adapter, arguments.frame_id)?;
     let targets = adapter
         .stopped()?
         .step_targets(frame)

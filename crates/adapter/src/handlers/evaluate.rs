@@ -1,0 +1,135 @@
+//! Expressions: typed into the console, watched, copied, or under the pointer.
+
+use super::stack_trace::frame;
+use super::variables::formatted_one;
+use super::{input, read_visualizers, sources};
+use crate::adapter::Adapter;
+use crate::{from_dap, to_dap};
+use dapple_dap::server::{Context, Failure, byte_of_column};
+use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
+use dapple_engine::eval::expression_at;
+use dapple_engine::values::{Format, NamedValue, Rendered};
+
+/// Evaluates an expression. Only what was typed into the console may be an assignment, and only that, what is watched and what is
+/// copied may call functions; all others leave the program alone. Without a context a person has typed it: some clients send none.
+pub fn evaluate(
+    adapter: &mut Adapter,
+    arguments: EvaluateArguments,
+    context: &mut Context,
+) -> Result<EvaluateResponse, Failure> {
+    let mut arguments = arguments;
+    arguments
+        .context
+        .get_or_insert(EvaluateArgumentsContext::Repl);
+    if let Some(sent) = input::typed(adapter, &arguments) {
+        return sent;
+    }
+    if let Some(read) = read_visualizers::typed(adapter, &arguments, context) {
+        return read;
+    }
+    let frame = match arguments.frame_id {
+        Some(id) => Some(frame(adapter, id)?),
+        None => None,
+    };
+    if let Some(expression) = hovered(adapter, &arguments, context)? {
+        arguments.expression = expression;
+    }
+    let debuggee = adapter.partly_stopped()?;
+    let expression = arguments.expression.as_str();
+    let options = adapter.call_options(context);
+    let shown = match arguments.context {
+        Some(EvaluateArgumentsContext::Repl) => {
+            let (shown, changed) = debuggee.execute(expression, frame, &options);
+            adapter.assigned(&changed, context);
+            shown
+        }
+        // Clients evaluate these again when values are invalidated: what they call must not do that.
+        Some(EvaluateArgumentsContext::Watch | EvaluateArgumentsContext::Clipboard) => {
+            let (shown, changed) = debuggee.evaluate_calling(expression, frame, &options);
+            if changed.called {
+                adapter.forget_variables();
+            }
+            shown
+        }
+        _ => debuggee.evaluate(expression, frame),
+    };
+    let debuggee = adapter.partly_stopped()?;
+    if shown.is_err()
+        && let Ok(Some(description)) = debuggee.described(expression, frame)
+    {
+        let response = EvaluateResponse::new(description.clone(), 0);
+        return Ok(response.with_type(description));
+    }
+    let shown = shown.map_err(|error| to_dap::failure(&error))?;
+    // A function is shown as its address, whose type says nothing.
+    let function = match shown.1.code {
+        Some(_) => debuggee.described(expression, frame).ok().flatten(),
+        None => None,
+    };
+    let (named, rendered) = formatted_one(adapter, shown, arguments.format.as_ref())?;
+    let (named, rendered) = match arguments.context {
+        Some(EvaluateArgumentsContext::Clipboard) => whole(adapter, named)?,
+        _ => (named, rendered),
+    };
+    let reference = match arguments.context {
+        Some(EvaluateArgumentsContext::Repl) => {
+            adapter.lasting_reference(&named, &rendered, frame)?
+        }
+        _ => adapter.reference(&named, &rendered, frame)?,
+    };
+    let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
+    if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
+        response = response.with_type(function.unwrap_or_else(|| rendered.type_name.clone()));
+    }
+    if let Some((named, indexed)) = to_dap::counts(&rendered) {
+        response = response
+            .with_named_variables(named)
+            .with_indexed_variables(indexed);
+    }
+    if let Some(address) = rendered.memory {
+        response = response.with_memory_reference(address.to_string());
+    }
+    response.value_location_reference = adapter.code_reference(&rendered)?;
+    Ok(response)
+}
+
+/// A value with all that is in it, to be copied.
+fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Rendered), Failure> {
+    named.value.whole = true;
+    let shown = adapter
+        .partly_stopped()?
+        .shown_as(vec![named], Format::Natural)
+        .map_err(|error| to_dap::failure(&error))?;
+    shown
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::new("the value is gone"))
+}
+
+/// The expression that the pointer is over, where a client leaves that to be found.
+fn hovered(
+    adapter: &Adapter,
+    arguments: &EvaluateArguments,
+    context: &Context,
+) -> Result<Option<String>, Failure> {
+    let is_hover = arguments.context == Some(EvaluateArgumentsContext::Hover);
+    let (Some(source), Some(line), Some(column)) =
+        (&arguments.source, arguments.line, arguments.column)
+    else {
+        return Ok(None);
+    };
+    if !is_hover || !arguments.expression.trim().is_empty() {
+        return Ok(None);
+    }
+    let client = context.conventions();
+    let path =
+        from_dap::path(source, client).ok_or_else(|| Failure::new("the source has no path"))?;
+    let text = sources::text_here(adapter, path)?;
+    let line = usize::try_from(client.line_from_client(line).saturating_sub(1)).unwrap_or(0);
+    let line = text.lines().nth(line).unwrap_or_default();
+    let at = byte_of_column(line, client.column_from_client(column));
+    match expression_at(line, at) {
+        Some(expression) => Ok(Some(expression.to_owned())),
+        None => Err(Failure::new("there is no name there to be evaluated")),
+    }
+}

@@ -1,0 +1,135 @@
+//! The groups of variables that a frame has.
+
+use super::stack_trace::frame;
+use crate::adapter::{Adapter, Reference, ScopeKind};
+use crate::to_dap;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{Scope, ScopePresentationHint, ScopesArguments, ScopesResponse};
+use dapple_engine::frame::FrameId;
+use dapple_engine::session::declarations::VariableList;
+use dapple_engine::values::{NamedValue, Rendered, VariableKind};
+
+/// The groups of variables a frame has.
+pub fn scopes(
+    adapter: &mut Adapter,
+    arguments: ScopesArguments,
+    _: &mut Context,
+) -> Result<ScopesResponse, Failure> {
+    let frame = frame(adapter, arguments.frame_id)?;
+    let mut scopes = Vec::new();
+    // Most clients open, or read, only the first scope or the one of that name.
+    let in_one = !adapter.separate_scopes;
+    let returned = returned(adapter, frame)?;
+    let has_source = adapter
+        .frames
+        .get(arguments.frame_id)
+        .is_ok_and(|frame| frame.has_source);
+    if in_one && (has_source || !returned.is_empty()) {
+        scopes.push(scope(adapter, "Locals", frame, ScopeKind::All)?);
+    } else if !returned.is_empty() {
+        scopes.push(scope(adapter, "Return Value", frame, ScopeKind::Returned)?);
+    }
+    if has_source && !in_one {
+        let listing = adapter.variables(frame)?;
+        let arguments = listing
+            .iter()
+            .filter(|(named, _)| is_in(named, ScopeKind::Arguments))
+            .count();
+        if arguments > 0 {
+            scopes.push(scope(adapter, "Arguments", frame, ScopeKind::Arguments)?);
+        }
+        scopes.push(scope(adapter, "Locals", frame, ScopeKind::Locals)?);
+    }
+    if has_source {
+        scopes.push(scope(adapter, "Statics", frame, ScopeKind::Statics)?);
+    }
+    scopes.push(scope(adapter, "Registers", frame, ScopeKind::Registers)?);
+    Ok(ScopesResponse::new(scopes))
+}
+
+fn scope(
+    adapter: &mut Adapter,
+    name: &str,
+    frame: FrameId,
+    kind: ScopeKind,
+) -> Result<Scope, Failure> {
+    let reference = adapter.references.insert(Reference::Scope(frame, kind))?;
+    let expensive = matches!(kind, ScopeKind::Statics | ScopeKind::Registers);
+    let scope = Scope::new(name, reference, expensive);
+    Ok(match kind {
+        ScopeKind::Returned => scope.with_presentation_hint(ScopePresentationHint::ReturnValue),
+        ScopeKind::Arguments => scope.with_presentation_hint(ScopePresentationHint::Arguments),
+        ScopeKind::Locals | ScopeKind::All => {
+            scope.with_presentation_hint(ScopePresentationHint::Locals)
+        }
+        ScopeKind::Registers => scope.with_presentation_hint(ScopePresentationHint::Registers),
+        ScopeKind::Statics => scope,
+    })
+}
+
+/// Whether a parameter or local is in a scope.
+fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
+    let is_parameter = named.kind == Some(VariableKind::Parameter);
+    match kind {
+        ScopeKind::Arguments => is_parameter,
+        ScopeKind::Locals => !is_parameter,
+        ScopeKind::All => true,
+        ScopeKind::Returned | ScopeKind::Statics | ScopeKind::Registers => false,
+    }
+}
+
+/// What the function has returned that was called from a frame last: one value or none.
+fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Failure> {
+    let returned = adapter.debuggee()?.returned(frame);
+    let returned = returned.map_err(|error| to_dap::failure(&error))?;
+    Ok(returned.into_iter().collect())
+}
+
+/// A value of a scope, and where it is declared, as a place in a list; none of what has no declaration.
+pub(super) type Placed = (Option<(VariableList, usize)>, (NamedValue, Rendered));
+
+/// The values of a scope that has no registers.
+pub(super) fn in_scope(
+    adapter: &mut Adapter,
+    frame: FrameId,
+    kind: ScopeKind,
+) -> Result<Vec<Placed>, Failure> {
+    let mut values: Vec<Placed> = Vec::new();
+    if kind == ScopeKind::Returned {
+        let returned = returned(adapter, frame)?;
+        values.extend(returned.into_iter().map(|value| (None, value)));
+    }
+    if kind == ScopeKind::Statics {
+        let statics = adapter.debuggee()?.statics(frame);
+        let statics = statics.map_err(|error| to_dap::failure(&error))?;
+        let placed = statics.iter().cloned().enumerate();
+        values.extend(placed.map(|(place, value)| (Some((VariableList::Statics, place)), value)));
+    }
+    if matches!(
+        kind,
+        ScopeKind::Arguments | ScopeKind::Locals | ScopeKind::All
+    ) {
+        let listing = adapter.variables(frame)?;
+        let here = listing
+            .iter()
+            .enumerate()
+            .filter(|(_, (named, _))| is_in(named, kind));
+        values.extend(
+            here.map(|(place, value)| (Some((VariableList::Visible, place)), value.clone())),
+        );
+    }
+    if kind == ScopeKind::All {
+        let parameters = values
+            .iter()
+            .take_while(|(_, (named, _))| is_in(named, ScopeKind::Arguments))
+            .count();
+        let returned = returned(adapter, frame)?.into_iter();
+        // Among variables the function's name alone doesn't say what it is.
+        let returned = returned.map(|(mut named, shown)| {
+            named.name = format!("returned by {}", named.name);
+            (None, (named, shown))
+        });
+        values.splice(parameters..parameters, returned);
+    }
+    Ok(values)
+}

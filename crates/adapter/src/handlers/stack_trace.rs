@@ -1,0 +1,70 @@
+//! The frames of a thread, and the numbers by which clients name them.
+
+use super::frame_names;
+use crate::adapter::Adapter;
+use crate::shown_frame::ShownFrame;
+use crate::{from_dap, to_dap};
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::{StackTraceArguments, StackTraceResponse};
+use dapple_engine::frame::FrameId;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A window of a stack, with names in the client's format. Without a known end, one more frame than returned is promised, so that the client asks on.
+pub fn stack_trace(
+    adapter: &mut Adapter,
+    arguments: StackTraceArguments,
+    context: &mut Context,
+) -> Result<StackTraceResponse, Failure> {
+    let thread = from_dap::thread(arguments.thread_id)?;
+    let window = from_dap::frames(arguments.start_frame, arguments.levels);
+    let stack = adapter
+        .partly_stopped()?
+        .stack(thread, window.clone())
+        .map_err(|error| to_dap::failure(&error))?;
+    let seen = window.start.saturating_add(stack.frames.len());
+    let total = stack.total.unwrap_or(seen.saturating_add(1));
+    let format = arguments.format.as_ref();
+    let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
+    let mut frames = Vec::with_capacity(stack.frames.len());
+    // Most frames are in a few files, and many in that of the one before.
+    let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
+    let mut last = 0;
+    for frame in stack.frames {
+        let found = frame.position.as_ref().map(|at| {
+            let file = &at.file;
+            let is_it = |(known, _): &(Arc<Path>, _)| Arc::ptr_eq(known, file);
+            if !located.get(last).is_some_and(is_it) {
+                last = located.iter().position(is_it).unwrap_or_else(|| {
+                    located.push((Arc::clone(file), adapter.locate(file)));
+                    located.len() - 1
+                });
+            }
+            located[last].1.clone()
+        });
+        let is_here = found.as_ref().map(|(_, is_here)| *is_here);
+        let locate = |_: &Path| found.unwrap_or_default();
+        let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
+        let aside = sets_aside && frame.in_library() && !arrived;
+        let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
+        adapter.open_frame(&frame, is_here, &mut shown, context)?;
+        if let Some(format) = format {
+            shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
+        }
+        shown.id = adapter.frames.insert(ShownFrame::of(&frame))?;
+        frames.push(shown);
+    }
+    let total = to_dap::saturated(total.try_into().unwrap_or(u64::MAX));
+    Ok(StackTraceResponse::new(frames).with_total_frames(total))
+}
+
+/// The frame a client's id stands for.
+pub(super) fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
+    adapter.partly_stopped()?;
+    match adapter.frames.get(id) {
+        Ok(frame) => Ok(frame.id),
+        Err(_) => Err(Failure::new(format!(
+            "there is no frame {id} any more; frames are good until the program runs on"
+        ))),
+    }
+}

@@ -1,0 +1,34 @@
+//! The threads of the program.
+
+use crate::adapter::Adapter;
+use crate::{clients, to_dap};
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use dapple_dap::types::ThreadsResponse;
+use dapple_engine::Error;
+use dapple_engine::untraced::Untraced;
+
+/// The live threads; none where there is no program, which is no error to clients that ask at any time.
+pub fn threads(
+    adapter: &mut Adapter,
+    _: Empty,
+    context: &mut Context,
+) -> Result<ThreadsResponse, Failure> {
+    let threads = match &adapter.debuggee {
+        Some(debuggee) => debuggee.threads(),
+        None => Ok(adapter
+            .untraced
+            .as_ref()
+            .map(Untraced::threads)
+            .unwrap_or_default()),
+    };
+    let threads = match threads {
+        Ok(threads) => threads,
+        Err(Error::Ended) => Vec::new(),
+        Err(error) => return Err(to_dap::failure(&error)),
+    };
+    Ok(ThreadsResponse::new(clients::threads(
+        context.client(),
+        &threads,
+    )))
+}
