@@ -9,7 +9,6 @@ mod data_breakpoints;
 mod disassemble;
 mod evaluate;
 pub mod exceptions;
-mod frame_names;
 mod goto;
 mod input;
 mod instruction_breakpoints;

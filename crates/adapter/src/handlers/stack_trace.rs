@@ -1,6 +1,7 @@
 //! The frames of a thread, and the numbers by which clients name them.
 
-use super::frame_names;
+mod frame_format;
+
 use crate::adapter::Adapter;
 use crate::shown_frame::ShownFrame;
 use crate::{from_dap, to_dap};
@@ -49,7 +50,7 @@ pub fn stack_trace(
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
-            shown.name = frame_names::written(adapter, &frame, shown.name, format)?;
+            shown.name = frame_format::written(adapter, &frame, shown.name, format)?;
         }
         shown.id = adapter.frames.insert(ShownFrame::of(&frame))?;
         frames.push(shown);
