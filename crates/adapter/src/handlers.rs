@@ -10,7 +10,6 @@ mod disassemble;
 mod evaluate;
 pub mod exceptions;
 mod goto;
-mod input;
 mod instruction_breakpoints;
 mod kept;
 mod launch;

@@ -1,8 +1,10 @@
 //! Expressions: typed into the console, watched, copied, or under the pointer.
 
+mod program_input;
+
 use super::stack_trace::frame;
 use super::variables::formatted_one;
-use super::{input, read_visualizers, sources};
+use super::{read_visualizers, sources};
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, byte_of_column};
@@ -21,7 +23,7 @@ pub fn evaluate(
     arguments
         .context
         .get_or_insert(EvaluateArgumentsContext::Repl);
-    if let Some(sent) = input::typed(adapter, &arguments) {
+    if let Some(sent) = program_input::typed(adapter, &arguments) {
         return sent;
     }
     if let Some(read) = read_visualizers::typed(adapter, &arguments, context) {
