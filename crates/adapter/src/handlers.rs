@@ -17,7 +17,6 @@ mod locations;
 mod memory;
 mod modules;
 pub mod read_visualizers;
-mod registers;
 mod restart;
 mod run_in_terminal;
 mod scopes;

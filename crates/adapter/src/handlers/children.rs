@@ -1,6 +1,7 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::{kept, registers, scopes};
+use super::variables::registers;
+use super::{kept, scopes};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;

@@ -1,7 +1,9 @@
 //! The variables of a scope, and the children of a value.
 
+pub mod registers;
+
+use super::kept;
 use super::scopes::in_scope;
-use super::{kept, registers};
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};

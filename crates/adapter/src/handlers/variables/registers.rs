@@ -1,6 +1,6 @@
 //! The registers of a frame, in groups.
 
-use super::variables::page;
+use super::page;
 use crate::adapter::{Adapter, Reference};
 use crate::to_dap;
 use dapple_dap::server::Failure;
