@@ -11,7 +11,6 @@ mod evaluate;
 pub mod exceptions;
 mod goto;
 mod instruction_breakpoints;
-mod kept;
 mod launch;
 mod locations;
 mod memory;

@@ -1,7 +1,7 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::variables::registers;
-use super::{kept, scopes};
+use super::scopes;
+use super::variables::{kept, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::to_dap;
 use dapple_dap::server::Failure;

@@ -1,8 +1,8 @@
 //! The variables of a scope, and the children of a value.
 
+pub mod kept;
 pub mod registers;
 
-use super::kept;
 use super::scopes::in_scope;
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
 use crate::{from_dap, to_dap};

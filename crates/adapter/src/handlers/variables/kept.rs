@@ -1,6 +1,6 @@
 //! Opening values of the console's, also when the program has run on.
 
-use super::variables::{raw_last, wants_hex};
+use super::{raw_last, wants_hex};
 use crate::adapter::Adapter;
 use crate::kept::{Lasting, Logged};
 use crate::{from_dap, to_dap};
@@ -49,7 +49,7 @@ fn values(
     arguments: &VariablesArguments,
     context: &Context,
 ) -> Result<Vec<Variable>, Failure> {
-    let page = super::variables::page(arguments, logged.values.iter());
+    let page = super::page(arguments, logged.values.iter());
     let shown = page.into_iter().map(|value| {
         let reference = adapter.kept.insert(value.clone())?;
         let (named, rendered) = (value.named(), value.rendered());
