@@ -3,7 +3,6 @@
 mod attach;
 mod breakpoints;
 pub mod building;
-mod children;
 mod completions;
 mod data_breakpoints;
 mod disassemble;

@@ -1,6 +1,6 @@
 //! Breakpoints on data: what can be watched, and watching it.
 
-use super::children::{Child, child};
+use super::variables::by_name::{Child, child};
 use crate::adapter::Adapter;
 use crate::data_breakpoints::{Asked, Mode, Wanted, number};
 use crate::to_dap;

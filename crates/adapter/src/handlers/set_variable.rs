@@ -1,6 +1,6 @@
 //! Giving variables other values.
 
-use super::children::{Child, child};
+use super::variables::by_name::{Child, child};
 use super::{stack_trace, variables};
 use crate::adapter::Adapter;
 use crate::{styling, to_dap};

@@ -1,5 +1,6 @@
 //! The variables of a scope, and the children of a value.
 
+pub mod by_name;
 pub mod kept;
 pub mod registers;
 

@@ -1,8 +1,8 @@
 //! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
 
-use super::scopes;
-use super::variables::{kept, registers};
+use super::{kept, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
+use crate::handlers::scopes;
 use crate::to_dap;
 use dapple_dap::server::Failure;
 use dapple_engine::Error;
