@@ -2,7 +2,6 @@
 
 mod attach;
 mod breakpoints;
-pub mod building;
 mod completions;
 mod data_breakpoints;
 mod disassemble;
@@ -10,7 +9,7 @@ mod evaluate;
 pub mod exceptions;
 mod goto;
 mod instruction_breakpoints;
-mod launch;
+pub mod launch;
 mod locations;
 mod memory;
 mod modules;

@@ -1,12 +1,14 @@
 //! Starting: `launch` and `configurationDone`, in either order.
 
+pub mod building;
+
 use crate::adapter::main_stop::MainStop;
 use crate::adapter::{Adapter, Phase, TypedInto};
 use crate::arguments::{Common, Console, LaunchArguments};
 use crate::building::Plan;
 use crate::clients;
 use crate::console::say;
-use crate::handlers::{building, exceptions, run_in_terminal};
+use crate::handlers::{exceptions, run_in_terminal};
 use crate::serve_options::OwnStdin;
 use crate::to_dap;
 use dapple_dap::message::Empty;

@@ -1,6 +1,6 @@
 //! Building the program before it is started, beside the session: requests go on being answered, and the client configures meanwhile.
 
-use super::launch::{Finish, Prepared, settle, start_built, tell_initialized};
+use super::{Finish, Prepared, settle, start_built, tell_initialized};
 use crate::adapter::{Adapter, Phase};
 use crate::building::{Built, Plan, Site, Unbuilt, build};
 use crossbeam_channel::{Sender, TryRecvError, bounded};
