@@ -1,10 +1,14 @@
 //! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
 
 mod attach;
+mod breakpoint_locations;
 mod breakpoints;
 mod completions;
+mod configuration_done;
+mod continue_and_pause;
 mod data_breakpoints;
 mod disassemble;
+mod disconnect;
 mod evaluate;
 pub mod exceptions;
 mod goto;
@@ -15,8 +19,10 @@ mod memory;
 mod modules;
 pub mod read_visualizers;
 mod restart;
+mod restart_frame;
 mod run_in_terminal;
 mod scopes;
+mod set_expression;
 pub mod set_skip;
 mod set_variable;
 mod sources;
@@ -24,6 +30,7 @@ mod stack_trace;
 pub mod start_debugging;
 mod step;
 mod terminate;
+mod terminate_threads;
 mod threads;
 mod variables;
 
@@ -72,17 +79,17 @@ pub fn server() -> Server<Adapter> {
         })
         .on_deferred::<LaunchRequest>(launch::launch)
         .on_deferred::<AttachRequest>(attach::attach)
-        .on::<ConfigurationDoneRequest>(launch::configuration_done)
+        .on::<ConfigurationDoneRequest>(configuration_done::configuration_done)
         .on::<SetBreakpointsRequest>(breakpoints::set_breakpoints)
         .on::<SetFunctionBreakpointsRequest>(breakpoints::set_function_breakpoints)
         .on::<SetInstructionBreakpointsRequest>(
             instruction_breakpoints::set_instruction_breakpoints,
         )
-        .on::<BreakpointLocationsRequest>(in_place(instruction_breakpoints::breakpoint_locations))
+        .on::<BreakpointLocationsRequest>(in_place(breakpoint_locations::breakpoint_locations))
         .on::<SetExceptionBreakpointsRequest>(exceptions::set_exception_breakpoints)
         .on::<ExceptionInfoRequest>(in_place(exceptions::exception_info))
-        .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::info))
-        .on::<SetDataBreakpointsRequest>(data_breakpoints::set)
+        .on::<DataBreakpointInfoRequest>(in_place(data_breakpoints::data_breakpoint_info))
+        .on::<SetDataBreakpointsRequest>(data_breakpoints::set_data_breakpoints)
         .on::<ThreadsRequest>(in_place(threads::threads))
         .on::<StackTraceRequest>(in_place(stack_trace::stack_trace))
         .on::<ScopesRequest>(in_place(scopes::scopes))
@@ -90,7 +97,7 @@ pub fn server() -> Server<Adapter> {
         .on::<EvaluateRequest>(in_place(evaluate::evaluate))
         .on::<CompletionsRequest>(in_place(completions::completions))
         .on::<SetVariableRequest>(set_variable::set_variable)
-        .on::<SetExpressionRequest>(set_variable::set_expression)
+        .on::<SetExpressionRequest>(set_expression::set_expression)
         .on::<LocationsRequest>(in_place(locations::locations))
         .on::<modules::ModulesRequest>(in_place(modules::modules))
         .on::<ReadMemoryRequest>(in_place(memory::read_memory))
@@ -98,14 +105,14 @@ pub fn server() -> Server<Adapter> {
         .on::<DisassembleRequest>(in_place(disassemble::disassemble))
         .on::<GotoTargetsRequest>(goto::goto_targets)
         .on::<GotoRequest>(goto::goto)
-        .on::<RestartFrameRequest>(goto::restart_frame)
-        .on::<TerminateThreadsRequest>(goto::terminate_threads)
-        .on::<ContinueRequest>(step::resume)
+        .on::<RestartFrameRequest>(restart_frame::restart_frame)
+        .on::<TerminateThreadsRequest>(terminate_threads::terminate_threads)
+        .on::<ContinueRequest>(continue_and_pause::continue_)
         .on::<NextRequest>(step::next)
         .on::<StepInRequest>(step::step_in)
         .on::<StepInTargetsRequest>(in_place(step::step_in_targets))
         .on::<StepOutRequest>(step::step_out)
-        .on::<PauseRequest>(step::pause)
+        .on::<PauseRequest>(continue_and_pause::pause)
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
@@ -118,6 +125,6 @@ pub fn server() -> Server<Adapter> {
         })
         .failures_for(clients::failure)
         .on::<TerminateRequest>(terminate::terminate)
-        .on::<DisconnectRequest>(terminate::disconnect)
+        .on::<DisconnectRequest>(disconnect::disconnect)
         .build()
 }

@@ -14,7 +14,7 @@ use dapple_engine::session::watching::{DataBreakpoint, DataPlace, DataTarget};
 use dapple_engine::{Address, Error};
 
 /// Tells whether some data can be watched. Where it can't, that is the answer, with the reason.
-pub fn info(
+pub fn data_breakpoint_info(
     adapter: &mut Adapter,
     arguments: DataBreakpointInfoArguments,
     _: &mut Context,
@@ -105,7 +105,7 @@ fn describe(target: &DataTarget) -> String {
 }
 
 /// Replaces all breakpoints on data.
-pub fn set(
+pub fn set_data_breakpoints(
     adapter: &mut Adapter,
     arguments: SetDataBreakpointsArguments,
     _: &mut Context,

@@ -1,14 +1,11 @@
-//! Moving threads to elsewhere in their code, and ending them.
+//! Moving threads to elsewhere in their code.
 
 use crate::adapter::Adapter;
 use crate::console::say;
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
-use dapple_dap::types::{
-    GotoArguments, GotoTarget, GotoTargetsArguments, GotoTargetsResponse, RestartFrameArguments,
-    TerminateThreadsArguments,
-};
+use dapple_dap::types::{GotoArguments, GotoTarget, GotoTargetsArguments, GotoTargetsResponse};
 
 /// The places a line has. Whether a thread can go there is told when it is asked to.
 pub fn goto_targets(
@@ -76,41 +73,5 @@ pub fn goto(
         );
     }
     adapter.resumed();
-    Ok(Empty)
-}
-
-/// Begins a frame's function again.
-pub fn restart_frame(
-    adapter: &mut Adapter,
-    arguments: RestartFrameArguments,
-    _: &mut Context,
-) -> Result<Empty, Failure> {
-    let frame = super::stack_trace::frame(adapter, arguments.frame_id)?;
-    let debuggee = adapter.stopped()?;
-    debuggee
-        .restart_frame(frame)
-        .map_err(|error| to_dap::failure(&error))?;
-    adapter.resumed();
-    Ok(Empty)
-}
-
-/// Ends threads.
-pub fn terminate_threads(
-    adapter: &mut Adapter,
-    arguments: TerminateThreadsArguments,
-    _: &mut Context,
-) -> Result<Empty, Failure> {
-    let threads = arguments.thread_ids.unwrap_or_default();
-    let threads = threads
-        .into_iter()
-        .map(from_dap::thread)
-        .collect::<Result<Vec<_>, _>>()?;
-    if threads.is_empty() {
-        return Err(Failure::new("no threads are named to end"));
-    }
-    let debuggee = adapter.debuggee()?;
-    debuggee
-        .end_threads(threads)
-        .map_err(|error| to_dap::failure(&error))?;
     Ok(Empty)
 }

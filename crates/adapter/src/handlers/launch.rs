@@ -1,4 +1,4 @@
-//! Starting: `launch` and `configurationDone`, in either order.
+//! Starting the program, and what a start by `attach` or `restart` has in common with that.
 
 pub mod building;
 
@@ -14,8 +14,7 @@ use crate::to_dap;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outbox, Responder};
 use dapple_dap::types::{
-    ConfigurationDoneArguments, InitializedEvent, LaunchRequest, LaunchRequestArguments,
-    ProcessEvent, TerminatedEvent,
+    InitializedEvent, LaunchRequest, LaunchRequestArguments, ProcessEvent, TerminatedEvent,
 };
 use dapple_engine::Session;
 use dapple_engine::debug_info::DebugInfoOptions;
@@ -340,22 +339,4 @@ fn set_early_breakpoints(
         adapter.tell_breakpoint(state, outbox, client);
     }
     Ok(())
-}
-
-/// The client has configured: the program may run.
-pub fn configuration_done(
-    adapter: &mut Adapter,
-    _: ConfigurationDoneArguments,
-    context: &mut Context,
-) -> Result<Empty, Failure> {
-    adapter.configured = true;
-    let started = adapter.start_when_ready(context.outbox());
-    started.map_err(|failure| {
-        adapter.end();
-        context
-            .outbox()
-            .event::<TerminatedEvent>(Default::default());
-        failure.show_user()
-    })?;
-    Ok(Empty)
 }

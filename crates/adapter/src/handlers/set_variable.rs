@@ -1,14 +1,11 @@
-//! Giving variables other values.
+//! Giving variables other values, and what that has in common with `setExpression`.
 
+use super::variables;
 use super::variables::by_name::{Child, child};
-use super::{stack_trace, variables};
 use crate::adapter::Adapter;
 use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
-use dapple_dap::types::{
-    SetExpressionArguments, SetExpressionResponse, SetVariableArguments, SetVariableResponse,
-    ValueFormat,
-};
+use dapple_dap::types::{SetVariableArguments, SetVariableResponse, ValueFormat};
 use dapple_engine::frame::FrameId;
 use dapple_engine::session::assigning::Target;
 use dapple_engine::values::{NamedValue, Rendered};
@@ -16,7 +13,7 @@ use dapple_engine::values::{NamedValue, Rendered};
 /// The two responses have the same in them.
 macro_rules! answer {
     ($response:ty, $after:expr) => {{
-        let after: Shown = $after;
+        let after: $crate::handlers::set_variable::Shown = $after;
         let mut response = <$response>::new(after.text).with_variables_reference(after.reference);
         response.r#type = after.type_name;
         response.named_variables = after.named;
@@ -25,6 +22,7 @@ macro_rules! answer {
         response
     }};
 }
+pub(super) use answer;
 
 /// Gives a child of a container another value. The answer has what is there afterwards.
 pub fn set_variable(
@@ -61,33 +59,7 @@ pub fn set_variable(
     Ok(answer!(SetVariableResponse, after))
 }
 
-/// Gives what an expression stands for another value. The answer has what is there afterwards.
-pub fn set_expression(
-    adapter: &mut Adapter,
-    arguments: SetExpressionArguments,
-    context: &mut Context,
-) -> Result<SetExpressionResponse, Failure> {
-    let frame = match arguments.frame_id {
-        Some(id) => Some(stack_trace::frame(adapter, id)?),
-        None => None,
-    };
-    let target = Target::Expression(arguments.expression.clone());
-    assign(adapter, target, &arguments.value, frame, context)?;
-    let afterwards = adapter
-        .partly_stopped()?
-        .evaluate(&arguments.expression, frame)
-        .map_err(|error| to_dap::failure(&error))?;
-    let after = shown(
-        adapter,
-        afterwards,
-        frame,
-        arguments.format.as_ref(),
-        context,
-    )?;
-    Ok(answer!(SetExpressionResponse, after))
-}
-
-fn assign(
+pub(super) fn assign(
     adapter: &mut Adapter,
     target: Target,
     value: &str,
@@ -107,16 +79,16 @@ fn assign(
 }
 
 /// What is there after an assignment, as the client is shown it.
-struct Shown {
-    text: String,
-    reference: i64,
-    type_name: Option<String>,
-    named: Option<i64>,
-    indexed: Option<i64>,
-    memory: Option<String>,
+pub(super) struct Shown {
+    pub text: String,
+    pub reference: i64,
+    pub type_name: Option<String>,
+    pub named: Option<i64>,
+    pub indexed: Option<i64>,
+    pub memory: Option<String>,
 }
 
-fn shown(
+pub(super) fn shown(
     adapter: &mut Adapter,
     afterwards: (NamedValue, Rendered),
     frame: Option<FrameId>,

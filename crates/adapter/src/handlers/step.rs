@@ -1,38 +1,15 @@
-//! Running on, stepping, pausing.
+//! Steps: over, into, into a chosen call, out.
 
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
-    ContinueArguments, ContinueResponse, NextArguments, PauseArguments, StepInArguments,
-    StepInTargetsArguments, StepInTargetsResponse, StepOutArguments, SteppingGranularity,
+    NextArguments, StepInArguments, StepInTargetsArguments, StepInTargetsResponse,
+    StepOutArguments, SteppingGranularity,
 };
 use dapple_engine::session::stepping::Callee;
 use dapple_engine::session::{StepKind, StepOptions};
-
-/// Runs all threads, or with `singleThread` one while the others stay as they are.
-pub fn resume(
-    adapter: &mut Adapter,
-    arguments: ContinueArguments,
-    _: &mut Context,
-) -> Result<ContinueResponse, Failure> {
-    if arguments.single_thread == Some(true) {
-        let thread = from_dap::thread(arguments.thread_id)?;
-        adapter
-            .partly_stopped()?
-            .resume_only(thread)
-            .map_err(|error| to_dap::failure(&error))?;
-        adapter.partly_resumed();
-        return Ok(ContinueResponse::new().with_all_threads_continued(false));
-    }
-    adapter
-        .partly_stopped()?
-        .resume()
-        .map_err(|error| to_dap::failure(&error))?;
-    adapter.resumed();
-    Ok(ContinueResponse::new().with_all_threads_continued(true))
-}
 
 /// Steps over.
 pub fn next(
@@ -141,23 +118,6 @@ fn step(
             adapter.partly_resumed();
         }
         false => adapter.resumed(),
-    }
-    Ok(Empty)
-}
-
-/// Stops all threads. The answer comes at once, the stop as an event; nothing happens to a stopped program.
-pub fn pause(
-    adapter: &mut Adapter,
-    arguments: PauseArguments,
-    _: &mut Context,
-) -> Result<Empty, Failure> {
-    let debuggee = adapter.debuggee()?;
-    // Clients that know of no thread yet send 0 or 1; what isn't a thread of the program counts as none.
-    let thread = from_dap::thread(arguments.thread_id).ok();
-    if adapter.stopped().is_err() {
-        debuggee
-            .pause(thread)
-            .map_err(|error| to_dap::failure(&error))?;
     }
     Ok(Empty)
 }
