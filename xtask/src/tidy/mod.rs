@@ -7,6 +7,7 @@ mod capabilities;
 mod circles;
 mod listed_tests;
 mod manifest;
+mod requests;
 mod rules;
 mod source;
 
@@ -92,7 +93,9 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     rules::one_waiting_place(&sources, &mut findings);
     listed_tests::check(&sources, &mut findings);
     circles::check(&sources, &mut findings);
-    capabilities::check(&sources, &Model::protocol()?, &mut findings);
+    let model = Model::protocol()?;
+    capabilities::check(&sources, &model, &mut findings);
+    requests::check(&sources, &model, &mut findings);
     for finding in &findings {
         println!("{finding}");
     }
