@@ -32,6 +32,7 @@ use crate::serve_options::ServeOptions;
 use crate::shown_frame::ShownFrame;
 use crate::source_map::SourceMap;
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, Sender};
 use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::transport::Writer;
@@ -359,7 +360,7 @@ impl Adapter {
             return Ok(());
         }
         if let Some(untraced) = &mut self.untraced {
-            untraced.start().map_err(|error| to_dap::failure(&error))?;
+            untraced.start().or_fail()?;
             self.phase = Phase::Running;
             if let Some(process) = untraced.process() {
                 outbox.event::<ProcessEvent>(to_dap::process(process));
@@ -383,9 +384,7 @@ impl Adapter {
             outbox.event::<StoppedEvent>(to_dap::stopped(&entry, true, Default::default()));
             return Ok(());
         }
-        self.debuggee()?
-            .resume()
-            .map_err(|error| to_dap::failure(&error))?;
+        self.debuggee()?.resume().or_fail()?;
         self.phase = Phase::Running;
         Ok(())
     }
@@ -429,8 +428,7 @@ impl Adapter {
         if let Some(listing) = self.variables.get(&frame) {
             return Ok(listing.clone());
         }
-        let listing = self.debuggee()?.variables(frame);
-        let mut listing = listing.map_err(|error| to_dap::failure(&error))?;
+        let mut listing = self.debuggee()?.variables(frame).or_fail()?;
         to_dap::mark_shadowed(listing.iter_mut().map(|(named, _)| named));
         let listing: Listing = listing.into();
         self.variables.insert(frame, listing.clone());
@@ -478,7 +476,7 @@ impl Adapter {
         }
         let debuggee = self.debuggee()?;
         let kept = debuggee.keep(named.clone(), rendered.clone(), frame);
-        match kept.map_err(|error| to_dap::failure(&error))? {
+        match kept.or_fail()? {
             Some(kept) => Ok(self.kept.insert(kept)?),
             None => Ok(0),
         }

@@ -63,6 +63,21 @@ pub fn failure(error: &Error) -> Failure {
     }
 }
 
+/// Lets `?` pass the engine's errors on to the client. `?` alone would lose who is to see them: [`failure`] says so.
+pub trait OrFail<T> {
+    /// The error as [`failure`] tells it.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn or_fail(self) -> Result<T, Failure>;
+}
+
+impl<T> OrFail<T> for Result<T, Error> {
+    fn or_fail(self) -> Result<T, Failure> {
+        self.map_err(|error| failure(&error))
+    }
+}
+
 /// The program would have to be stopped for this.
 pub fn not_stopped() -> Failure {
     Failure::not_stopped()

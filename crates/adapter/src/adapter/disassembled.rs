@@ -6,6 +6,7 @@
 use crate::adapter::Adapter;
 use crate::arguments::ShowDisassembly;
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{ClientConventions, Context, Exhausted, Failure, References};
 use dapple_dap::types::{Source, SourcePresentationHint, StackFrame};
 use dapple_engine::disassembly::{Instruction, Names, Window};
@@ -257,7 +258,7 @@ impl Adapter {
         let instructions = self
             .debuggee()?
             .disassemble_range(start..listing.end)
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
         if instructions.is_empty() {
             let name = &listing.name;
             return Err(Failure::new(format!(

@@ -5,6 +5,7 @@ use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
 use crate::console::say;
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{
@@ -87,7 +88,7 @@ fn open_core(adapter: &mut Adapter, core: &CoreOptions, outbox: &Outbox) -> Resu
     let _progress = LateProgress::start(outbox, format!("Opening {}", core.core.display()));
     let events = adapter.engine_events.take();
     let events = events.ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
-    let remains = Session::open_core(core, events).map_err(|error| to_dap::failure(&error))?;
+    let remains = Session::open_core(core, events).or_fail()?;
     begin_post_mortem(adapter, remains, outbox)
 }
 

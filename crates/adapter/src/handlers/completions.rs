@@ -1,7 +1,7 @@
 //! What may follow what somebody types.
 
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure, byte_of_column, utf16_column};
 use dapple_dap::types::{
     CompletionItem, CompletionItemType, CompletionsArguments, CompletionsResponse,
@@ -29,7 +29,7 @@ pub fn completions(
     let found = adapter
         .partly_stopped()?
         .completions(typed, frame)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     let start = utf16_column(line, found.start);
     let length = utf16_column(line, caret).saturating_sub(start);
     let start = client.column_to_client(start);

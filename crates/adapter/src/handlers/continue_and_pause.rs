@@ -1,7 +1,8 @@
 //! Letting threads run, and stopping them.
 
 use crate::adapter::Adapter;
-use crate::{from_dap, to_dap};
+use crate::from_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ContinueArguments, ContinueResponse, PauseArguments};
@@ -14,17 +15,11 @@ pub fn continue_(
 ) -> Result<ContinueResponse, Failure> {
     if arguments.single_thread == Some(true) {
         let thread = from_dap::thread(arguments.thread_id)?;
-        adapter
-            .partly_stopped()?
-            .resume_only(thread)
-            .map_err(|error| to_dap::failure(&error))?;
+        adapter.partly_stopped()?.resume_only(thread).or_fail()?;
         adapter.partly_resumed();
         return Ok(ContinueResponse::new().with_all_threads_continued(false));
     }
-    adapter
-        .partly_stopped()?
-        .resume()
-        .map_err(|error| to_dap::failure(&error))?;
+    adapter.partly_stopped()?.resume().or_fail()?;
     adapter.resumed();
     Ok(ContinueResponse::new().with_all_threads_continued(true))
 }
@@ -39,9 +34,7 @@ pub fn pause(
     // Clients that know of no thread yet send 0 or 1; what isn't a thread of the program counts as none.
     let thread = from_dap::thread(arguments.thread_id).ok();
     if adapter.stopped().is_err() {
-        debuggee
-            .pause(thread)
-            .map_err(|error| to_dap::failure(&error))?;
+        debuggee.pause(thread).or_fail()?;
     }
     Ok(Empty)
 }

@@ -1,6 +1,7 @@
 //! The program's code as instructions.
 
 use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{DisassembleArguments, DisassembleResponse};
@@ -37,9 +38,7 @@ pub fn disassemble(
             _ => Names::None,
         },
     };
-    let instructions = debuggee
-        .disassemble(window)
-        .map_err(|error| to_dap::failure(&error))?;
+    let instructions = debuggee.disassemble(window).or_fail()?;
     let client = context.conventions();
     let source = |at: &SourcePosition| adapter.told_source(at, None, client).0;
     Ok(DisassembleResponse::new(to_dap::instructions(

@@ -6,6 +6,7 @@ use super::stack_trace::frame;
 use super::variables::formatted_one;
 use super::{read_visualizers, sources};
 use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, byte_of_column};
 use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
@@ -62,7 +63,7 @@ pub fn evaluate(
         let response = EvaluateResponse::new(description.clone(), 0);
         return Ok(response.with_type(description));
     }
-    let shown = shown.map_err(|error| to_dap::failure(&error))?;
+    let shown = shown.or_fail()?;
     // A function is shown as its address, whose type says nothing.
     let function = match shown.1.code {
         Some(_) => debuggee.described(expression, frame).ok().flatten(),
@@ -101,7 +102,7 @@ fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Render
     let shown = adapter
         .partly_stopped()?
         .shown_as(vec![named], Format::Natural)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     shown
         .into_iter()
         .next()

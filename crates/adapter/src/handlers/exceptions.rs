@@ -2,6 +2,7 @@
 
 use crate::adapter::Adapter;
 use crate::exceptions::{FILTERS, Filter, Wanted, stack_trace};
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure, Outbox};
 use dapple_dap::types::{
@@ -91,10 +92,7 @@ pub fn exception_info(
     _: &mut Context,
 ) -> Result<ExceptionInfoResponse, Failure> {
     let thread = from_dap::thread(arguments.thread_id)?;
-    let exception = adapter
-        .stopped()?
-        .exception(thread)
-        .map_err(|error| to_dap::failure(&error))?;
+    let exception = adapter.stopped()?.exception(thread).or_fail()?;
     match exception {
         Some(exception) => {
             let trace = exception.stack_trace.as_ref();

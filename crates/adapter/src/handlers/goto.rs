@@ -2,7 +2,8 @@
 
 use crate::adapter::Adapter;
 use crate::console::say;
-use crate::{from_dap, to_dap};
+use crate::from_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{GotoArguments, GotoTarget, GotoTargetsArguments, GotoTargetsResponse};
@@ -22,7 +23,7 @@ pub fn goto_targets(
     let targets = adapter
         .partly_stopped()?
         .goto_targets(&file, line)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     if targets.is_empty() {
         let file = file.display();
         return Err(Failure::new(format!(
@@ -59,9 +60,7 @@ pub fn goto(
         )));
     };
     let debuggee = adapter.stopped()?;
-    let expected = debuggee
-        .goto(thread, target)
-        .map_err(|error| to_dap::failure(&error))?;
+    let expected = debuggee.goto(thread, target).or_fail()?;
     if !expected.is_empty() {
         let registers = expected.join(", ");
         say(

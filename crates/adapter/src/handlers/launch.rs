@@ -11,6 +11,7 @@ use crate::console::say;
 use crate::handlers::{exceptions, run_in_terminal};
 use crate::serve_options::OwnStdin;
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outbox, Responder};
 use dapple_dap::types::{
@@ -206,8 +207,7 @@ pub fn run(
         .take()
         .ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
     if adapter.no_debug {
-        let untraced =
-            Untraced::prepare(options, events).map_err(|error| to_dap::failure(&error))?;
+        let untraced = Untraced::prepare(options, events).or_fail()?;
         adapter.untraced = Some(untraced);
         adapter.phase = Phase::Held;
         tell_initialized(adapter, outbox);
@@ -216,7 +216,7 @@ pub fn run(
     let _progress = loading(&options.program, outbox);
     let debuggee =
         Session::launch_kept(options, adapter.debug_info.clone(), events, adapter.keep())
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
     begin(adapter, debuggee, outbox, client)
 }
 
@@ -240,15 +240,11 @@ pub fn begin(
     if let Some(lost) = debuggee.process().lost_privileges() {
         say(outbox, &without_privileges(&lost));
     }
-    debuggee
-        .set_skip(adapter.skip.clone())
-        .map_err(|error| to_dap::failure(&error))?;
+    debuggee.set_skip(adapter.skip.clone()).or_fail()?;
     debuggee
         .set_presentation(adapter.visualizers.clone())
-        .map_err(|error| to_dap::failure(&error))?;
-    debuggee
-        .show_pointees(!adapter.addresses_only)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
+    debuggee.show_pointees(!adapter.addresses_only).or_fail()?;
     adapter.debuggee = Some(debuggee);
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
@@ -269,10 +265,8 @@ pub fn begin_post_mortem(
     outbox.event::<ProcessEvent>(to_dap::process(remains.process()));
     remains
         .set_presentation(adapter.visualizers.clone())
-        .map_err(|error| to_dap::failure(&error))?;
-    remains
-        .show_pointees(!adapter.addresses_only)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
+    remains.show_pointees(!adapter.addresses_only).or_fail()?;
     adapter.debuggee = Some(remains);
     adapter.phase = Phase::Held;
     tell_initialized(adapter, outbox);
@@ -306,7 +300,7 @@ fn set_early_breakpoints(
         let states = adapter
             .debuggee()?
             .set_line_breakpoints(&file, lines.collect())
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
         for (state, wanted) in states.iter().zip(wanted) {
             adapter.breakpoints.bind(state.id, wanted.id);
             adapter.tell_breakpoint(state, outbox, client);
@@ -319,7 +313,7 @@ fn set_early_breakpoints(
         let states = adapter
             .debuggee()?
             .set_instruction_breakpoints(instructions.collect())
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
         for (state, wanted) in states.iter().zip(wanted) {
             adapter.breakpoints.bind(state.id, wanted.id);
             adapter.tell_breakpoint(state, outbox, client);
@@ -333,7 +327,7 @@ fn set_early_breakpoints(
     let states = adapter
         .debuggee()?
         .set_function_breakpoints(functions.collect())
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     for (state, wanted) in states.iter().zip(wanted) {
         adapter.breakpoints.bind(state.id, wanted.id);
         adapter.tell_breakpoint(state, outbox, client);

@@ -1,7 +1,7 @@
 //! Where what is shown is declared, and where functions' pointers lead.
 
 use crate::adapter::{Adapter, Location};
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{LocationsArguments, LocationsResponse};
 
@@ -29,7 +29,7 @@ pub fn locations(
             Some(address),
         ),
     };
-    let found = found.map_err(|error| to_dap::failure(&error))?;
+    let found = found.or_fail()?;
     let Some(at) = found else {
         return Err(Failure::new(format!("no debug information says {what}")));
     };

@@ -1,6 +1,7 @@
 //! The program's memory, byte by byte.
 
 use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
@@ -24,9 +25,7 @@ pub fn read_memory(
             "{count} bytes can't be read; 0 to {MOST_MEMORY} are at once"
         )));
     };
-    let read = debuggee
-        .read_memory(address, count)
-        .map_err(|error| to_dap::failure(&error))?;
+    let read = debuggee.read_memory(address, count).or_fail()?;
     let response = ReadMemoryResponse::new(address.to_string());
     let response = match read.bytes.is_empty() {
         true => response,
@@ -51,9 +50,7 @@ pub fn write_memory(
         Some(true) => PartialWrite::Allowed,
         _ => PartialWrite::Refused,
     };
-    let written = debuggee
-        .write_memory(address, bytes, partial)
-        .map_err(|error| to_dap::failure(&error))?;
+    let written = debuggee.write_memory(address, bytes, partial).or_fail()?;
     if written.count > 0 {
         adapter.memory_changed(address, written, context);
     }

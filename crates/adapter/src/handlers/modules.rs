@@ -1,6 +1,7 @@
 //! The list of modules, with columns of our own.
 
 use crate::adapter::{Adapter, Phase};
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::Request;
 use dapple_dap::server::{Context, Failure};
@@ -78,10 +79,7 @@ pub fn modules(
         });
     }
     let range = from_dap::frames(arguments.start_module, arguments.module_count);
-    let (modules, total) = adapter
-        .debuggee()?
-        .module_details(range)
-        .map_err(|error| to_dap::failure(&error))?;
+    let (modules, total) = adapter.debuggee()?.module_details(range).or_fail()?;
     Ok(ListedModules {
         modules: modules.iter().map(listed).collect(),
         total_modules: to_dap::saturated(total as u64),

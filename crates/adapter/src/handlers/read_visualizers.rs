@@ -1,7 +1,7 @@
 //! The user's own presentation of types, read again while the session goes on: a request of our own, and words for the debug console.
 
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::Request;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -47,7 +47,7 @@ fn read(adapter: &mut Adapter, context: &Context) -> Result<(), Failure> {
     if let Some(debuggee) = &adapter.debuggee {
         debuggee
             .set_presentation(adapter.visualizers.clone())
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
     }
     adapter.presentation_changed(context);
     Ok(())

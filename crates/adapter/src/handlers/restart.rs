@@ -3,7 +3,7 @@
 use super::launch::start;
 use crate::adapter::{Adapter, Phase, tell_module};
 use crate::arguments::LaunchArguments;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure, Responder};
 use dapple_dap::types::{
     InitializeRequestArguments, LaunchRequestArguments, ModuleEventReason, RestartArguments,
@@ -66,7 +66,7 @@ fn again(
     let read = LaunchArguments::read(&launch.other).map_err(Failure::new)?;
     if read.plans.is_empty() {
         let checked = read.options.check();
-        checked.map_err(|error| to_dap::failure(&error))?;
+        checked.or_fail()?;
     }
     Ok(launch)
 }

@@ -1,7 +1,7 @@
 //! Beginning a frame's function again.
 
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::RestartFrameArguments;
@@ -14,9 +14,7 @@ pub fn restart_frame(
 ) -> Result<Empty, Failure> {
     let frame = super::stack_trace::frame(adapter, arguments.frame_id)?;
     let debuggee = adapter.stopped()?;
-    debuggee
-        .restart_frame(frame)
-        .map_err(|error| to_dap::failure(&error))?;
+    debuggee.restart_frame(frame).or_fail()?;
     adapter.resumed();
     Ok(Empty)
 }

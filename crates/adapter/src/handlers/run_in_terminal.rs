@@ -3,7 +3,7 @@
 use super::launch::{Finish, run as run_here, settle};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::Console;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use dapple_dap::server::{ClientConventions, Failure, Outbox};
 use dapple_dap::types::{
@@ -92,9 +92,8 @@ fn invitation(
     let cwd = options.cwd.clone().or_else(|| std::env::current_dir().ok());
     let title = options.program.file_name().unwrap_or_default();
     let title = title.to_string_lossy().into_owned();
-    let rendezvous = Rendezvous::open(options).map_err(|error| to_dap::failure(&error))?;
-    let command = rendezvous.short_command(&launcher);
-    let command = command.map_err(|error| to_dap::failure(&error))?;
+    let rendezvous = Rendezvous::open(options).or_fail()?;
+    let command = rendezvous.short_command(&launcher).or_fail()?;
     let command = command
         .into_iter()
         .map(|word| word.to_string_lossy().into_owned())

@@ -2,7 +2,7 @@
 
 use super::stack_trace::frame;
 use crate::adapter::{Adapter, Reference, ScopeKind};
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{Scope, ScopePresentationHint, ScopesArguments, ScopesResponse};
 use dapple_engine::frame::FrameId;
@@ -80,8 +80,7 @@ fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
 
 /// What the function has returned that was called from a frame last: one value or none.
 fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Failure> {
-    let returned = adapter.debuggee()?.returned(frame);
-    let returned = returned.map_err(|error| to_dap::failure(&error))?;
+    let returned = adapter.debuggee()?.returned(frame).or_fail()?;
     Ok(returned.into_iter().collect())
 }
 
@@ -100,8 +99,7 @@ pub(super) fn in_scope(
         values.extend(returned.into_iter().map(|value| (None, value)));
     }
     if kind == ScopeKind::Statics {
-        let statics = adapter.debuggee()?.statics(frame);
-        let statics = statics.map_err(|error| to_dap::failure(&error))?;
+        let statics = adapter.debuggee()?.statics(frame).or_fail()?;
         let placed = statics.iter().cloned().enumerate();
         values.extend(placed.map(|(place, value)| (Some((VariableList::Statics, place)), value)));
     }

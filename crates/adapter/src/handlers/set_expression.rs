@@ -3,7 +3,7 @@
 use super::set_variable::{answer, assign, shown};
 use super::stack_trace;
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{SetExpressionArguments, SetExpressionResponse};
 use dapple_engine::session::assigning::Target;
@@ -23,7 +23,7 @@ pub fn set_expression(
     let afterwards = adapter
         .partly_stopped()?
         .evaluate(&arguments.expression, frame)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     let after = shown(
         adapter,
         afterwards,

@@ -1,7 +1,7 @@
 //! Which code steps don't enter, changed while the session goes on: a request of our own, for clients that know it.
 
 use crate::adapter::Adapter;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::Request;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -34,9 +34,7 @@ pub fn set_skip(
     let patterns = arguments.skip.iter().map(String::as_str);
     let list = SkipList::parse(patterns).map_err(Failure::new)?;
     if let Some(debuggee) = &adapter.debuggee {
-        debuggee
-            .set_skip(list.clone())
-            .map_err(|error| to_dap::failure(&error))?;
+        debuggee.set_skip(list.clone()).or_fail()?;
     }
     adapter.skip = list;
     Ok(Empty)

@@ -3,6 +3,7 @@
 use super::variables;
 use super::variables::by_name::{Child, child};
 use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
 use crate::{styling, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{SetVariableArguments, SetVariableResponse, ValueFormat};
@@ -75,7 +76,7 @@ pub(super) fn assign(
     };
     let (assigned, changed) = debuggee.assign(target, value, frame, &options);
     adapter.assigned(&changed, context);
-    assigned.map_err(|error| to_dap::failure(&error))
+    assigned.or_fail()
 }
 
 /// What is there after an assignment, as the client is shown it.

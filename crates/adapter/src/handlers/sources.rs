@@ -1,8 +1,9 @@
 //! The sources that the loaded modules are made of, and their texts.
 
 use crate::adapter::Adapter;
+use crate::from_dap;
 use crate::source_files::source_exists;
-use crate::{from_dap, to_dap};
+use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure, Progress, Responder};
 use dapple_dap::types::{
     LoadedSourcesArguments, LoadedSourcesRequest, LoadedSourcesResponse, Source, SourceArguments,
@@ -22,7 +23,7 @@ pub fn loaded_sources(
     context: &mut Context,
 ) {
     let sources = match adapter.debuggee() {
-        Ok(debuggee) => debuggee.sources().map_err(|error| to_dap::failure(&error)),
+        Ok(debuggee) => debuggee.sources().or_fail(),
         Err(failure) => Err(failure),
     };
     let sources = match sources {

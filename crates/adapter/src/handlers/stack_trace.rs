@@ -4,6 +4,7 @@ mod frame_format;
 
 use crate::adapter::Adapter;
 use crate::shown_frame::ShownFrame;
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{StackTraceArguments, StackTraceResponse};
@@ -22,7 +23,7 @@ pub fn stack_trace(
     let stack = adapter
         .partly_stopped()?
         .stack(thread, window.clone())
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     let seen = window.start.saturating_add(stack.frames.len());
     let total = stack.total.unwrap_or(seen.saturating_add(1));
     let format = arguments.format.as_ref();

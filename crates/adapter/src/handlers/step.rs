@@ -1,6 +1,7 @@
 //! Steps: over, into, into a chosen call, out.
 
 use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
@@ -73,10 +74,7 @@ pub fn step_in_targets(
     context: &mut Context,
 ) -> Result<StepInTargetsResponse, Failure> {
     let frame = super::stack_trace::frame(adapter, arguments.frame_id)?;
-    let targets = adapter
-        .stopped()?
-        .step_targets(frame)
-        .map_err(|error| to_dap::failure(&error))?;
+    let targets = adapter.stopped()?.step_targets(frame).or_fail()?;
     let mut shown = Vec::with_capacity(targets.len());
     for target in targets {
         let callee = (frame.thread, target.into);
@@ -109,7 +107,7 @@ fn step(
     adapter
         .stopped()?
         .step_as(from_dap::thread(thread)?, kind, options)
-        .map_err(|error| to_dap::failure(&error))?;
+        .or_fail()?;
     match options.alone {
         true => {
             adapter

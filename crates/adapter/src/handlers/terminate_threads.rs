@@ -1,7 +1,8 @@
 //! Ending single threads.
 
 use crate::adapter::Adapter;
-use crate::{from_dap, to_dap};
+use crate::from_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::TerminateThreadsArguments;
@@ -21,8 +22,6 @@ pub fn terminate_threads(
         return Err(Failure::new("no threads are named to end"));
     }
     let debuggee = adapter.debuggee()?;
-    debuggee
-        .end_threads(threads)
-        .map_err(|error| to_dap::failure(&error))?;
+    debuggee.end_threads(threads).or_fail()?;
     Ok(Empty)
 }

@@ -6,6 +6,7 @@ pub mod registers;
 
 use super::scopes::in_scope;
 use crate::adapter::{Adapter, Location, Reference, ScopeKind};
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ValueFormat, Variable, VariablesArguments, VariablesResponse};
@@ -63,7 +64,7 @@ pub fn variables(
             let children_in = |range: Range<u64>| {
                 debuggee
                     .children(&value, expression.as_deref(), range)
-                    .map_err(|error| to_dap::failure(&error))
+                    .or_fail()
             };
             let is_mixed = arguments.filter.is_none() && named > 0 && indexed > 0;
             let children = match is_mixed {
@@ -132,7 +133,7 @@ fn formatted(
     adapter
         .partly_stopped()?
         .shown_as(values, Format::Hexadecimal)
-        .map_err(|error| to_dap::failure(&error))
+        .or_fail()
 }
 
 /// As [`formatted`], of one.

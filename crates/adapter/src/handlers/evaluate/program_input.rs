@@ -3,7 +3,7 @@
 //! `>text` sends a line, `>` an empty one, `>^D` ends the input, and `>^C` interrupts what runs in a terminal of the program's own. No expression of a language begins with `>`.
 
 use crate::adapter::{Adapter, TypedInto};
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
 use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
 
@@ -48,6 +48,6 @@ fn send(adapter: &mut Adapter, text: &str) -> Result<EvaluateResponse, Failure> 
         Some(untraced) => untraced.send_input(bytes),
         None => adapter.debuggee()?.send_input(bytes),
     };
-    sent.map_err(|error| to_dap::failure(&error))?;
+    sent.or_fail()?;
     Ok(EvaluateResponse::new("", 0))
 }

@@ -4,6 +4,7 @@
 
 use crate::adapter::Adapter;
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
 use dapple_dap::types::StackFrameFormat;
 use dapple_engine::frame::Frame;
@@ -64,7 +65,7 @@ pub fn written(
         let parameters = adapter
             .partly_stopped()?
             .parameters(frame.id, hex)
-            .map_err(|error| to_dap::failure(&error))?;
+            .or_fail()?;
         let shown: Vec<String> = parameters
             .iter()
             .map(|parameter| parameter_text(parameter, wanted, frame.language))

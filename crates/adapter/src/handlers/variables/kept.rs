@@ -3,6 +3,7 @@
 use super::{raw_last, wants_hex};
 use crate::adapter::Adapter;
 use crate::kept::{Lasting, Logged};
+use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{
@@ -81,8 +82,7 @@ fn children(
     let format = wants_hex(arguments.format.as_ref()).then_some(Format::Hexadecimal);
     let mut now = None;
     let mut children_in = |range: Range<u64>| {
-        let opened = debuggee.open_kept(value, range, format);
-        let opened = opened.map_err(|error| to_dap::failure(&error))?;
+        let opened = debuggee.open_kept(value, range, format).or_fail()?;
         now = opened.now;
         Ok(opened.children)
     };
@@ -125,8 +125,10 @@ pub(super) fn looked_through(
     };
     let rendered = value.rendered();
     let range = range(rendered.named, rendered.indexed);
-    let opened = adapter.partly_stopped()?.open_kept(&value, range, None);
-    let opened = opened.map_err(|error| to_dap::failure(&error))?;
+    let opened = adapter
+        .partly_stopped()?
+        .open_kept(&value, range, None)
+        .or_fail()?;
     let children = opened.children.into_iter();
     let children = children.map(|(named, rendered, _)| (named, rendered));
     Ok((children.collect(), opened.frame))

@@ -3,6 +3,7 @@
 use super::page;
 use crate::adapter::{Adapter, Reference};
 use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
 use dapple_dap::types::{InitializeRequestArguments, VariablesArguments, VariablesResponse};
 use dapple_engine::frame::FrameId;
@@ -53,5 +54,5 @@ pub fn at(
 fn registers(adapter: &Adapter, frame: FrameId) -> Result<Vec<ShownRegister>, Failure> {
     let debuggee = adapter.partly_stopped()?;
     let registers = debuggee.registers(frame);
-    registers.map_err(|error| to_dap::failure(&error))
+    registers.or_fail()
 }
