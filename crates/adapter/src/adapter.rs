@@ -4,6 +4,7 @@ mod calls;
 pub mod disassembled;
 mod ending;
 pub mod fetched;
+mod if_debugged;
 pub mod later;
 pub mod loaded_sources;
 pub mod main_stop;

@@ -1,6 +1,5 @@
 //! Setting breakpoints, before the launch, while the program runs, and at stops.
 
-use super::NO_DEBUG;
 use super::instruction_breakpoints::set_listed;
 use crate::adapter::Adapter;
 use crate::adapter::fetched;
@@ -10,10 +9,7 @@ use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetBreakpointsArguments, SetBreakpointsResponse,
     SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponse, Source,
 };
-use dapple_engine::Error;
 use dapple_engine::session::LineBreakpoint;
-
-pub(super) const NO_PROGRAM: &str = "no program is running";
 
 /// Replaces a source's breakpoints.
 pub fn set_breakpoints(
@@ -68,20 +64,14 @@ fn set_lines(
             })
             .collect()
     };
-    if adapter.no_debug {
-        return Ok(unresolved(NO_DEBUG));
-    }
-    let Some(debuggee) = &adapter.debuggee else {
-        return Ok(unresolved(NO_PROGRAM));
-    };
-    let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
-    let there = adapter.source_map.in_debuggee(&file);
-    let states = match debuggee.set_line_breakpoints(&there, wanted.clone()) {
+    let set = adapter.if_debugged(|debuggee| {
+        let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
+        let there = adapter.source_map.in_debuggee(&file);
+        debuggee.set_line_breakpoints(&there, wanted.clone())
+    })?;
+    let states = match set {
         Ok(states) => states,
-        Err(error @ (Error::Ended | Error::PostMortem)) => {
-            return Ok(unresolved(&error.to_string()));
-        }
-        Err(error) => return Err(to_dap::failure(&error)),
+        Err(why) => return Ok(unresolved(&why)),
     };
     let mut answers: Vec<Breakpoint> = Vec::with_capacity(states.len());
     for (state, id) in states.iter().zip(&ids) {
@@ -107,19 +97,13 @@ pub fn set_function_breakpoints(
         let answer = |id: &i64| to_dap::unverified(message, BreakpointReason::Pending).with_id(*id);
         SetFunctionBreakpointsResponse::new(ids.iter().map(answer).collect())
     };
-    if adapter.no_debug {
-        return Ok(unresolved(NO_DEBUG));
-    }
-    let Some(debuggee) = &adapter.debuggee else {
-        return Ok(unresolved(NO_PROGRAM));
-    };
-    let _progress = LateProgress::start(context.outbox(), "Looking for functions");
-    let states = match debuggee.set_function_breakpoints(wanted) {
+    let set = adapter.if_debugged(|debuggee| {
+        let _progress = LateProgress::start(context.outbox(), "Looking for functions");
+        debuggee.set_function_breakpoints(wanted)
+    })?;
+    let states = match set {
         Ok(states) => states,
-        Err(error @ (Error::Ended | Error::PostMortem)) => {
-            return Ok(unresolved(&error.to_string()));
-        }
-        Err(error) => return Err(to_dap::failure(&error)),
+        Err(why) => return Ok(unresolved(&why)),
     };
     let mut answers = Vec::with_capacity(states.len());
     for (state, id) in states.iter().zip(&ids) {

@@ -144,13 +144,8 @@ fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Fail
             |wanted: &Wanted| to_dap::unverified(why, BreakpointReason::Pending).with_id(wanted.id);
         Ok(wanted.iter().map(answer).collect())
     };
-    if adapter.no_debug {
-        return pending(super::NO_DEBUG);
-    }
-    let Some(debuggee) = &adapter.debuggee else {
-        return pending(super::breakpoints::NO_PROGRAM);
-    };
-    let process = Some(debuggee.process().pid);
+    let debuggee = adapter.debuggee.as_ref();
+    let process = debuggee.map(|debuggee| debuggee.process().pid);
     let read = |wanted: &Wanted| {
         adapter
             .data
@@ -165,10 +160,10 @@ fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Fail
             options: wanted.asked.options.clone(),
         })
     });
-    let states = match debuggee.set_data_breakpoints(good.collect()) {
+    let good = good.collect();
+    let states = match adapter.if_debugged(|debuggee| debuggee.set_data_breakpoints(good))? {
         Ok(states) => states,
-        Err(error @ (Error::Ended | Error::PostMortem)) => return pending(&error.to_string()),
-        Err(error) => return Err(to_dap::failure(&error)),
+        Err(why) => return pending(&why),
     };
     let mut states = states.into_iter();
     let mut answers = Vec::with_capacity(wanted.len());

@@ -10,7 +10,6 @@ use dapple_dap::types::{
     ExceptionBreakpointsFilter, ExceptionInfoArguments, ExceptionInfoResponse,
     SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponse,
 };
-use dapple_engine::Error;
 use dapple_engine::exceptions::Runtimes;
 
 /// The filters that are offered before there is a program.
@@ -73,16 +72,12 @@ pub fn set_exception_breakpoints(
 /// # Errors
 /// The engine's.
 pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
-    let Some(debuggee) = &adapter.debuggee else {
-        return Ok(());
-    };
-    let told = debuggee
-        .set_signals(adapter.exceptions.signals())
-        .and_then(|()| debuggee.set_exception_filters(adapter.exceptions.filters()));
-    match told {
-        Ok(()) | Err(Error::Ended | Error::PostMortem) => Ok(()),
-        Err(error) => Err(to_dap::failure(&error)),
-    }
+    let told = adapter.if_debugged(|debuggee| {
+        debuggee.set_signals(adapter.exceptions.signals())?;
+        debuggee.set_exception_filters(adapter.exceptions.filters())
+    })?;
+    // Without a program they are told to the one that is launched.
+    told.or(Ok(()))
 }
 
 /// Says more about what a thread has stopped for.

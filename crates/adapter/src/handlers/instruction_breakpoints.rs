@@ -1,7 +1,5 @@
 //! Breakpoints on single instructions, and on the lines of a disassembly.
 
-use super::NO_DEBUG;
-use super::breakpoints::NO_PROGRAM;
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{ClientConventions, Context, Failure};
@@ -9,7 +7,6 @@ use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetInstructionBreakpointsArguments,
     SetInstructionBreakpointsResponse,
 };
-use dapple_engine::Error;
 use dapple_engine::session::{BreakpointState, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{HashMap, VecDeque};
 
@@ -42,17 +39,10 @@ pub fn set_instruction_breakpoints(
         };
         answers(ids.iter().zip(&good).map(answer).collect())
     };
-    if adapter.no_debug {
-        return Ok(unresolved(NO_DEBUG));
-    }
-    if adapter.debuggee.is_none() {
-        return Ok(unresolved(NO_PROGRAM));
-    }
-    match set_all(adapter, &ids, context.conventions()) {
-        Ok(set) => Ok(answers(set.into())),
-        Err(error @ (Error::Ended | Error::PostMortem)) => Ok(unresolved(&error.to_string())),
-        Err(error) => Err(to_dap::failure(&error)),
-    }
+    Ok(match set_all(adapter, &ids, context.conventions())? {
+        Ok(set) => answers(set.into()),
+        Err(why) => unresolved(&why),
+    })
 }
 
 /// Replaces the breakpoints on lines of a source that is disassembly.
@@ -71,15 +61,7 @@ pub(super) fn set_listed(
     let wanted: Vec<_> = wanted.iter().map(instruction).collect();
     let good = wanted.iter().flatten().cloned().collect();
     let ids = adapter.breakpoints.replace_listed(reference, good);
-    let set = match &adapter.debuggee {
-        None => Err(NO_PROGRAM.to_owned()),
-        Some(_) => match set_all(adapter, &ids, client) {
-            Ok(set) => Ok(set),
-            Err(error @ (Error::Ended | Error::PostMortem)) => Err(error.to_string()),
-            Err(error) => return Err(to_dap::failure(&error)),
-        },
-    };
-    let mut set = match set {
+    let mut set = match set_all(adapter, &ids, client)? {
         Ok(set) => VecDeque::from(set),
         Err(why) => {
             let unset = |id: &i64| to_dap::unverified(&why, BreakpointReason::Pending).with_id(*id);
@@ -96,23 +78,25 @@ pub(super) fn set_listed(
     Ok(wanted.iter().filter_map(answer).collect())
 }
 
-/// Has the engine set all breakpoints on instructions; those of these ids, in their order, as they are shown.
+/// Has the engine set all breakpoints on instructions; those of these ids, in their order, as they are shown. The inner error: why none is set.
 fn set_all(
     adapter: &mut Adapter,
     ids: &[i64],
     client: &ClientConventions,
-) -> Result<Vec<Breakpoint>, Error> {
-    let Some(debuggee) = &adapter.debuggee else {
-        return Err(Error::Ended);
-    };
+) -> Result<Result<Vec<Breakpoint>, String>, Failure> {
     let all = adapter.breakpoints.instructions();
     let wanted = all.iter().map(|wanted| wanted.what.clone());
-    let states = debuggee.set_instruction_breakpoints(wanted.collect())?;
+    let set =
+        adapter.if_debugged(|debuggee| debuggee.set_instruction_breakpoints(wanted.collect()))?;
+    let states = match set {
+        Ok(states) => states,
+        Err(why) => return Ok(Err(why)),
+    };
     for (state, wanted) in states.iter().zip(&all) {
         adapter.breakpoints.bind(state.id, wanted.id);
     }
     let by_id: HashMap<i64, &BreakpointState> =
         all.iter().map(|wanted| wanted.id).zip(&states).collect();
     let shown = |id: &i64| Some(adapter.placed(by_id.get(id)?, *id, client));
-    Ok(ids.iter().filter_map(shown).collect())
+    Ok(Ok(ids.iter().filter_map(shown).collect()))
 }

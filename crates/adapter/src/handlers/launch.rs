@@ -5,6 +5,7 @@ pub mod building;
 use crate::adapter::main_stop::MainStop;
 use crate::adapter::{Adapter, Phase, TypedInto};
 use crate::arguments::{Common, Console, LaunchArguments};
+use crate::breakpoints::Wanted;
 use crate::building::Plan;
 use crate::clients;
 use crate::console::say;
@@ -21,6 +22,7 @@ use dapple_engine::Session;
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
+use dapple_engine::session::BreakpointState;
 use dapple_engine::untraced::Untraced;
 use std::path::Path;
 use std::sync::Arc;
@@ -301,10 +303,7 @@ fn set_early_breakpoints(
             .debuggee()?
             .set_line_breakpoints(&file, lines.collect())
             .or_fail()?;
-        for (state, wanted) in states.iter().zip(wanted) {
-            adapter.breakpoints.bind(state.id, wanted.id);
-            adapter.tell_breakpoint(state, outbox, client);
-        }
+        tell_early(adapter, &states, &wanted, outbox, client);
     }
     super::data_breakpoints::set_early(adapter, outbox)?;
     let wanted = adapter.breakpoints.instructions();
@@ -314,10 +313,7 @@ fn set_early_breakpoints(
             .debuggee()?
             .set_instruction_breakpoints(instructions.collect())
             .or_fail()?;
-        for (state, wanted) in states.iter().zip(wanted) {
-            adapter.breakpoints.bind(state.id, wanted.id);
-            adapter.tell_breakpoint(state, outbox, client);
-        }
+        tell_early(adapter, &states, &wanted, outbox, client);
     }
     let wanted = adapter.breakpoints.functions().to_vec();
     if wanted.is_empty() {
@@ -328,9 +324,20 @@ fn set_early_breakpoints(
         .debuggee()?
         .set_function_breakpoints(functions.collect())
         .or_fail()?;
+    tell_early(adapter, &states, &wanted, outbox, client);
+    Ok(())
+}
+
+/// Tells what became of breakpoints that have an id from before there was a program.
+fn tell_early<T>(
+    adapter: &mut Adapter,
+    states: &[BreakpointState],
+    wanted: &[Wanted<T>],
+    outbox: &Outbox,
+    client: &ClientConventions,
+) {
     for (state, wanted) in states.iter().zip(wanted) {
         adapter.breakpoints.bind(state.id, wanted.id);
         adapter.tell_breakpoint(state, outbox, client);
     }
-    Ok(())
 }

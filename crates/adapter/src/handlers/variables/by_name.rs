@@ -3,9 +3,8 @@
 use super::{kept, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::handlers::scopes;
-use crate::to_dap;
+use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
-use dapple_engine::Error;
 use dapple_engine::frame::FrameId;
 use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::values::{NamedValue, Rendered};
@@ -42,7 +41,6 @@ pub fn child(
             "there are no variables {container} any more; they are good until the program runs on"
         )));
     };
-    let engine = |error: Error| to_dap::failure(&error);
     let (children, frame) = match reference {
         Reference::Scope(frame, ScopeKind::Registers) => {
             return Ok(register(adapter, frame, &[], name)?.map(|found| (found, Some(frame))));
@@ -66,7 +64,7 @@ pub fn child(
             let range = range_for(name, named, indexed);
             let debuggee = adapter.partly_stopped()?;
             let children = debuggee.children(&value, expression.as_deref(), range);
-            (children.map_err(engine)?, frame)
+            (children.or_fail()?, frame)
         }
     };
     Ok(last_named(children, name, frame))
