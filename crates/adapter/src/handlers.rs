@@ -1,4 +1,5 @@
-//! The requests that are answered, each with its handler. What is registered here is what `initialize` offers.
+//! Registers the handler of each request. `initialize` offers what is registered here. ARCHITECTURE.md lists, for each request, the
+//! modules that do the work.
 
 mod attach;
 mod breakpoint_locations;
@@ -39,10 +40,10 @@ use crate::clients;
 use dapple_dap::server::{Context, Failure, Server};
 use dapple_dap::types::*;
 
-/// What is said of all that only a program has that is debugged.
+/// The error for requests that need a debuggee, in a session without debugging.
 pub const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
 
-/// What clients ask for by themselves, for a view or because of where the pointer is, fails there: a dialog would only disturb.
+/// Has failures shown in the view that asked, not in a dialog: clients send these requests by themselves, to fill a view or a hover.
 fn in_place<A: 'static, R: 'static>(
     handler: impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static,
 ) -> impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static {
@@ -51,7 +52,7 @@ fn in_place<A: 'static, R: 'static>(
     }
 }
 
-/// The adapter as a server.
+/// The server with all handlers and capabilities.
 pub fn server() -> Server<Adapter> {
     Server::builder()
         .capabilities(|capabilities| {

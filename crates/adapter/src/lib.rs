@@ -1,10 +1,11 @@
 //! Translates between the engine and the Debug Adapter Protocol.
 //!
-//! [`serve`] runs one session on a connection: it owns an engine session, turns requests into its commands and its
-//! events into the protocol's. Nothing is decided here about debugging, and nothing about wires: handlers look up what an
-//! id stands for, call the engine, and put its answer into the protocol's words. The one trick is in the order of
-//! things: what the engine has already told goes out before the next request is looked at, so a client never gets the
-//! answer to a later question before the news.
+//! [`serve`] runs one session on a connection: it owns an engine session, turns requests into commands of the engine, and events of the
+//! engine into events of the protocol. Handlers look up what an id stands for, call the engine, and translate its answer. Decisions about
+//! debugging are the engine's, transport is `dapple_dap`'s.
+//!
+//! The one trick is the order: events that the engine has sent go to the client before the next request is handled, so no response is newer
+//! than an event that follows it.
 
 mod adapter;
 mod argument_values;

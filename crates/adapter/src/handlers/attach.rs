@@ -1,4 +1,4 @@
-//! Starting with a process that runs already, or will.
+//! The `attach` request: takes over a running process, waits for one to start, or opens a core file.
 
 use super::launch::{begin, begin_post_mortem, not_begun, take_common};
 use crate::adapter::{Adapter, Phase};
@@ -19,10 +19,10 @@ use dapple_engine::processes::{self, Awaited, RunningProcess};
 use dapple_engine::{Error, Session, session};
 use std::convert::Infallible;
 
-/// How many processes of one name are listed.
+/// The most processes of one name that an error message lists.
 const MOST_LISTED: usize = 20;
 
-/// Takes over a process and holds it. An attach that fails ends the session.
+/// Attaches to a process and holds it until the client has configured. A failed attach ends the session.
 pub fn attach(
     adapter: &mut Adapter,
     arguments: AttachRequestArguments,
@@ -92,7 +92,10 @@ fn open_core(adapter: &mut Adapter, core: &CoreOptions, outbox: &Outbox) -> Resu
     begin_post_mortem(adapter, remains, outbox)
 }
 
-/// The one process of this name.
+/// The id of the process with this name.
+///
+/// # Errors
+/// No process has the name, or several have it.
 fn only_one(name: &str) -> Result<i32, Failure> {
     let found = processes::named(name);
     match found.as_slice() {
@@ -120,7 +123,7 @@ fn listed(processes: &[RunningProcess]) -> String {
     text
 }
 
-/// Waits beside the session; the client may disconnect or cancel meanwhile.
+/// Waits for a process on a thread of its own, so that the client can disconnect or cancel meanwhile.
 fn wait_for(
     adapter: &mut Adapter,
     name: String,
@@ -157,7 +160,7 @@ fn wait_for(
     }
 }
 
-/// A process, and what was said for it to be found.
+/// A process, and how the client named it, for error messages.
 struct Found {
     pid: i32,
     said: String,
@@ -208,7 +211,7 @@ fn take_over(
     }
 }
 
-/// Such a process does not run when it is let run.
+/// A warning for a process in a group-stop: it stays stopped when it is resumed.
 fn stopped_by_signal(process: &session::ProcessInfo) -> Option<String> {
     process.stopped.then(|| {
         format!(
@@ -230,7 +233,7 @@ fn fail(
 }
 
 impl Adapter {
-    /// Closes when the session ends.
+    /// A channel that disconnects when the session ends.
     pub fn over(&mut self) -> Receiver<Infallible> {
         let (open, over) = crossbeam_channel::bounded(0);
         self.awaiting = Some(open);

@@ -1,4 +1,4 @@
-//! Where breakpoints can be.
+//! The `breakpointLocations` request.
 
 use crate::adapter::Adapter;
 use dapple_dap::server::{Context, Failure};
@@ -6,7 +6,7 @@ use dapple_dap::types::{
     BreakpointLocation, BreakpointLocationsArguments, BreakpointLocationsResponse,
 };
 
-/// Lists the statements of a stretch of lines. Without a program, or for a source without a file, there are none.
+/// Lists the statements in a range of lines. The list is empty without a program, and for a source without a file.
 pub fn breakpoint_locations(
     adapter: &mut Adapter,
     arguments: BreakpointLocationsArguments,

@@ -1,4 +1,4 @@
-//! Setting breakpoints, before the launch, while the program runs, and at stops.
+//! Breakpoints on lines and functions. They can be set before the launch, while the program runs, and at stops.
 
 use super::instruction_breakpoints::set_listed;
 use crate::adapter::Adapter;
@@ -11,7 +11,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::session::LineBreakpoint;
 
-/// Replaces a source's breakpoints.
+/// Replaces all breakpoints of a source.
 pub fn set_breakpoints(
     adapter: &mut Adapter,
     arguments: SetBreakpointsArguments,
@@ -24,7 +24,7 @@ pub fn set_breakpoints(
         Ok(_) => set.next(),
         Err((line, why)) => {
             let mut answer = to_dap::unverified(&why, BreakpointReason::Failed);
-            // The protocol has no place for one below 0.
+            // The protocol has no negative line numbers.
             answer.line = Some(line).filter(|line| *line >= 0);
             Some(answer)
         }
@@ -33,7 +33,7 @@ pub fn set_breakpoints(
     Ok(SetBreakpointsResponse::new(answers))
 }
 
-/// Replaces a source's breakpoints by these; what became of each.
+/// Replaces all breakpoints of a source by `wanted`; the answers have the same order.
 fn set_lines(
     adapter: &mut Adapter,
     source: &Source,
@@ -81,7 +81,7 @@ fn set_lines(
     Ok(answers)
 }
 
-/// Replaces the breakpoints on functions.
+/// Replaces all function breakpoints.
 pub fn set_function_breakpoints(
     adapter: &mut Adapter,
     arguments: SetFunctionBreakpointsArguments,

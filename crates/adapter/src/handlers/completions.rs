@@ -1,4 +1,4 @@
-//! What may follow what somebody types.
+//! The `completions` request: what the word at the caret may become.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -8,7 +8,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::eval::CompletionKind;
 
-/// The members, variables, types and registers that the word at the caret may become.
+/// Lists members, variables, types and registers, the most likely first.
 pub fn completions(
     adapter: &mut Adapter,
     arguments: CompletionsArguments,

@@ -1,11 +1,11 @@
-//! The end of the client's configuration, before or after the start.
+//! The `configurationDone` request. It comes before or after the program is launched.
 
 use crate::adapter::Adapter;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ConfigurationDoneArguments, TerminatedEvent};
 
-/// The client has configured: the program may run.
+/// Runs the program if it is launched already; otherwise the launch runs it.
 pub fn configuration_done(
     adapter: &mut Adapter,
     _: ConfigurationDoneArguments,

@@ -1,4 +1,4 @@
-//! Letting threads run, and stopping them.
+//! Resuming threads and pausing them.
 
 use crate::adapter::Adapter;
 use crate::from_dap;
@@ -7,7 +7,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ContinueArguments, ContinueResponse, PauseArguments};
 
-/// Runs all threads, or with `singleThread` one while the others stay as they are.
+/// Resumes all threads, or with `singleThread` one thread; then the others keep their state.
 pub fn continue_(
     adapter: &mut Adapter,
     arguments: ContinueArguments,
@@ -24,14 +24,14 @@ pub fn continue_(
     Ok(ContinueResponse::new().with_all_threads_continued(true))
 }
 
-/// Stops all threads. The answer comes at once, the stop as an event; nothing happens to a stopped program.
+/// Stops all threads. The response comes at once, the stop as an event. Does nothing if the program is stopped.
 pub fn pause(
     adapter: &mut Adapter,
     arguments: PauseArguments,
     _: &mut Context,
 ) -> Result<Empty, Failure> {
     let debuggee = adapter.debuggee()?;
-    // Clients that know of no thread yet send 0 or 1; what isn't a thread of the program counts as none.
+    // Clients that know no thread yet send 0 or 1. An unknown thread id counts as none.
     let thread = from_dap::thread(arguments.thread_id).ok();
     if adapter.stopped().is_err() {
         debuggee.pause(thread).or_fail()?;

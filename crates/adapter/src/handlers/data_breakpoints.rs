@@ -1,4 +1,4 @@
-//! Breakpoints on data: what can be watched, and watching it.
+//! Data breakpoints (watchpoints): which data can be watched, and setting them.
 
 use super::variables::by_name::{Child, child};
 use crate::adapter::Adapter;
@@ -13,7 +13,7 @@ use dapple_engine::session::BreakpointOptions;
 use dapple_engine::session::watching::{DataBreakpoint, DataPlace, DataTarget};
 use dapple_engine::{Address, Error};
 
-/// Tells whether some data can be watched. Where it can't, that is the answer, with the reason.
+/// Says whether data can be watched. If it can't, the response has no `dataId`, and the reason as its description.
 pub fn data_breakpoint_info(
     adapter: &mut Adapter,
     arguments: DataBreakpointInfoArguments,
@@ -50,7 +50,7 @@ pub fn data_breakpoint_info(
         .with_can_persist(can_persist))
 }
 
-/// What the client speaks of, or why that is nothing.
+/// The data that the client names; the inner error says why there is none.
 fn place(
     adapter: &mut Adapter,
     arguments: &DataBreakpointInfoArguments,
@@ -77,7 +77,7 @@ fn place(
     Ok(Ok(DataPlace::Expression(name.to_owned(), frame)))
 }
 
-/// What would be watched, for people.
+/// The description that the client shows: what would be watched, its size, and for how long.
 fn describe(target: &DataTarget) -> String {
     let DataTarget {
         name,
@@ -104,7 +104,7 @@ fn describe(target: &DataTarget) -> String {
     }
 }
 
-/// Replaces all breakpoints on data.
+/// Replaces all data breakpoints.
 pub fn set_data_breakpoints(
     adapter: &mut Adapter,
     arguments: SetDataBreakpointsArguments,
@@ -124,7 +124,7 @@ pub fn set_data_breakpoints(
     Ok(SetDataBreakpointsResponse::new(arm(adapter, &wanted)?))
 }
 
-/// Watches what was asked for before there was a program, and tells what became of it.
+/// Sets the data breakpoints that were requested before the launch, and reports their states as events.
 pub fn set_early(adapter: &mut Adapter, outbox: &Outbox) -> Result<(), Failure> {
     use dapple_dap::types::{BreakpointEvent, BreakpointEventBody, BreakpointEventReason};
     let wanted = adapter.data.wanted().to_vec();

@@ -1,4 +1,4 @@
-//! The program's code as instructions.
+//! The `disassemble` request.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -8,7 +8,7 @@ use dapple_dap::types::{DisassembleArguments, DisassembleResponse};
 use dapple_engine::disassembly::{MOST_INSTRUCTIONS, Names, Window};
 use dapple_engine::session::SourcePosition;
 
-/// Lists instructions, exactly as many as are asked for, also while the program runs.
+/// Lists exactly as many instructions as the client asks for. Works while the program runs.
 pub fn disassemble(
     adapter: &mut Adapter,
     arguments: DisassembleArguments,

@@ -1,4 +1,4 @@
-//! The end of the session: the program is killed, let go or left stopped.
+//! The `disconnect` request: ends the session, and kills the program, detaches from it or leaves it stopped.
 
 use crate::adapter::{Adapter, Phase};
 use crate::console::say;
@@ -7,7 +7,8 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::DisconnectArguments;
 use dapple_engine::session::Leave;
 
-/// Takes leave. What was launched is killed, and so are its children; what was attached to is let go, unless the client wants it otherwise.
+/// Ends the session. By default a launched program and its children are killed, and an attached process is detached from;
+/// the arguments can change that.
 pub fn disconnect(
     adapter: &mut Adapter,
     arguments: DisconnectArguments,

@@ -1,4 +1,4 @@
-//! Expressions: typed into the console, watched, copied, or under the pointer.
+//! The `evaluate` request: expressions from the console, watches, the clipboard and hovers.
 
 mod program_input;
 
@@ -13,8 +13,8 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 use dapple_engine::eval::expression_at;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 
-/// Evaluates an expression. Only what was typed into the console may be an assignment, and only that, what is watched and what is
-/// copied may call functions; all others leave the program alone. Without a context a person has typed it: some clients send none.
+/// Evaluates an expression. Console input may assign; console input, watches and the clipboard may call functions of the program. All
+/// other contexts only read. An expression without a context counts as console input, because some clients send no context there.
 pub fn evaluate(
     adapter: &mut Adapter,
     arguments: EvaluateArguments,
@@ -46,7 +46,7 @@ pub fn evaluate(
             adapter.assigned(&changed, context);
             shown
         }
-        // Clients evaluate these again when values are invalidated: what they call must not do that.
+        // A call here must not invalidate the client's values: clients evaluate watches again after that, without end.
         Some(EvaluateArgumentsContext::Watch | EvaluateArgumentsContext::Clipboard) => {
             let (shown, changed) = debuggee.evaluate_calling(expression, frame, &options);
             if changed.called {
@@ -64,7 +64,7 @@ pub fn evaluate(
         return Ok(response.with_type(description));
     }
     let shown = shown.or_fail()?;
-    // A function is shown as its address, whose type says nothing.
+    // The value of a function is its address, whose type says nothing about the function.
     let function = match shown.1.code {
         Some(_) => debuggee.described(expression, frame).ok().flatten(),
         None => None,
@@ -96,7 +96,7 @@ pub fn evaluate(
     Ok(response)
 }
 
-/// A value with all that is in it, to be copied.
+/// A value with its whole content, for the clipboard.
 fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Rendered), Failure> {
     named.value.whole = true;
     let shown = adapter
@@ -109,7 +109,7 @@ fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Render
         .ok_or_else(|| Failure::new("the value is gone"))
 }
 
-/// The expression that the pointer is over, where a client leaves that to be found.
+/// The expression under the pointer, for a client that sends a position in the source in place of an expression.
 fn hovered(
     adapter: &Adapter,
     arguments: &EvaluateArguments,

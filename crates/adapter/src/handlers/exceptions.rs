@@ -1,4 +1,4 @@
-//! Exceptions and signals: choosing which stop, and saying what a stop was about.
+//! Exceptions and signals: which of them stop the program, and the details of such a stop.
 
 use crate::adapter::Adapter;
 use crate::exceptions::{FILTERS, Filter, Wanted, stack_trace};
@@ -12,12 +12,12 @@ use dapple_dap::types::{
 };
 use dapple_engine::exceptions::Runtimes;
 
-/// The filters that are offered before there is a program.
+/// The filters that `initialize` offers, before the program's languages are known.
 pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
     shown(FILTERS.iter())
 }
 
-/// The program has these runtimes: the client gets a list of the filters that can mean anything there, where it has another one.
+/// Sends the client the filters that apply to the program's language runtimes, if they differ from the ones it has.
 pub fn tell_filters(adapter: &mut Adapter, runtimes: Runtimes, outbox: &Outbox) {
     if adapter.exceptions.set_runtimes(runtimes) {
         let filters = shown(adapter.exceptions.offered());
@@ -41,7 +41,7 @@ fn shown(filters: impl Iterator<Item = &'static Filter>) -> Vec<ExceptionBreakpo
     filters.collect()
 }
 
-/// Replaces what stops. One answer for each: filters, those with a condition, then options.
+/// Replaces all filters. The response has one entry for each: `filters`, then `filterOptions`, then `exceptionOptions`.
 pub fn set_exception_breakpoints(
     adapter: &mut Adapter,
     arguments: SetExceptionBreakpointsArguments,
@@ -67,7 +67,7 @@ pub fn set_exception_breakpoints(
     Ok(SetExceptionBreakpointsResponse::new().with_breakpoints(answers.collect()))
 }
 
-/// Tells the engine what stops, once there is one.
+/// Passes the filters to the engine, if there is a program.
 ///
 /// # Errors
 /// The engine's.
@@ -76,11 +76,11 @@ pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
         debuggee.set_signals(adapter.exceptions.signals())?;
         debuggee.set_exception_filters(adapter.exceptions.filters())
     })?;
-    // Without a program they are told to the one that is launched.
+    // Without a program, the launch passes them.
     told.or(Ok(()))
 }
 
-/// Says more about what a thread has stopped for.
+/// Describes the exception or signal that a thread has stopped for.
 pub fn exception_info(
     adapter: &mut Adapter,
     arguments: ExceptionInfoArguments,

@@ -1,4 +1,4 @@
-//! Moving threads to elsewhere in their code.
+//! The `gotoTargets` and `goto` requests: moving a thread to another line of its function.
 
 use crate::adapter::Adapter;
 use crate::console::say;
@@ -8,7 +8,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{GotoArguments, GotoTarget, GotoTargetsArguments, GotoTargetsResponse};
 
-/// The places a line has. Whether a thread can go there is told when it is asked to.
+/// Lists the addresses of a line. Whether a thread can go there is checked by `goto`.
 pub fn goto_targets(
     adapter: &mut Adapter,
     arguments: GotoTargetsArguments,
@@ -46,7 +46,7 @@ pub fn goto_targets(
     Ok(GotoTargetsResponse::new(shown))
 }
 
-/// Moves a thread; the stop that follows shows where it is.
+/// Moves a thread. The `stopped` event that follows has the new position.
 pub fn goto(
     adapter: &mut Adapter,
     arguments: GotoArguments,

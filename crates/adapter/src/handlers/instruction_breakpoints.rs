@@ -1,4 +1,4 @@
-//! Breakpoints on single instructions, and on the lines of a disassembly.
+//! Breakpoints on instructions, by address or by a line of a disassembly source.
 
 use crate::adapter::Adapter;
 use crate::{from_dap, to_dap};
@@ -10,7 +10,7 @@ use dapple_dap::types::{
 use dapple_engine::session::{BreakpointState, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{HashMap, VecDeque};
 
-/// Replaces the breakpoints on instructions.
+/// Replaces all instruction breakpoints.
 pub fn set_instruction_breakpoints(
     adapter: &mut Adapter,
     arguments: SetInstructionBreakpointsArguments,
@@ -45,7 +45,7 @@ pub fn set_instruction_breakpoints(
     })
 }
 
-/// Replaces the breakpoints on lines of a source that is disassembly.
+/// Replaces the breakpoints on lines of a disassembly source.
 pub(super) fn set_listed(
     adapter: &mut Adapter,
     reference: i64,
@@ -78,7 +78,7 @@ pub(super) fn set_listed(
     Ok(wanted.iter().filter_map(answer).collect())
 }
 
-/// Has the engine set all breakpoints on instructions; those of these ids, in their order, as they are shown. The inner error: why none is set.
+/// Sets all instruction breakpoints in the engine; returns those with `ids`, in that order. The inner error says why they are pending.
 fn set_all(
     adapter: &mut Adapter,
     ids: &[i64],

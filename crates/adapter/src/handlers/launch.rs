@@ -1,4 +1,7 @@
-//! Starting the program, and what a start by `attach` or `restart` has in common with that.
+//! The `launch` request, and the steps that it shares with `attach` and `restart`.
+//!
+//! A launch prepares the options, builds the program if that is asked for (`building`), starts it here or in the client's terminal
+//! (`run_in_terminal`), and holds it at its entry until the client has configured (`configurationDone`).
 
 pub mod building;
 
@@ -27,10 +30,10 @@ use dapple_engine::untraced::Untraced;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Says that the start has come to its end, one way or the other.
+/// Called once with the outcome of the start.
 pub type Finish = Box<dyn FnOnce(Result<Empty, Failure>) + Send>;
 
-/// Starts the program and holds it. A launch that fails ends the session.
+/// Starts the program and holds it at its entry. A failed launch ends the session.
 pub fn launch(
     adapter: &mut Adapter,
     arguments: LaunchRequestArguments,
@@ -48,10 +51,10 @@ pub fn launch(
     }
 }
 
-/// A session has one program.
+/// Checks that the session has had no program yet: it can have only one.
 ///
 /// # Errors
-/// It has had it.
+/// The session has or had a program.
 pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
     let refused = match adapter.phase {
         Phase::New => return Ok(()),
@@ -61,7 +64,7 @@ pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
     Err(Failure::new(refused).show_user())
 }
 
-/// Starts the program and holds it, here or in the client's terminal.
+/// Builds the program if that is asked for, starts it, and calls `finish`.
 pub fn start(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
@@ -78,17 +81,17 @@ pub fn start(
     }
 }
 
-/// What is to be started.
+/// A program to be started.
 pub struct Prepared {
-    /// The program, as far as it is known.
+    /// How to start the program. A build adds what it has made.
     pub options: LaunchOptions,
-    /// Where its terminal is.
+    /// Where the program's input and output are.
     pub console: Console,
-    /// What is to be built first.
+    /// The builds to run first, in order.
     pub plans: Vec<Plan>,
 }
 
-/// Starts the program, which is there.
+/// Starts a program that is built.
 pub fn start_built(
     adapter: &mut Adapter,
     prepared: Prepared,
@@ -107,7 +110,7 @@ pub fn start_built(
     }
 }
 
-/// Answers; a start that has failed ends the session.
+/// Calls `finish` with the outcome. A failed start ends the session.
 pub fn settle(
     adapter: &mut Adapter,
     started: Result<(), Failure>,
@@ -124,7 +127,7 @@ pub fn settle(
     }
 }
 
-/// What is to be started, and where.
+/// Reads the arguments of a launch.
 fn prepare(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
@@ -145,7 +148,7 @@ fn prepare(
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
-        // As it would be placed without a debugger.
+        // Address space layout as without a debugger.
         options.randomize = true;
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
@@ -171,7 +174,7 @@ fn prepare(
     })
 }
 
-/// Notes what is for a program however it is come by, and says what is wrong with it.
+/// Stores the arguments that `launch` and `attach` share, and prints the warnings about them.
 pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.stop_on_entry = common.stop_on_entry;
     adapter.main_stop = match common.stop_at_main {
@@ -194,10 +197,10 @@ pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     }
 }
 
-/// Starts the program.
+/// Starts the program, under the engine or without debugging.
 ///
 /// # Errors
-/// It can't be started, or has ended.
+/// The program can't be started, or has ended.
 pub fn run(
     adapter: &mut Adapter,
     options: LaunchOptions,
@@ -222,16 +225,16 @@ pub fn run(
     begin(adapter, debuggee, outbox, client)
 }
 
-/// Shows that a program's symbols are being read, once that takes long.
+/// Shows progress while a program's symbols are read, if that takes long.
 fn loading(program: &Path, outbox: &Outbox) -> LateProgress {
     let name = program.file_name().unwrap_or(program.as_os_str());
     LateProgress::start(outbox, format!("Loading {}", name.to_string_lossy()))
 }
 
-/// The program is there and held: it gets what was asked for so far, and runs if that was all.
+/// Continues the start of a program that is held: passes on breakpoints and settings, and runs the program if the client has configured.
 ///
 /// # Errors
-/// It has ended.
+/// The program has ended.
 pub fn begin(
     adapter: &mut Adapter,
     debuggee: Session,
@@ -255,10 +258,10 @@ pub fn begin(
     adapter.start_when_ready(outbox)
 }
 
-/// What a process has left is there, and shown as it ended once the client has configured.
+/// As [`begin`] for a core file: its state is shown as a stop once the client has configured.
 ///
 /// # Errors
-/// None that are known.
+/// None are known.
 pub fn begin_post_mortem(
     adapter: &mut Adapter,
     remains: Session,
@@ -275,7 +278,7 @@ pub fn begin_post_mortem(
     adapter.start_when_ready(outbox)
 }
 
-/// The system's rule, and what helps.
+/// A warning: the kernel ignores set-user-ID bits and file capabilities under an unprivileged tracer (execve(2)).
 fn without_privileges(lost: &str) -> String {
     format!(
         "the program runs without the privileges {lost} that its file gives it, as programs do under a debugger that hasn't got them; \
@@ -283,14 +286,14 @@ fn without_privileges(lost: &str) -> String {
     )
 }
 
-/// The client may configure; it is told once.
+/// Sends `initialized`, once in a session.
 pub fn tell_initialized(adapter: &mut Adapter, outbox: &Outbox) {
     if !std::mem::replace(&mut adapter.told_initialized, true) {
         outbox.event::<InitializedEvent>(Empty);
     }
 }
 
-/// Arms what was asked for before there was a program, and tells what became of it.
+/// Sets the breakpoints that were requested before the launch, and reports their states as events.
 fn set_early_breakpoints(
     adapter: &mut Adapter,
     outbox: &Outbox,
@@ -328,7 +331,7 @@ fn set_early_breakpoints(
     Ok(())
 }
 
-/// Tells what became of breakpoints that have an id from before there was a program.
+/// Reports the states of breakpoints under the ids that the client got before the launch.
 fn tell_early<T>(
     adapter: &mut Adapter,
     states: &[BreakpointState],

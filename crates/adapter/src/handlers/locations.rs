@@ -1,11 +1,11 @@
-//! Where what is shown is declared, and where functions' pointers lead.
+//! The `locations` request: where a variable is declared, and the source of the code that a pointer points to.
 
 use crate::adapter::{Adapter, Location};
 use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{LocationsArguments, LocationsResponse};
 
-/// The place that a reference of a variable or value stands for.
+/// Resolves a `locationReference` to a source and a line.
 pub fn locations(
     adapter: &mut Adapter,
     arguments: LocationsArguments,

@@ -1,4 +1,4 @@
-//! The program's memory, byte by byte.
+//! The `readMemory` and `writeMemory` requests.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -9,7 +9,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::session::memory::{MOST_MEMORY, PartialWrite};
 
-/// Reads memory, also while the program runs.
+/// Reads memory. Works while the program runs.
 pub fn read_memory(
     adapter: &mut Adapter,
     arguments: ReadMemoryArguments,
@@ -18,7 +18,7 @@ pub fn read_memory(
     let debuggee = adapter.debuggee()?;
     let address = from_dap::address(&arguments.memory_reference, arguments.offset)?;
     let count = usize::try_from(arguments.count).ok();
-    // What is short without being unreadable would be taken for the end of memory.
+    // A longer read is refused, because a client would take a short answer for the end of readable memory.
     let Some(count) = count.filter(|count| *count <= MOST_MEMORY) else {
         let count = arguments.count;
         return Err(Failure::new(format!(
@@ -37,7 +37,7 @@ pub fn read_memory(
     })
 }
 
-/// Writes memory.
+/// Writes memory while the program is stopped.
 pub fn write_memory(
     adapter: &mut Adapter,
     arguments: WriteMemoryArguments,

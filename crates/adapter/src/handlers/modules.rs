@@ -1,4 +1,4 @@
-//! The list of modules, with columns of our own.
+//! The `modules` request, with additional columns (`additionalModuleColumns`).
 
 use crate::adapter::{Adapter, Phase};
 use crate::to_dap::OrFail;
@@ -10,7 +10,7 @@ use dapple_engine::frame::Language;
 use dapple_engine::modules::{IndexState, ModuleDetails};
 use serde::{Deserialize, Serialize};
 
-/// As [`types::ModulesRequest`], answered with the columns of [`columns`].
+/// [`types::ModulesRequest`] with a response that has the fields of [`columns`].
 #[derive(Debug)]
 pub struct ModulesRequest;
 
@@ -29,7 +29,7 @@ pub struct ListedModules {
     total_modules: i64,
 }
 
-/// A module with the fields of our own.
+/// A module with the additional fields.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedModule {
@@ -47,7 +47,7 @@ pub struct ListedModule {
     index: String,
 }
 
-/// What there is to be known of a module besides what the protocol has fields for.
+/// The columns for facts about modules that the protocol has no fields for.
 pub fn columns() -> Vec<ColumnDescriptor> {
     let text = |name: &str, label: &str, width| {
         ColumnDescriptor::new(name, label)
@@ -66,7 +66,7 @@ pub fn columns() -> Vec<ColumnDescriptor> {
     ]
 }
 
-/// The loaded modules.
+/// Lists a page of the loaded modules.
 pub fn modules(
     adapter: &mut Adapter,
     arguments: ModulesArguments,

@@ -1,4 +1,5 @@
-//! The user's own presentation of types, read again while the session goes on: a request of our own, and words for the debug console.
+//! Reads the user's Natvis files again during a session: by the custom request `dapple/readVisualizers`, or by `natvis reload` in the
+//! debug console.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -9,17 +10,17 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What is typed into the debug console for it; no expression of any language.
+/// The console command. It is no expression in any language.
 const WORDS: [&str; 2] = ["natvis", "reload"];
 
 /// Reads the Natvis files again.
 #[derive(Debug)]
 pub struct ReadVisualizersRequest;
 
-/// What [`ReadVisualizersRequest`] carries.
+/// The arguments of [`ReadVisualizersRequest`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ReadVisualizersArguments {
-    /// All files, in place of those that there were; without, the same.
+    /// The files to use from now on. Without them, the same files are read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<PathBuf>>,
 }
@@ -30,7 +31,7 @@ impl Request for ReadVisualizersRequest {
     type Response = Empty;
 }
 
-/// Works before and while the program runs. What is wrong with a file is told as output; clients ask for values anew.
+/// Works before the launch and while the program runs. Errors in a file are printed as output. Clients are told to ask for values again.
 pub fn read_visualizers(
     adapter: &mut Adapter,
     arguments: ReadVisualizersArguments,
@@ -53,7 +54,7 @@ fn read(adapter: &mut Adapter, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the files again if that is what was typed.
+/// Runs the console command; `None` if the input is something else.
 pub fn typed(
     adapter: &mut Adapter,
     arguments: &EvaluateArguments,

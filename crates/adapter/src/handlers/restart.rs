@@ -1,4 +1,4 @@
-//! Starting the program again, with what the client has asked for so far.
+//! The `restart` request: launches the program again within the session.
 
 use super::launch::start;
 use crate::adapter::{Adapter, Phase, tell_module};
@@ -12,16 +12,17 @@ use dapple_dap::types::{
 use dapple_engine::Event;
 use dapple_engine::session::Leave;
 
-/// Why values of the console's are gone.
+/// The error for references to values of the previous run.
 const RESTARTED: &str = "this value was of the run before: the program was started again";
 
-/// Whether the client does better by ending the session and starting another: VS Code shows stale state else.
+/// Whether the capability is hidden from this client, so that it starts a new session in place of a restart. VS Code shows stale state
+/// after a restart within a session.
 pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
     let id = client.client_id.as_deref().unwrap_or_default();
     id.starts_with("vscode") || id.starts_with("visualstudio")
 }
 
-/// Ends the program and launches it again, as before or with new arguments. Breakpoints stay and keep their ids.
+/// Kills the program and launches it again, with the same or new arguments. Breakpoints stay and keep their ids.
 pub fn restart(
     adapter: &mut Adapter,
     arguments: RestartArguments,
@@ -38,7 +39,7 @@ pub fn restart(
     }
 }
 
-/// What is to be launched. What is wrong with new arguments is said while there still is a program.
+/// The arguments of the next launch. They are checked here, before the running program is killed.
 fn again(
     adapter: &Adapter,
     arguments: RestartArguments,
@@ -71,7 +72,7 @@ fn again(
     Ok(launch)
 }
 
-/// Kills the program. Its threads' and modules' ends are told, but not its own: the session goes on.
+/// Kills the program. The client gets events for its threads and modules, but no `exited` or `terminated`: the session goes on.
 fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
     if let Some(debuggee) = adapter.debuggee.take() {

@@ -1,4 +1,4 @@
-//! Beginning a frame's function again.
+//! The `restartFrame` request.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -6,7 +6,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::RestartFrameArguments;
 
-/// Begins a frame's function again.
+/// Moves the thread back to the beginning of the function of a frame.
 pub fn restart_frame(
     adapter: &mut Adapter,
     arguments: RestartFrameArguments,

@@ -1,4 +1,6 @@
-//! Starting the program in a terminal of the client's: it runs our launcher there, which becomes the program.
+//! The reverse request `runInTerminal`: starts the program in a terminal of the client.
+//!
+//! The client runs Dapple's launcher there. The launcher connects to a socket (`Rendezvous`), is traced, and executes the program.
 
 use super::launch::{Finish, run as run_here, settle};
 use crate::adapter::{Adapter, Phase};
@@ -16,7 +18,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Has the client open a terminal, and starts the program there once the launcher has come.
+/// Asks the client for a terminal, and starts the program there when the launcher has connected.
 pub fn run(
     adapter: &mut Adapter,
     options: LaunchOptions,
@@ -56,7 +58,7 @@ pub fn run(
     }
 }
 
-/// Whether streams are to be elsewhere than in a terminal of the client's.
+/// Whether the launch arguments redirect a standard stream, which excludes the client's terminal.
 pub fn is_redirected(options: &LaunchOptions) -> bool {
     options.stdin != Stdin::Null
         || options.stdout != Sink::Events
@@ -64,7 +66,7 @@ pub fn is_redirected(options: &LaunchOptions) -> bool {
         || options.terminal
 }
 
-/// What the client is asked to run, and where the launcher is waited for.
+/// The request for the client, and the socket at which the launcher will connect.
 fn invitation(
     adapter: &Adapter,
     options: LaunchOptions,
@@ -109,7 +111,10 @@ fn invitation(
     Ok((arguments, rendezvous))
 }
 
-/// Lets time pass, unless the session is over or the client has refused.
+/// Sleeps.
+///
+/// # Errors
+/// The session has ended, or the client has refused the request.
 fn pause(
     time: Duration,
     over: &Receiver<Infallible>,

@@ -1,4 +1,4 @@
-//! The groups of variables that a frame has.
+//! The `scopes` request, and the values in each scope.
 
 use super::stack_trace::frame;
 use crate::adapter::{Adapter, Reference, ScopeKind};
@@ -9,7 +9,7 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 
-/// The groups of variables a frame has.
+/// Lists the scopes of a frame.
 pub fn scopes(
     adapter: &mut Adapter,
     arguments: ScopesArguments,
@@ -17,7 +17,7 @@ pub fn scopes(
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
-    // Most clients open, or read, only the first scope or the one of that name.
+    // Most clients expand only the first scope, or the one named "Locals".
     let in_one = !adapter.separate_scopes;
     let returned = returned(adapter, frame)?;
     let has_source = adapter
@@ -67,7 +67,7 @@ fn scope(
     })
 }
 
-/// Whether a parameter or local is in a scope.
+/// Whether a scope has a parameter or local variable.
 fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
     let is_parameter = named.kind == Some(VariableKind::Parameter);
     match kind {
@@ -78,16 +78,16 @@ fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
     }
 }
 
-/// What the function has returned that was called from a frame last: one value or none.
+/// The return value of the function that a step has just finished in this frame: one value or none.
 fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Rendered)>, Failure> {
     let returned = adapter.debuggee()?.returned(frame).or_fail()?;
     Ok(returned.into_iter().collect())
 }
 
-/// A value of a scope, and where it is declared, as a place in a list; none of what has no declaration.
+/// A value of a scope, with its index in a list of variables, by which its declaration is found. A return value has none.
 pub(super) type Placed = (Option<(VariableList, usize)>, (NamedValue, Rendered));
 
-/// The values of a scope that has no registers.
+/// The values of any scope but the registers.
 pub(super) fn in_scope(
     adapter: &mut Adapter,
     frame: FrameId,
@@ -122,7 +122,7 @@ pub(super) fn in_scope(
             .take_while(|(_, (named, _))| is_in(named, ScopeKind::Arguments))
             .count();
         let returned = returned(adapter, frame)?.into_iter();
-        // Among variables the function's name alone doesn't say what it is.
+        // Between variables, the name `f()` alone would not show that this is a return value.
         let returned = returned.map(|(mut named, shown)| {
             named.name = format!("returned by {}", named.name);
             (None, (named, shown))

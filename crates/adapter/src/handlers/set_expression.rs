@@ -1,4 +1,4 @@
-//! Giving what an expression stands for another value.
+//! The `setExpression` request: an assignment to an expression.
 
 use super::set_variable::{answer, assign, shown};
 use super::stack_trace;
@@ -8,7 +8,7 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{SetExpressionArguments, SetExpressionResponse};
 use dapple_engine::session::assigning::Target;
 
-/// Gives what an expression stands for another value. The answer has what is there afterwards.
+/// Assigns to an expression. The response has the value that is read back.
 pub fn set_expression(
     adapter: &mut Adapter,
     arguments: SetExpressionArguments,

@@ -1,4 +1,4 @@
-//! Which code steps don't enter, changed while the session goes on: a request of our own, for clients that know it.
+//! The custom request `dapple/setSkip`: changes during a session which functions and files steps don't enter.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -8,14 +8,14 @@ use dapple_dap::server::{Context, Failure};
 use dapple_engine::session::stepping::SkipList;
 use serde::{Deserialize, Serialize};
 
-/// Says which code steps don't enter from now on, as `skip` in the launch configuration does for the session's begin.
+/// Replaces the patterns of code that steps don't enter, which `skip` in the launch configuration sets at first.
 #[derive(Debug)]
 pub struct SetSkipRequest;
 
-/// What [`SetSkipRequest`] carries.
+/// The arguments of [`SetSkipRequest`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SetSkipArguments {
-    /// All patterns, those that stay as well.
+    /// The complete list of patterns.
     pub skip: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl Request for SetSkipRequest {
     type Response = Empty;
 }
 
-/// Works before and while the program runs; a step under way ends as it would have.
+/// Works before the launch and while the program runs. A step in progress keeps the old patterns.
 pub fn set_skip(
     adapter: &mut Adapter,
     arguments: SetSkipArguments,

@@ -1,4 +1,4 @@
-//! Giving variables other values, and what that has in common with `setExpression`.
+//! The `setVariable` request: an assignment to a child of a container. Also the steps shared with `setExpression`.
 
 use super::variables;
 use super::variables::by_name::{Child, child};
@@ -11,7 +11,7 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::session::assigning::Target;
 use dapple_engine::values::{NamedValue, Rendered};
 
-/// The two responses have the same in them.
+/// Fills a response. `SetVariableResponse` and `SetExpressionResponse` have the same fields.
 macro_rules! answer {
     ($response:ty, $after:expr) => {{
         let after: $crate::handlers::set_variable::Shown = $after;
@@ -25,7 +25,7 @@ macro_rules! answer {
 }
 pub(super) use answer;
 
-/// Gives a child of a container another value. The answer has what is there afterwards.
+/// Assigns to a child of a container. The response has the value that is read back.
 pub fn set_variable(
     adapter: &mut Adapter,
     arguments: SetVariableArguments,
@@ -69,7 +69,7 @@ pub(super) fn assign(
 ) -> Result<(), Failure> {
     let options = adapter.call_options(context);
     let debuggee = adapter.partly_stopped()?;
-    // An editor begins with what it shows.
+    // Editors let the user edit the shown text, which may have ANSI colours in it.
     let value = match styling::is_wanted(context.client()) {
         true => &styling::without(value),
         false => value,
@@ -79,7 +79,7 @@ pub(super) fn assign(
     assigned.or_fail()
 }
 
-/// What is there after an assignment, as the client is shown it.
+/// A value after the assignment, as the responses have it.
 pub(super) struct Shown {
     pub text: String,
     pub reference: i64,

@@ -1,4 +1,4 @@
-//! The sources that the loaded modules are made of, and their texts.
+//! The `source` and `loadedSources` requests.
 
 use crate::adapter::Adapter;
 use crate::from_dap;
@@ -15,7 +15,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The source files of all loaded modules, each once, the user's first. Read beside the session; see [`crate::adapter::loaded_sources`].
+/// Lists the source files of all loaded modules, each once, the user's first. Reads the line tables on a thread of its own; see
+/// [`crate::adapter::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,
@@ -45,16 +46,16 @@ pub fn loaded_sources(
         }
         let source = |(file, checksum)| {
             let listed = source_map.listed(file, checksum, &client);
-            // It looks for what a user names, be the rest of the path known or not.
+            // The terminal debugger searches this list for file names that the user types, also of files that are not on this machine.
             let for_terminal = || Some((true, source_map.source(file, &client)));
             listed.or_else(|| for_terminal().filter(|_| is_terminal))
         };
         let mut sources: Vec<(bool, Source)> = files.into_iter().filter_map(source).collect();
-        // By their names within both groups, as before.
+        // A stable sort: each group stays sorted by name.
         sources.sort_by_key(|(is_behind, _)| *is_behind);
         let sources = sources.into_iter().map(|(_, source)| source).collect();
         let answer = LoadedSourcesResponse::new(sources);
-        // What comes and goes from now on is told behind the answer.
+        // `loadedSource` events about later changes follow the response.
         later.run(move |adapter, outbox, client| {
             if adapter.is_list_good(round) {
                 responder.respond(answer);
@@ -70,7 +71,7 @@ pub fn loaded_sources(
     }
 }
 
-/// The text of a source: of a file, or of what has none.
+/// The text of a source: a file, one from a debuginfod server, or a disassembly.
 pub fn source(
     adapter: &mut Adapter,
     arguments: SourceArguments,
@@ -96,10 +97,10 @@ pub fn source(
     text_here(adapter, path).map(SourceResponse::new)
 }
 
-/// The text of a source that a client names as it was told, or as the debug information does.
+/// The text of a source file, by its path on this machine or in the debug information.
 ///
 /// # Errors
-/// It can't be read.
+/// The file can't be read.
 pub fn text_here(adapter: &Adapter, path: PathBuf) -> Result<String, Failure> {
     let path = match source_exists(&path) {
         true => path,
@@ -108,7 +109,7 @@ pub fn text_here(adapter: &Adapter, path: PathBuf) -> Result<String, Failure> {
     text_of(&path)
 }
 
-/// The largest file that is read.
+/// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 fn text_of(path: &Path) -> Result<String, Failure> {

@@ -1,4 +1,4 @@
-//! The frames of a thread, and the numbers by which clients name them.
+//! The `stackTrace` request, and the ids of frames.
 
 mod frame_format;
 
@@ -12,7 +12,8 @@ use dapple_engine::frame::FrameId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A window of a stack, with names in the client's format. Without a known end, one more frame than returned is promised, so that the client asks on.
+/// Lists a window of a stack. While the stack's depth is unknown, `totalFrames` is one more than the frames so far, so that the client
+/// asks for more.
 pub fn stack_trace(
     adapter: &mut Adapter,
     arguments: StackTraceArguments,
@@ -29,7 +30,7 @@ pub fn stack_trace(
     let format = arguments.format.as_ref();
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
-    // Most frames are in a few files, and many in that of the one before.
+    // The frames of a stack are in few files, and neighbours are often in the same one.
     let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
     let mut last = 0;
     for frame in stack.frames {
@@ -60,7 +61,10 @@ pub fn stack_trace(
     Ok(StackTraceResponse::new(frames).with_total_frames(total))
 }
 
-/// The frame a client's id stands for.
+/// The frame that a client's id stands for.
+///
+/// # Errors
+/// The thread runs, or the frame is of an earlier stop.
 pub(super) fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
     adapter.partly_stopped()?;
     match adapter.frames.get(id) {

@@ -1,4 +1,7 @@
-//! Children of the program that get a session of their own (`startDebugging`).
+//! The reverse request `startDebugging`: gives a child process that the program forks a session of its own.
+//!
+//! The child is held while the client starts the session. That session connects to a socket (`Meeting`), and gets the child handed over.
+//! A child that no session takes over runs on without a debugger, and the user is told so once.
 
 use crate::adapter::Adapter;
 use crate::arguments::{HANDED_OVER, goes_for_children};
@@ -15,38 +18,38 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// What a session knows of its program's children.
+/// The state of child processes in the session of their parent.
 #[derive(Debug, Default)]
 pub struct Forks {
-    /// Whether the client opens sessions for them.
+    /// Whether the client supports `startDebugging`.
     starts_debugging: bool,
-    /// Arguments of this session that a child's gets, too.
+    /// Arguments of this session that a child's session gets as well.
     inherited: BTreeMap<String, Raw>,
-    /// Children that are held. Dropped, it ends the wait for their sessions.
+    /// The held children. Dropping a sender ends the wait for that child's session.
     waiting: Vec<(i32, Sender<Infallible>)>,
     /// The user was told that a child runs without a debugger.
     told: bool,
 }
 
 impl Forks {
-    /// The session ends: no child is held any more.
+    /// Ends all waits, at the end of the session.
     pub fn end(&mut self) {
         self.waiting.clear();
     }
 }
 
-/// A child's state after its session has come for it, or not.
+/// The outcome of a hand-over.
 enum Outcome {
-    /// The session has it.
+    /// The other session has the child.
     Taken,
-    /// Its session has failed to take it; it waits without a tracer.
+    /// The other session has failed to take the child, which waits without a tracer.
     Lost(HandedOver),
-    /// It is still held, or dead.
+    /// No hand-over has begun: the child is still held, or dead. With the reason.
     Held(String),
 }
 
 impl Adapter {
-    /// Notes what is needed for children that are followed.
+    /// Stores what the sessions of children need.
     pub fn follow_forks(
         &mut self,
         follow: FollowForks,
@@ -63,7 +66,7 @@ impl Adapter {
         }
     }
 
-    /// A child is held: has the client open a session for it.
+    /// Has the client open a session for a child that is held.
     pub fn tell_forked(&mut self, child: i32, name: &str, outbox: &Outbox) {
         if let Err(reason) = self.invite(child, name, outbox) {
             self.let_child_go(child, &reason, outbox);
@@ -112,7 +115,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// A session has come for a child: it gets it. That is confirmed beside this session.
+    /// Hands a child over to the session that has connected. A thread of its own waits for the confirmation.
     fn give_child(&mut self, child: i32, mut successor: Successor, outbox: &Outbox) {
         let handed = match self.debuggee.as_ref() {
             Some(debuggee) => debuggee
@@ -150,7 +153,7 @@ impl Adapter {
         let Some(debuggee) = self.debuggee.as_ref() else {
             return;
         };
-        // An error says that the session has ended, and its children are free.
+        // Errors are ignored: they mean that the session has ended, which releases its children.
         match outcome {
             Outcome::Taken => {
                 let _ = debuggee.child_was_taken(child);
@@ -170,7 +173,7 @@ impl Adapter {
         }
     }
 
-    /// Says once that children run without a debugger.
+    /// Tells the user that a child runs without a debugger, for the first such child.
     fn tell_let_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
         if !std::mem::replace(&mut self.forks.told, true) {
             say(
@@ -183,7 +186,7 @@ impl Adapter {
     }
 }
 
-/// What the client is asked for.
+/// The arguments of `startDebugging`.
 fn configuration(
     child: i32,
     name: &str,
@@ -211,7 +214,10 @@ fn configuration(
     ))
 }
 
-/// Lets time pass, unless the session is over or the client has refused.
+/// Sleeps.
+///
+/// # Errors
+/// The session has ended, or the client has refused the request.
 fn pause(
     time: Duration,
     over: &Receiver<Infallible>,

@@ -1,4 +1,4 @@
-//! Steps: over, into, into a chosen call, out.
+//! The `next`, `stepIn`, `stepInTargets` and `stepOut` requests.
 
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -23,7 +23,7 @@ pub fn next(
     step(adapter, arguments.thread_id, kind, options)
 }
 
-/// What a step goes to the next of: where the client shows a disassembly, by itself the next instruction.
+/// The granularity of a step. The default is an instruction for a thread whose frame is shown as disassembly.
 fn granularity<'a>(
     adapter: &Adapter,
     thread: i64,
@@ -52,7 +52,7 @@ pub fn step_in(
     step(adapter, arguments.thread_id, kind, options)
 }
 
-/// The call that a client's number stands for.
+/// The call that a `targetId` stands for.
 fn chosen(adapter: &Adapter, thread: i64, id: i64) -> Result<Callee, Failure> {
     let Ok((of, callee)) = adapter.callees.get(id) else {
         return Err(Failure::new(format!(
@@ -67,7 +67,7 @@ fn chosen(adapter: &Adapter, thread: i64, id: i64) -> Result<Callee, Failure> {
     Ok(*callee)
 }
 
-/// What the line of the innermost frame calls.
+/// Lists the calls that the rest of the line makes in the innermost frame.
 pub fn step_in_targets(
     adapter: &mut Adapter,
     arguments: StepInTargetsArguments,

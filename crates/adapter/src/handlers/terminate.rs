@@ -1,4 +1,4 @@
-//! Asking the program to end.
+//! The `terminate` request.
 
 use crate::adapter::{Adapter, Phase};
 use crate::to_dap;
@@ -7,8 +7,8 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ContinuedEvent, ContinuedEventBody, TerminateArguments, TerminatedEvent};
 use dapple_engine::Error;
 
-/// Asks the program to end, which it may do in its own way, or not at all; asked a second time it is killed. It has to
-/// run for that, which is news to a client that saw it stopped.
+/// Asks the program to end by a signal, which it may handle or ignore; the second request kills it. A stopped program is resumed to
+/// handle the signal, which a `continued` event reports.
 pub fn terminate(
     adapter: &mut Adapter,
     arguments: TerminateArguments,
@@ -19,7 +19,7 @@ pub fn terminate(
         return Ok(Empty);
     }
     if let Some(building) = &mut adapter.building {
-        // The launch fails then, which ends the session.
+        // The launch fails when its build is cancelled, and that ends the session.
         building.give_up();
         return Ok(Empty);
     }
@@ -28,7 +28,7 @@ pub fn terminate(
         .as_ref()
         .is_some_and(|untraced| untraced.process().is_none())
     {
-        // There is nobody to ask yet.
+        // The process is not started yet.
         adapter.end();
         context
             .outbox()

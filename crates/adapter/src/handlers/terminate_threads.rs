@@ -1,4 +1,4 @@
-//! Ending single threads.
+//! The `terminateThreads` request.
 
 use crate::adapter::Adapter;
 use crate::from_dap;
@@ -7,7 +7,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::TerminateThreadsArguments;
 
-/// Ends threads.
+/// Ends threads without destructors or unlocking.
 pub fn terminate_threads(
     adapter: &mut Adapter,
     arguments: TerminateThreadsArguments,

@@ -1,4 +1,4 @@
-//! The threads of the program.
+//! The `threads` request.
 
 use crate::adapter::Adapter;
 use crate::{clients, to_dap};
@@ -8,7 +8,7 @@ use dapple_dap::types::ThreadsResponse;
 use dapple_engine::Error;
 use dapple_engine::untraced::Untraced;
 
-/// The live threads; none where there is no program, which is no error to clients that ask at any time.
+/// Lists the live threads. The list is empty without a program, because clients ask at any time.
 pub fn threads(
     adapter: &mut Adapter,
     _: Empty,

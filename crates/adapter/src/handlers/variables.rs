@@ -1,4 +1,6 @@
-//! The variables of a scope, and the children of a value.
+//! The `variables` request: the variables of a scope, and the children of a value.
+//!
+//! A `variablesReference` is good until the program runs on, but for those of console values (`kept`).
 
 pub mod by_name;
 pub mod kept;
@@ -14,7 +16,7 @@ use dapple_engine::frame::FrameId;
 use dapple_engine::values::{Format, NamedValue, RAW, Rendered};
 use std::ops::Range;
 
-/// The variables of a scope, or the children of a value.
+/// Lists the variables that a `variablesReference` stands for.
 pub fn variables(
     adapter: &mut Adapter,
     arguments: VariablesArguments,
@@ -77,7 +79,7 @@ pub fn variables(
     }
 }
 
-/// Children by position, with what the value is made of behind its elements instead of among its named children.
+/// Children by position, with the raw view of the value (`RAW`, its last named child) moved behind the indexed children.
 pub(super) fn raw_last<T>(
     range: Range<u64>,
     named: u64,
@@ -104,7 +106,7 @@ pub(super) fn raw_last<T>(
     Ok(children)
 }
 
-/// What of a scope's variables, all of them named, was asked for.
+/// The page that was asked for, of variables that are all named.
 pub(super) fn page<T>(
     arguments: &VariablesArguments,
     all: impl ExactSizeIterator<Item = T>,
@@ -120,7 +122,7 @@ pub(super) fn wants_hex(format: Option<&ValueFormat>) -> bool {
     format.is_some_and(|format| format.hex == Some(true))
 }
 
-/// Values in the format that the client wants.
+/// Values in the format that the client asks for.
 fn formatted(
     adapter: &Adapter,
     values: Vec<(NamedValue, Rendered)>,
@@ -136,7 +138,7 @@ fn formatted(
         .or_fail()
 }
 
-/// As [`formatted`], of one.
+/// [`formatted`] for one value.
 pub(super) fn formatted_one(
     adapter: &Adapter,
     value: (NamedValue, Rendered),

@@ -1,19 +1,20 @@
-//! What the user types for the program: in the client's debug console, behind a `>`.
+//! Input for the program from the debug console.
 //!
-//! `>text` sends a line, `>` an empty one, `>^D` ends the input, and `>^C` interrupts what runs in a terminal of the program's own. No expression of a language begins with `>`.
+//! `>text` sends a line, `>` an empty line, `>^D` ends the input, and `>^C` interrupts a program that has a terminal of its own. No
+//! expression begins with `>`.
 
 use crate::adapter::{Adapter, TypedInto};
 use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
 use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
 
-/// What interrupts who reads a terminal: Ctrl-C (termios(3), `VINTR`).
+/// The interrupt character of a terminal, Ctrl-C (termios(3), `VINTR`).
 const INTERRUPT: &[u8] = &[3];
 
-/// Sends what is meant for the program; `None` where it is an expression.
+/// Sends console input to the program; `None` if the text is an expression.
 ///
 /// # Errors
-/// There is no program, or nothing of it reads what is sent.
+/// There is no program, or its standard input is not connected to the console.
 pub fn typed(
     adapter: &mut Adapter,
     arguments: &EvaluateArguments,

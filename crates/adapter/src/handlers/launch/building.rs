@@ -1,4 +1,4 @@
-//! Building the program before it is started, beside the session: requests go on being answered, and the client configures meanwhile.
+//! Builds the program before it is started, on a thread of its own: meanwhile the session answers requests, and the client configures.
 
 use super::{Finish, Prepared, settle, start_built, tell_initialized};
 use crate::adapter::{Adapter, Phase};
@@ -9,15 +9,15 @@ use dapple_dap::types::TerminatedEvent;
 use std::convert::Infallible;
 use std::thread::JoinHandle;
 
-/// A build under way. Dropped, it is given up, and nothing of it is left.
+/// A build in progress. Dropping it cancels the build and waits until its processes are gone.
 pub struct Building {
-    /// Dropped first: the build is given up by that.
+    /// Dropping the sender cancels the build, so it is dropped before the thread is joined.
     wanted: Option<Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Building {
-    /// Gives it up.
+    /// Cancels the build.
     pub fn give_up(&mut self) {
         self.wanted = None;
     }
@@ -27,13 +27,13 @@ impl Drop for Building {
     fn drop(&mut self) {
         self.give_up();
         if let Some(thread) = self.thread.take() {
-            // What went wrong there was said there.
+            // A panic of the thread was reported by the panic hook.
             let _ = thread.join();
         }
     }
 }
 
-/// Begins to build; the program is started when that is done.
+/// Begins the build; its end starts the program.
 pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, finish: Finish) {
     let outbox = context.outbox().clone();
     let (wanted, over) = bounded(0);
@@ -41,7 +41,7 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
     let is_wanted =
         move || over.try_recv() == Err(TryRecvError::Empty) && !cancelled.is_cancelled();
     adapter.phase = Phase::Awaited;
-    // Some clients wait for this for seconds only, and a build takes longer.
+    // Some clients wait only seconds for `initialized`, and a build takes longer.
     tell_initialized(adapter, &outbox);
     let title = prepared.plans.first().map(Plan::title).unwrap_or_default();
     let programs = adapter.options.programs.clone();
@@ -81,7 +81,7 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
     });
 }
 
-/// Builds one after the other; the last says what is debugged.
+/// Runs the builds in order. The last one determines the program to debug.
 fn build_all(plans: &[Plan], site: &mut Site) -> Result<Built, Unbuilt> {
     let mut last = Built::default();
     for plan in plans {

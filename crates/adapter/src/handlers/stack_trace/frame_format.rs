@@ -1,6 +1,6 @@
-//! The names of frames as a client wants them (`StackFrameFormat`): `tour!mean(const double * values = 0x…, int count = 3) Line 12`.
+//! Names of frames in the client's format (`StackFrameFormat`): `tour!mean(const double * values = 0x…, int count = 3) Line 12`.
 //!
-//! Where no format is asked for, nothing here runs: a function's parameters are read for their names alone.
+//! Used only for requests with a format, because reading the parameters of each frame takes time.
 
 use crate::adapter::Adapter;
 use crate::to_dap;
@@ -11,7 +11,7 @@ use dapple_engine::frame::Frame;
 use dapple_engine::frame::Language;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 
-/// What of parameters is shown.
+/// Which parts of parameters are shown.
 #[derive(Debug, Clone, Copy)]
 struct Parameters {
     types: bool,
@@ -19,7 +19,7 @@ struct Parameters {
     values: bool,
 }
 
-/// What of parameters is wanted; `None`: not even their brackets. `parameters` alone asks for names.
+/// Which parts of parameters the client wants. `None`: no parameter list at all. `parameters` alone means their names.
 fn parameters(format: &StackFrameFormat) -> Option<Parameters> {
     let is = |flag: Option<bool>| flag == Some(true);
     let (types, names) = (is(format.parameter_types), is(format.parameter_names));
@@ -36,7 +36,7 @@ fn parameters(format: &StackFrameFormat) -> Option<Parameters> {
     }
 }
 
-/// A frame's name in a format. `name`: without one.
+/// A frame's name in a format. `name` is the name without a format.
 ///
 /// # Errors
 /// The engine's.
@@ -53,7 +53,7 @@ pub fn written(
         text = format!("{}!", to_dap::file_name(module.module.path()));
     }
     text.push_str(&name);
-    // Without debug information nobody knows; a symbol's name has its parameters' types in it.
+    // Parameters need debug information. A demangled symbol name has a list of parameter types already.
     if let Some(wanted) = parameters(format)
         && frame.language != Language::Other
         && !name.ends_with(')')
@@ -81,7 +81,7 @@ pub fn written(
     Ok(text)
 }
 
-/// `int count = 3`, in Rust `count: i32 = 3`; without what isn't wanted.
+/// The wanted parts of `int count = 3`, or in Rust `count: i32 = 3`.
 fn parameter_text(
     (named, rendered): &(NamedValue, Rendered),
     wanted: Parameters,
@@ -92,7 +92,7 @@ fn parameter_text(
     let of = of.filter(|name| wanted.types && !name.is_empty());
     let mut text = match (of, name) {
         (Some(of), Some(name)) if language == Language::Rust => format!("{name}: {of}"),
-        // As C declares a pointer to a function.
+        // The C declaration of a function pointer.
         (Some(of), Some(name)) if of.contains("(*)") => {
             of.replacen("(*)", &format!("(*{name})"), 1)
         }

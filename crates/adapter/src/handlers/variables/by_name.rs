@@ -1,4 +1,4 @@
-//! A child of what was shown, by its name: how clients speak of a variable that they want watched or set.
+//! Finds a child of a container by its name, which is how `setVariable` and `dataBreakpointInfo` name a variable.
 
 use super::{kept, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
@@ -10,18 +10,18 @@ use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::values::{NamedValue, Rendered};
 use std::ops::Range;
 
-/// How many named children are looked through for one.
+/// The most children that are searched for a name.
 const MOST_NAMED: u64 = 10_000;
 
-/// What a container has under a name.
+/// A child of a container.
 pub enum Child {
-    /// A register of the frame, a part of one, or a group of them.
+    /// A register of the frame, a part of a register, or a group of registers.
     Register(Box<ShownRegister>),
-    /// A value. Boxed, being large.
+    /// A value. Boxed because it is large.
     Value(Box<(NamedValue, Rendered)>),
 }
 
-/// The child of a container that was shown, and the frame that it belongs to, where it has one; or why there is none.
+/// The child of a container with this name, and its frame if it has one. The inner error says that there is no such child.
 ///
 /// # Errors
 /// The program runs, or the container is from an earlier stop.
@@ -70,7 +70,7 @@ pub fn child(
     Ok(last_named(children, name, frame))
 }
 
-/// The children among which one of this name is.
+/// The children to search: the element itself for a name such as `[3]`, else all, up to the bound.
 fn range_for(name: &str, named: u64, indexed: u64) -> Range<u64> {
     let index = name
         .strip_prefix('[')
@@ -83,7 +83,7 @@ fn range_for(name: &str, named: u64, indexed: u64) -> Range<u64> {
     }
 }
 
-/// Of several that have the name, the last.
+/// The last child with this name: of variables that shadow each other, the innermost comes last.
 fn last_named(
     children: Vec<(NamedValue, Rendered)>,
     name: &str,

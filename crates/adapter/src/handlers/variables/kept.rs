@@ -1,4 +1,4 @@
-//! Opening values of the console's, also when the program has run on.
+//! Expands values of the debug console. They stay available after the program has run on.
 
 use super::{raw_last, wants_hex};
 use crate::adapter::Adapter;
@@ -16,10 +16,10 @@ use dapple_engine::values::{Format, NamedValue, Rendered};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The name of the child that has the value's line as it is now.
+/// The name of the child that shows the present value, if it has changed.
 const CHANGED: &str = "[changed since]";
 
-/// What a lasting reference has in it.
+/// Lists the children of a lasting reference.
 pub fn variables(
     adapter: &mut Adapter,
     arguments: &VariablesArguments,
@@ -34,7 +34,7 @@ pub fn variables(
     ))
 }
 
-/// A message as a variable: some clients show what an output leads to in place of its text.
+/// A message as a variable, because some clients show the children of an `output` event in place of its text.
 fn message(adapter: &mut Adapter, logged: Rc<Logged>) -> Result<Variable, Failure> {
     let (text, count) = (logged.text.clone(), logged.values.len());
     let reference = adapter.kept.insert_logged(Lasting::Values(logged))?;
@@ -43,7 +43,7 @@ fn message(adapter: &mut Adapter, logged: Rc<Logged>) -> Result<Variable, Failur
         .with_indexed_variables(0))
 }
 
-/// The values in a message as they were: the program needn't be stopped for that.
+/// The values in a message as they were when it was written. The program need not be stopped.
 fn values(
     adapter: &mut Adapter,
     logged: &Logged,
@@ -68,7 +68,7 @@ fn values(
     shown.collect()
 }
 
-/// The children of a kept value, before them what has changed of it.
+/// The children of a kept value. The first child shows the present value, if it has changed.
 fn children(
     adapter: &mut Adapter,
     value: &KeptValue,
@@ -109,10 +109,10 @@ fn children(
     Ok(shown)
 }
 
-/// Children, and the frame that they belong to, where there is one.
+/// Children, and their frame if they have one.
 pub(super) type Children = (Vec<(NamedValue, Rendered)>, Option<FrameId>);
 
-/// Children of a kept value for who looks for one by its name; `range` is made of how many it has.
+/// Children of a kept value, to be searched by name. `range` gets the numbers of named and indexed children.
 pub(super) fn looked_through(
     adapter: &Adapter,
     container: i64,

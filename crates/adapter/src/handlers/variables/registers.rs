@@ -1,4 +1,4 @@
-//! The registers of a frame, in groups.
+//! The registers of a frame as variables, in groups.
 
 use super::page;
 use crate::adapter::{Adapter, Reference};
@@ -9,7 +9,8 @@ use dapple_dap::types::{InitializeRequestArguments, VariablesArguments, Variable
 use dapple_engine::frame::FrameId;
 use dapple_engine::registers::shown::ShownRegister;
 
-/// What the register at a path has in it; all groups at the empty one. Read anew each time: registers may have been set.
+/// Lists the parts of the register or group at a path; the empty path has all groups. Registers are read each time, because they may
+/// have been set.
 pub fn variables(
     adapter: &mut Adapter,
     frame: FrameId,
@@ -35,7 +36,7 @@ pub fn variables(
     Ok(VariablesResponse::new(shown))
 }
 
-/// What the register at a path has in it; nothing where there is none.
+/// The parts of the register or group at a path; empty if there is no such register.
 pub fn at(
     adapter: &Adapter,
     frame: FrameId,
