@@ -1,4 +1,5 @@
-//! What a session knows: the debuggee, how far the start has come, and what the client's numbers stand for.
+//! The state of a session: the debuggee, the phase of the session, and what the client's ids and references stand for. Also turns events of
+//! the engine into events of the protocol.
 
 mod calls;
 pub mod disassembled;
@@ -60,50 +61,50 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How far a session has come.
+/// The phase of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing is launched.
     New,
-    /// The process to attach to has yet to start.
+    /// A build is running, or a terminal or the process to attach to is awaited.
     Awaited,
     /// The program is held at its entry until the client is done configuring.
     Held,
-    /// It runs.
+    /// All threads run.
     Running,
-    /// Single threads of it run, the others are held.
+    /// Single threads run, the others are held.
     PartlyRunning,
-    /// It is stopped.
+    /// All threads are stopped.
     Stopped,
-    /// It has ended, or never began.
+    /// The program has ended, or its start has failed.
     Ended,
 }
 
-/// What reads what the user types for the program.
+/// Where console input for the program goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypedInto {
-    /// Nothing of the program's.
+    /// Nowhere.
     Nothing,
-    /// Its standard input, a pipe.
+    /// To its standard input, a pipe.
     Pipe,
-    /// A terminal of its own.
+    /// To the program's own pseudoterminal.
     Terminal,
 }
 
-/// A group of variables in a frame.
+/// A scope of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// What the function has returned that was called from there last.
+    /// The return value of the function that a step has just finished.
     Returned,
     /// The function's parameters.
     Arguments,
     /// Its locals.
     Locals,
-    /// All of those, for clients that open one scope only.
+    /// All of the above in one scope, for clients that expand only one.
     All,
-    /// Statics of its unit.
+    /// The static variables of its compilation unit.
     Statics,
-    /// The machine's registers.
+    /// The registers.
     Registers,
 }
 
@@ -112,17 +113,17 @@ pub enum ScopeKind {
 pub enum Reference {
     /// A scope of a frame.
     Scope(FrameId, ScopeKind),
-    /// What registers of a frame have in them, by their positions from the scope on.
+    /// The parts of a register or register group of a frame, by the path of indexes from the scope.
     Registers(FrameId, Vec<usize>),
     /// A value with children.
     Value {
         /// The value.
         value: Value,
-        /// An expression for it, from which its children's are made.
+        /// An expression for the value, from which those of its children are made.
         expression: Option<String>,
-        /// The frame that it was found in.
+        /// The frame of the value.
         frame: Option<FrameId>,
-        /// How many named and indexed children it has.
+        /// The numbers of named and indexed children.
         counts: (u64, u64),
     },
 }
@@ -130,83 +131,83 @@ pub enum Reference {
 /// What a `locationReference` stands for.
 #[derive(Debug, Clone, Copy)]
 pub enum Location {
-    /// Where a variable is declared, by its place in a list.
+    /// The declaration of a variable, by its index in a list of variables.
     Declaration {
-        /// The frame that has it.
+        /// The frame of the variable.
         frame: FrameId,
         /// The list.
         list: VariableList,
-        /// Its place.
+        /// The index.
         index: usize,
     },
     /// Code.
     Code(Address),
 }
 
-/// Why values of the console's are gone.
+/// The error for references to values from before an exec.
 const REPLACED: &str = "the program that this value was of has begun another (exec)";
 
-/// Values with what they look like.
+/// Values with their rendered text.
 pub type Listing = Rc<[(NamedValue, Rendered)]>;
 
-/// A session's state. Handlers get it one after the other.
+/// A session's state. Each handler has it to itself.
 pub struct Adapter {
     pub options: ServeOptions,
-    /// Goes to the engine at launch, so that its loss is noticed.
+    /// Moves to the engine at launch: the channel then disconnects if the engine fails.
     pub engine_events: Option<Sender<dapple_engine::Event>>,
-    /// What the engine tells; the main loop reads it, too.
+    /// The engine's events. The main loop receives them.
     pub engine: Receiver<dapple_engine::Event>,
-    /// The threads that have stopped where the user wanted them to, which then is shown, be it in a library.
+    /// Threads that have stopped at a place that the user asked for. Their innermost frame is shown normally even in a library.
     pub arrived: Vec<ThreadId>,
-    /// How the program was launched, if it was.
+    /// The arguments of the last launch, for `restart`.
     pub launched_with: Option<LaunchRequestArguments>,
-    /// What reads what the user types behind `>`.
+    /// Where console input behind `>` goes.
     pub typed_into: TypedInto,
     /// `initialized` was sent.
     pub told_initialized: bool,
-    /// `terminate` came once.
+    /// A `terminate` request has come.
     pub asked_to_end: bool,
     pub shutdown: Shutdown,
-    /// Dropped, it ends the time that the program has to end.
+    /// Dropping it cancels the timeout after which a program that was asked to end is killed.
     pub patience: Option<Sender<Infallible>>,
-    /// The client ends this session to begin it again.
+    /// The client ends this session to restart it (`restart` in `terminate`).
     pub begun_again: bool,
     pub later: Later,
-    /// Dropped, it ends what waits for a process to start.
+    /// Dropping it ends the wait for a process or a terminal.
     pub awaiting: Option<Sender<Infallible>>,
-    /// What is built first, while it is.
+    /// The build that runs before the launch.
     pub building: Option<Building>,
-    /// Wakes the session's thread where it waits for the debuggee.
+    /// Wakes the session's thread while it waits for the debuggee.
     pub waker: Arc<Waker>,
     pub debuggee: Option<Session>,
-    /// In place of a debuggee: the program that is run without debugging.
+    /// The program of a session without debugging (`noDebug`), in place of `debuggee`.
     pub untraced: Option<Untraced>,
     pub gathering: Gathering,
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
     pub main_stop: MainStop,
-    /// Code that steps don't enter.
+    /// Patterns of code that steps don't enter.
     pub skip: SkipList,
     pub source_map: Arc<SourceMap>,
-    /// Files that say how the user's types are shown.
+    /// The user's Natvis files.
     pub visualizers: Vec<PathBuf>,
-    /// A plain pointer shows its address, and not what it points to.
+    /// Show only the address of a plain pointer, without its pointee.
     pub addresses_only: bool,
-    /// The client is the terminal.
+    /// The client is the terminal debugger.
     pub for_terminal: bool,
-    /// How functions are called for expressions.
+    /// Settings of inferior calls in expressions.
     pub calls: CallSettings,
-    /// Arguments, locals and what was returned are a scope each.
+    /// Show arguments, locals and the return value as separate scopes.
     pub separate_scopes: bool,
-    /// Which frames get a disassembly as their source.
+    /// Which frames have a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
-    /// The threads whose innermost frame the client was told to be in a disassembly, at this stop.
+    /// Threads whose innermost frame was shown with a disassembly source at this stop. They step by instructions.
     pub in_disassembly: BTreeSet<ThreadId>,
-    /// The threads that have stopped at a sanitizer's report: the user looks at an outer frame, and steps there.
+    /// Threads stopped at a sanitizer's report. The user looks at an outer frame with source, and steps by lines there.
     pub reporting: BTreeSet<ThreadId>,
     pub no_debug: bool,
-    /// What the next session's debug information is had by.
+    /// How the next engine session finds debug information.
     pub debug_info: DebugInfoOptions,
     pub leave: Leave,
     pub breakpoints: Breakpoints<Source>,
@@ -217,24 +218,24 @@ pub struct Adapter {
     pub disassembled: Disassembled,
     pub fetched: Fetched,
     pub gotos: References<Address>,
-    /// Calls that a thread's line makes, from where it stands.
+    /// Targets of `stepIn`, with their thread.
     pub callees: References<(ThreadId, Callee)>,
     pub frames: References<ShownFrame>,
     pub references: References<Reference>,
-    /// What stays good when the program runs on.
+    /// References that stay valid when the program runs on.
     pub kept: KeptReferences,
     pub locations: References<Location>,
-    /// Parameters and locals by frame: clients ask for both scopes, the engine answers for both.
+    /// Parameters and locals by frame, cached because one answer of the engine serves several scopes.
     variables: HashMap<FrameId, Listing>,
     stopped_thread: Option<ThreadId>,
-    /// An index that is being made.
+    /// The progress of an index that is being built.
     indexing: Option<Progress>,
     stdout: TextStream,
     stderr: TextStream,
 }
 
 impl Adapter {
-    /// A session in which nothing has happened.
+    /// A new session.
     pub fn new(
         options: ServeOptions,
         (engine_events, engine): (Sender<dapple_engine::Event>, Receiver<dapple_engine::Event>),
@@ -299,12 +300,12 @@ impl Adapter {
         }
     }
 
-    /// By whom a debuggee is kept: by the session's own thread.
+    /// The session's own thread is the tracer of its debuggee.
     pub fn keep(&self) -> Keep {
         Keep::Here(Arc::clone(&self.waker))
     }
 
-    /// Makes a new way for the news of the next engine; what is left of the last one's.
+    /// Makes a new event channel for the next engine. Returns the remaining events of the last one.
     pub fn renew_engine(&mut self) -> Vec<dapple_engine::Event> {
         let (sender, engine) = crossbeam_channel::unbounded();
         self.engine_events = Some(sender);
@@ -316,7 +317,7 @@ impl Adapter {
     /// The debuggee.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no debuggee: not yet, not any more, or because of `noDebug`.
     pub fn debuggee(&self) -> Result<&Session, Failure> {
         self.debuggee.as_ref().ok_or_else(|| match self.phase {
             _ if self.untraced.is_some() => Failure::new(NO_DEBUG),
@@ -326,10 +327,10 @@ impl Adapter {
         })
     }
 
-    /// The debuggee, held still by a stop the client knows of.
+    /// The debuggee, if all its threads are stopped and the client knows that.
     ///
     /// # Errors
-    /// There is none, or it runs.
+    /// There is no debuggee, or it runs.
     pub fn stopped(&self) -> Result<&Session, Failure> {
         let debuggee = self.debuggee()?;
         match self.phase {
@@ -341,10 +342,10 @@ impl Adapter {
         }
     }
 
-    /// The debuggee with threads that are stopped, as far as the client knows: all, or those that are held while others run.
+    /// The debuggee, if at least some of its threads are stopped and the client knows that.
     ///
     /// # Errors
-    /// There is none, or all of it runs.
+    /// There is no debuggee, or all threads run.
     pub fn partly_stopped(&self) -> Result<&Session, Failure> {
         match self.phase {
             Phase::PartlyRunning => self.debuggee(),
@@ -352,10 +353,10 @@ impl Adapter {
         }
     }
 
-    /// Runs the program once it is launched and the client has configured, whichever came last.
+    /// Runs the program if it is launched and the client has configured. Called after each of the two.
     ///
     /// # Errors
-    /// It ended meanwhile.
+    /// The program has ended.
     pub fn start_when_ready(&mut self, outbox: &Outbox) -> Result<(), Failure> {
         if self.phase != Phase::Held || !self.configured {
             return Ok(());
@@ -390,7 +391,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// The program runs: what belonged to the stop is gone.
+    /// The program runs: invalidates the ids and references of the last stop.
     pub fn resumed(&mut self) {
         if let Some(debuggee) = &self.debuggee {
             self.gathering.resumed(debuggee);
@@ -407,7 +408,7 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// Single threads run: the frames of those that are held stay good, and the engine refuses the others'.
+    /// Single threads run. Frames of held threads stay valid; the engine refuses those of running threads.
     pub fn partly_resumed(&mut self) {
         self.phase = Phase::PartlyRunning;
         self.stopped_thread = None;
@@ -416,7 +417,7 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// The thread the last stop was about, while it lasts.
+    /// The thread that the present stop is about.
     pub fn stopped_thread(&self) -> Option<ThreadId> {
         self.stopped_thread
     }
@@ -436,12 +437,12 @@ impl Adapter {
         Ok(listing)
     }
 
-    /// Has parameters and locals read anew.
+    /// Clears the cached parameters and locals.
     pub fn forget_variables(&mut self) {
         self.variables.clear();
     }
 
-    /// The reference under which a value's children can be had; 0 when it has none.
+    /// The `variablesReference` of a value; 0 for one without children.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -462,10 +463,10 @@ impl Adapter {
         })
     }
 
-    /// As [`Adapter::reference`]; it stays good when the program runs on.
+    /// As [`Adapter::reference`], but the reference stays valid when the program runs on.
     ///
     /// # Errors
-    /// The session has used up its numbers, or the engine's.
+    /// The session has used up its numbers, or an error of the engine.
     pub fn lasting_reference(
         &mut self,
         named: &NamedValue,
@@ -483,7 +484,7 @@ impl Adapter {
         }
     }
 
-    /// The reference for where the code is that a value leads to, if it does.
+    /// The `locationReference` of the code that a value points to.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -494,7 +495,7 @@ impl Adapter {
             .transpose()
     }
 
-    /// Passes on what the engine tells.
+    /// Passes an event of the engine on to the client.
     pub fn tell(
         &mut self,
         event: dapple_engine::Event,
@@ -525,7 +526,7 @@ impl Adapter {
             Event::Output { stream, bytes } => {
                 let text = self.stream(stream).push(&bytes);
                 let body = OutputEventBody::new(text).with_category(to_dap::category(stream));
-                // The program waits with more while too much is on its way.
+                // `bytes` goes along until the message is sent: the program's output is not read while too much of it is unsent.
                 if !body.output.is_empty() {
                     outbox.event_keeping::<OutputEvent>(body, Some(Box::new(bytes)));
                 }
@@ -584,7 +585,7 @@ impl Adapter {
         }
     }
 
-    /// Shows how far an index is, to clients that show progress.
+    /// Shows the progress of an index, to clients that support progress.
     fn tell_indexing(&mut self, module: &Path, done: u64, total: u64, outbox: &Outbox) {
         let progress = self.indexing.get_or_insert_with(|| {
             let name = module.file_name().unwrap_or(module.as_os_str());
@@ -594,14 +595,14 @@ impl Adapter {
     }
 
     fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
-        // The hold at the entry is the start's own; the client hears of it by `stopOnEntry` alone.
+        // The stop at the entry is part of the start. The client sees it only with `stopOnEntry`.
         let stops: Vec<&Stop> = stops
             .iter()
             .filter(|stop| stop.reason != StopReason::Entry)
             .collect();
         let Some(first) = stops.first() else { return };
         if self.phase == Phase::PartlyRunning {
-            // What threads had that were held is of another stop.
+            // References to values of held threads belong to the previous stop.
             self.resumed();
         }
         self.phase = Phase::Stopped;
@@ -619,7 +620,7 @@ impl Adapter {
                 }
             }
             let at_main = self.main_stop.is_among(&ids);
-            // A temporary one has no id for the client.
+            // Temporary breakpoints have no id that the client knows.
             let ids = ids.into_iter();
             let ids: Vec<i64> = ids.filter_map(|id| self.breakpoints.known_id(id)).collect();
             let all = |is: &dyn Fn(i64) -> bool| !ids.is_empty() && ids.iter().all(|id| is(*id));
@@ -636,7 +637,7 @@ impl Adapter {
         }
     }
 
-    /// Tells that watched data has been found, moved or lost.
+    /// Reports that watched data was found, moved or lost.
     pub fn tell_data_breakpoint(&mut self, state: &DataBreakpointState, outbox: &Outbox) {
         let id = self.breakpoints.client_id(state.id);
         let reason = match &state.refused {
@@ -656,7 +657,7 @@ impl Adapter {
             let text = self.stream(stream).finish();
             tell_output(outbox, to_dap::category(stream), text);
         }
-        // In a session that is begun again, the user hears of the end as if it were that of the new run.
+        // In a restart, the user would take this message for the end of the new run.
         if !self.begun_again {
             match status {
                 ExitStatus::Signal(number) => {
@@ -679,7 +680,7 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
-    /// The engine ended without a word. The session can't go on.
+    /// The engine has failed: its channel is disconnected. Ends the session.
     pub fn lost_engine(&mut self, outbox: &Outbox) {
         if self.phase == Phase::Ended {
             return;
@@ -691,7 +692,7 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
-    /// This process was asked to end, by a signal: the session is over, which the client didn't ask for.
+    /// A signal asks this process to end: reports the end of the session to the client.
     pub fn ends_with_the_process(&self, outbox: &Outbox) {
         if !matches!(self.phase, Phase::New | Phase::Ended) {
             say(outbox, "the debug adapter was asked to end");
@@ -699,12 +700,12 @@ impl Adapter {
         }
     }
 
-    /// Takes leave of the debuggee, if there still is one.
+    /// Ends the session with the debuggee, as `leave` says.
     pub fn end(&mut self) {
         self.engine_events = None;
         self.awaiting = None;
         self.patience = None;
-        // Nothing of a build is left behind.
+        // Cancels a build and waits until its processes are gone.
         self.building = None;
         self.fetched.progress = None;
         self.forks.end();
@@ -725,7 +726,7 @@ impl Adapter {
     }
 }
 
-/// Tells of a module.
+/// Sends a `module` event.
 pub fn tell_module(outbox: &Outbox, reason: ModuleEventReason, info: &ModuleInfo) {
     outbox.event::<ModuleEvent>(ModuleEventBody::new(reason, to_dap::module(info)));
 }

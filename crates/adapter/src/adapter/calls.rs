@@ -1,4 +1,4 @@
-//! How functions of the program are called for a request's expression.
+//! Options of inferior calls in a request's expression.
 
 use crate::adapter::Adapter;
 use dapple_dap::server::Context;
@@ -6,7 +6,7 @@ use dapple_engine::calls::CallOptions;
 use std::sync::Arc;
 
 impl Adapter {
-    /// How a request's expression calls functions: until the request is cancelled.
+    /// The launch's settings for calls, which end when the request is cancelled.
     pub fn call_options(&self, context: &Context) -> CallOptions {
         let token = context.cancelled().clone();
         CallOptions {

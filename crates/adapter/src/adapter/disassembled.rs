@@ -1,7 +1,7 @@
-//! Sources for frames that have none: the disassembly of their functions.
+//! Sources for frames without source files: the disassembly of their functions.
 //!
-//! A source is kept for as long as the session lasts, as a client may show it for as long; its text is made when it is asked for. Where code
-//! is may be other code later, when modules have come and gone: then it gets another source.
+//! A source is kept until the session ends, because a client may show it that long; its text is made for each `source` request. When modules
+//! are loaded or unloaded, other code may be at the same addresses: it gets a source of its own.
 
 use crate::adapter::Adapter;
 use crate::arguments::ShowDisassembly;
@@ -17,28 +17,28 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Of larger pieces of code, in bytes, and of what isn't known to be one, only what is around the frame's instruction is shown.
+/// The largest function in bytes that is shown whole. Of larger ones, and of code in no known function, a window is shown.
 const LARGEST: u64 = 1 << 16;
-/// That many instructions before it and behind it.
+/// The instructions in that window before and after the frame's.
 const AROUND: usize = 200;
 
-/// The sources that the client may know.
+/// The disassembly sources that the client may know.
 #[derive(Debug, Default)]
 pub struct Disassembled {
     sources: References<Listing>,
-    /// By where they begin, the last ones.
+    /// The last source for each start address.
     last: BTreeMap<Address, i64>,
-    /// Those of the code that is there now.
+    /// The sources of the code that is in memory now, by start address.
     current: BTreeMap<Address, i64>,
 }
 
-/// A source.
+/// A disassembly source.
 #[derive(Debug, PartialEq)]
 struct Listing {
     name: String,
-    /// The instruction of each line.
+    /// The address of the instruction on each line.
     addresses: Vec<Address>,
-    /// Where the last one ends.
+    /// The end of the last instruction.
     end: Address,
 }
 
@@ -52,7 +52,7 @@ impl Listing {
         })
     }
 
-    /// The line (from 1) of the instruction that a byte is of.
+    /// The line (from 1) of the instruction that contains a byte.
     fn line_of(&self, byte: Address) -> Option<usize> {
         let line = self.addresses.partition_point(|address| *address <= byte);
         (line > 0 && byte < self.end).then_some(line)
@@ -60,12 +60,12 @@ impl Listing {
 }
 
 impl Disassembled {
-    /// Other code may be where sources are of.
+    /// Code in memory may have changed.
     pub fn code_changes(&mut self) {
         self.current.clear();
     }
 
-    /// Takes note of code that is there now; what is as it was keeps its source.
+    /// Adds code that is in memory now. Unchanged code keeps its source.
     fn add(&mut self, listing: Listing) -> Result<(), Exhausted> {
         let Some(start) = listing.addresses.first().copied() else {
             return Ok(());
@@ -87,11 +87,11 @@ impl Disassembled {
         listing.addresses.get(index).copied()
     }
 
-    /// A source, as the client is told of it.
+    /// A source in the form of the protocol.
     pub fn source(&self, reference: i64) -> Option<Source> {
         let listing = self.sources.get(reference).ok()?;
         let name = format!("{} (disassembly)", listing.name);
-        // Clients that look for the frame to show, as VS Code does for an exception, go by the source.
+        // VS Code shows the first frame whose source is not deemphasized, for example at an exception.
         Some(
             Source::new()
                 .with_name(name)
@@ -100,7 +100,7 @@ impl Disassembled {
         )
     }
 
-    /// The source that a byte of code is in, and its line.
+    /// The source that contains a byte of code, and the line.
     fn find(&self, byte: Address) -> Option<(i64, usize)> {
         let (_, id) = self.current.range(..=byte).next_back()?;
         let listing = self.sources.get(*id).ok()?;
@@ -109,7 +109,8 @@ impl Disassembled {
 }
 
 impl Adapter {
-    /// Gives a frame a source that the client can open. `is_here`: that of the debug information is a file on this machine, if there is one.
+    /// Gives a frame a source that the client can open. `is_here` says whether the source file in the debug information exists on this machine;
+    /// `None`: the debug information names none.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -120,7 +121,7 @@ impl Adapter {
         shown: &mut StackFrame,
         context: &Context,
     ) -> Result<(), Failure> {
-        // The terminal shows where code is from, be it here or not, and steps by instructions where it is asked to.
+        // The terminal debugger shows source positions also of files that are missing, and steps by instructions only on command.
         let is_terminal = self.for_terminal;
         let wants_disassembly = match self.show_disassembly {
             _ if is_terminal => is_here.is_none(),
@@ -156,7 +157,7 @@ impl Adapter {
                 shown.line = context.conventions().line_to_client(line);
                 shown.column = 0;
             }
-            // A path that leads nowhere is an error in an editor.
+            // Editors show an error for a path that does not exist.
             (None, Some(told)) if origin.is_some() && !is_terminal => {
                 told.path = None;
                 told.origin = origin;
@@ -172,7 +173,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// A source for a frame without one, and the line (from 1) that the frame is at; none where there is no code.
+    /// The disassembly source of a frame, and the line (from 1) of its instruction; `None` if its code can't be read.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -181,7 +182,7 @@ impl Adapter {
         Ok(self.disassembled_at(byte, |_| frame.function.clone())?)
     }
 
-    /// As [`Adapter::disassembled`], of the code that a byte is in; `name` says what that is called.
+    /// As [`Adapter::disassembled`] for the code around a byte; `name` finds the name of its function.
     fn disassembled_at(
         &mut self,
         byte: Address,
@@ -194,7 +195,7 @@ impl Adapter {
                 Some(debuggee) => list(debuggee, byte),
                 None => Ok(Vec::new()),
             };
-            // Without one the frame is still a frame.
+            // The frame is shown without a source then.
             let Some(listing) = Listing::of(name, &listed.unwrap_or_default()) else {
                 return Ok(None);
             };
@@ -207,16 +208,16 @@ impl Adapter {
         }))
     }
 
-    /// Where a source of the debug information is for the client, and whether it can be opened there.
+    /// The path of a source file for the client, and whether the client can open it.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let (here, exists) = self.source_map.locate(file);
-        // The client may be on another machine than the program. What it has named it has, but for what came from servers.
+        // The client may be on another machine. It has the files that it has set breakpoints in, but for those from debuginfod servers.
         let is_here = exists || self.breakpoints.has_named(&here) && !self.fetched.has(file);
         (here, is_here)
     }
 
-    /// A source that is told of something else than a frame, and its line (from 1). Where its file isn't here, that is the disassembly of
-    /// the `code` that it is said of; else it has a name and says where it is from.
+    /// The source and line (from 1) of a position outside of stack traces. If the file isn't on this machine, the source is the disassembly of
+    /// `code`; without that, it has no path, only a name and its `origin`.
     pub fn told_source(
         &mut self,
         at: &SourcePosition,
@@ -226,7 +227,7 @@ impl Adapter {
         let (here, is_here) = self.locate(&at.file);
         let mut source = to_dap::source(&here, is_here, client);
         let line = i64::from(at.line);
-        // The terminal shows where code is from, be it here or not.
+        // The terminal debugger shows positions also of files that are missing.
         if is_here || self.for_terminal {
             return (source, line);
         }
@@ -241,7 +242,7 @@ impl Adapter {
                 listing.origin = source.origin;
                 (listing, line)
             }
-            // No code, or no number for it.
+            // The code can't be read, or the session has used up its numbers.
             Ok(None) | Err(_) => (source, line),
         }
     }
@@ -249,7 +250,7 @@ impl Adapter {
     /// The text of a source.
     ///
     /// # Errors
-    /// There is no such source, or its code is gone.
+    /// There is no such source, or its code is not in memory any more.
     pub fn disassembly(&self, reference: i64) -> Result<String, Failure> {
         let Ok(listing) = self.disassembled.sources.get(reference) else {
             return Err(Failure::new(format!("there is no source {reference}")));
@@ -269,7 +270,7 @@ impl Adapter {
     }
 }
 
-/// The name of the function that a byte of code is in, by the symbols.
+/// The name of the function that contains a byte of code, from the symbol table.
 fn symbol_at(debuggee: &Session, byte: Address) -> Option<String> {
     let only = Window {
         address: byte,
@@ -279,12 +280,12 @@ fn symbol_at(debuggee: &Session, byte: Address) -> Option<String> {
     };
     let found = debuggee.disassemble(only).ok()?;
     let symbol = found.first()?.symbol.as_deref()?;
-    // Not the sign of an operator's own.
+    // The offset, not the `+` of `operator+`.
     let name = symbol.rsplit_once("+0x").map_or(symbol, |(name, _)| name);
     Some(name.to_owned())
 }
 
-/// The instructions of the code that a byte is in.
+/// The instructions of the function that contains a byte, or of a window around the byte.
 fn list(debuggee: &Session, byte: Address) -> Result<Vec<Instruction>, Error> {
     let piece = debuggee.code_around(byte)?;
     let piece = piece.filter(|piece| piece.end.0 - piece.start.0 <= LARGEST);
@@ -297,7 +298,7 @@ fn list(debuggee: &Session, byte: Address) -> Result<Vec<Instruction>, Error> {
         count: 2 * AROUND,
         names: Names::None,
     })?;
-    // What isn't code ends it.
+    // The window ends at bytes that are no instruction.
     let here = around.partition_point(|one| one.address < byte);
     let behind = around.iter().skip(here).position(|one| !one.is_valid);
     if let Some(count) = behind {
@@ -312,7 +313,7 @@ fn text(instructions: &[Instruction]) -> String {
     let mut text = String::new();
     for one in instructions {
         let distance = one.address.0.wrapping_sub(start.0);
-        // Nothing fails where a string is written.
+        // Writing to a string never fails.
         let _ = writeln!(text, "{} <+{distance:#06x}>  {}", one.address, one.text);
     }
     text

@@ -1,4 +1,4 @@
-//! Asking the program to end, and killing it where it hasn't in time.
+//! Asks the program to end, and kills it if it hasn't ended in time.
 
 use crate::adapter::Adapter;
 use crate::console::say;
@@ -9,10 +9,10 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 impl Adapter {
-    /// Asks the program to end.
+    /// Asks the program to end, by the launch's `shutdown` signal.
     ///
     /// # Errors
-    /// [`Error::Ended`], or what the system says.
+    /// [`Error::Ended`], or an error of the system.
     pub fn ask_to_end(&mut self) -> Result<(), Error> {
         let signal = self.shutdown.signal;
         let process = match (&self.debuggee, &self.untraced) {
@@ -32,7 +32,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Kills a process of this session after a time, unless what is given back is dropped before.
+    /// Kills a process of this session after a time. Dropping the sender cancels that.
     fn kill_after(&self, patience: Duration, process: i32) -> Option<Sender<Infallible>> {
         let (over, ended) = bounded(0);
         let later = self.later.clone();
@@ -57,7 +57,7 @@ impl Adapter {
         Some(over)
     }
 
-    /// Kills the process if it is this session's still, and not stopped: who debugs how it ends takes their time. Says what was done.
+    /// Kills the process if it is still the one of this session, and isn't stopped: its end may be what is being debugged. Returns what was done.
     fn kill_late(&self, process: i32) -> Option<&'static str> {
         if self.stopped_thread().is_some() {
             return Some("it isn't killed while it is stopped; asked once more to end, it is");

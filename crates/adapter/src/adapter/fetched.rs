@@ -1,7 +1,7 @@
-//! Sources that aren't on this machine, from debuginfod servers, where the user wants those asked.
+//! Sources from debuginfod servers, if the user has enabled them, in place of files that aren't on this machine.
 //!
-//! A server is asked once for each source of a frame that the client is shown, beside the session; until it has answered, and where it has none, the
-//! frame has its disassembly. What has come is a source by reference: the file in the servers' client's own folder is nobody's to edit.
+//! The source of a shown frame is requested once. A frame has its disassembly until the source has come, or if no server has it. A fetched
+//! source is sent by reference, not by path, because nobody should edit the file in the debuginfod cache.
 
 use crate::adapter::{Adapter, Phase};
 use crate::from_dap;
@@ -13,24 +13,24 @@ use dapple_engine::frame::Frame;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// The first number of these sources; those of disassemblies are below.
+/// The first `sourceReference` of fetched sources. Those of disassemblies are below.
 pub const FIRST: i64 = 1 << 30;
-/// How many sources are asked for.
+/// The most sources that are requested in a session.
 const MOST: usize = 1000;
 
-/// A module's build id, and what its debug information calls a source.
+/// A module's build id, and the path of a source in its debug information.
 type Key = (Vec<u8>, PathBuf);
 
-/// The sources that were asked for.
+/// The requested sources.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Those that have come: what the debug information calls each, and the file.
+    /// The fetched sources: the path in the debug information, and the file.
     sources: References<(PathBuf, PathBuf)>,
-    /// What the debug information calls those.
+    /// Their paths in the debug information.
     paths: HashSet<PathBuf>,
-    /// The number of each, once it has come.
+    /// The reference of each source, once it is fetched.
     asked: HashMap<Key, Option<i64>>,
-    /// What is being asked for.
+    /// The progress of the present download.
     pub progress: Option<LateProgress>,
 }
 
@@ -46,18 +46,18 @@ impl Default for Fetched {
 }
 
 impl Fetched {
-    /// What the debug information calls a source, by its number.
+    /// The path in the debug information of a source, by its reference.
     pub fn path(&self, reference: i64) -> Option<&Path> {
         let (path, _) = self.sources.get(reference).ok()?;
         Some(path)
     }
 
-    /// Whether a source has come of what the debug information calls so.
+    /// Whether a source with this path in the debug information was fetched.
     pub fn has(&self, path: &Path) -> bool {
         self.paths.contains(path)
     }
 
-    /// The file of a source.
+    /// The file of a source, by its reference.
     pub fn file(&self, reference: i64) -> Option<&Path> {
         let (_, file) = self.sources.get(reference).ok()?;
         Some(file)
@@ -65,7 +65,7 @@ impl Fetched {
 }
 
 impl Adapter {
-    /// The source of a frame whose source isn't here, if it has come. It is asked for where it wasn't yet.
+    /// The fetched source of a frame whose file isn't on this machine. Requests it the first time.
     pub fn fetched_source(&mut self, frame: &Frame) -> Option<Source> {
         let at = frame.position.as_ref()?;
         let module = frame.physical.module.as_ref()?;
@@ -83,7 +83,7 @@ impl Adapter {
             return Some(source);
         }
         if self.fetched.asked.len() < MOST {
-            // Nothing comes where no servers are asked, or the session is over.
+            // Nothing is fetched without debuginfod servers, or when the session is over.
             let _ = self
                 .debuggee
                 .as_ref()?
@@ -93,9 +93,9 @@ impl Adapter {
         None
     }
 
-    /// A source has come: frames that were told without it are told anew.
+    /// Takes a fetched source. The client is told to ask for stack traces again.
     pub fn source_fetched(&mut self, key: Key, file: PathBuf, outbox: &Outbox) {
-        // Without a number there is no source.
+        // The session has used up its numbers: frames keep their disassembly.
         let Ok(reference) = self.fetched.sources.insert_lasting((key.1.clone(), file)) else {
             return;
         };
@@ -109,7 +109,7 @@ impl Adapter {
         }
     }
 
-    /// What the debug information or the client calls a source that the client speaks of.
+    /// The path of a source in a request: in the debug information for a fetched one, else on the client.
     pub fn path_of(&self, source: &Source, client: &ClientConventions) -> Option<PathBuf> {
         let fetched = source.source_reference.and_then(|id| self.fetched.path(id));
         fetched.map_or_else(
@@ -118,7 +118,7 @@ impl Adapter {
         )
     }
 
-    /// Shows what servers are asked for, once that takes long; the user may do without.
+    /// Shows the progress of a download that takes long. The user can cancel it.
     pub fn tell_fetching(&mut self, module: &Path, source: Option<&Path>, outbox: &Outbox) {
         let name = |path: &Path| {
             let name = path.file_name().unwrap_or(path.as_os_str());
@@ -132,7 +132,7 @@ impl Adapter {
         let stop = move || {
             later.run(|adapter, _, _| {
                 if let Some(debuggee) = &adapter.debuggee {
-                    // One that has ended waits for nothing.
+                    // A program that has ended waits for no download.
                     let _ = debuggee.stop_fetching();
                 }
             });

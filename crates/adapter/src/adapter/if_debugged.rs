@@ -1,4 +1,4 @@
-//! What a client may ask for at any time, and only a program that is debugged has: breakpoints of all kinds.
+//! Commands that a client may send at any time, though only a live debuggee can carry them out: breakpoints of all kinds.
 
 use crate::adapter::Adapter;
 use crate::handlers::NO_DEBUG;
@@ -6,15 +6,14 @@ use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
 use dapple_engine::{Error, Session};
 
-/// Why nothing can be set before the launch.
+/// The message of pending breakpoints before the launch.
 const NO_PROGRAM: &str = "no program is running";
 
 impl Adapter {
-    /// Has the engine run a command if there is a live program that is debugged. The inner error: why there is none, for answers that
-    /// leave what was asked for pending.
+    /// Runs a command if there is a live debuggee. The inner error says why there is none, as the message of pending breakpoints.
     ///
     /// # Errors
-    /// The engine's, but for those that say that the program has ended.
+    /// Those of the engine, except for [`Error::Ended`] and [`Error::PostMortem`], which are inner errors.
     pub fn if_debugged<T>(
         &self,
         command: impl FnOnce(&Session) -> Result<T, Error>,

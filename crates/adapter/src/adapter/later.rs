@@ -1,4 +1,4 @@
-//! Work beside a session that comes back to it: what a thread of its own, or a client's answer, has found out.
+//! Brings results back to the session's thread, from other threads and from responses to reverse requests.
 
 use crate::adapter::Adapter;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -6,10 +6,10 @@ use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_engine::session::Waker;
 use std::sync::Arc;
 
-/// What is done on the session's thread, between two messages.
+/// Runs on the session's thread, between two messages.
 pub type Job = Box<dyn FnOnce(&mut Adapter, &Outbox, &ClientConventions) + Send>;
 
-/// Takes jobs for a session, from any thread.
+/// Sends jobs to a session, from any thread.
 #[derive(Clone)]
 pub struct Later {
     jobs: Sender<Job>,
@@ -17,13 +17,13 @@ pub struct Later {
 }
 
 impl Later {
-    /// The way to a session, and the session's end of it; `waker` wakes its thread.
+    /// The two ends of the channel; `waker` wakes the session's thread.
     pub fn channel(waker: Arc<Waker>) -> (Later, Receiver<Job>) {
         let (jobs, receiver) = unbounded();
         (Later { jobs, waker }, receiver)
     }
 
-    /// Does something on the session's thread; nothing when the session is over.
+    /// Runs a job on the session's thread. Drops the job if the session is over.
     pub fn run(
         &self,
         job: impl FnOnce(&mut Adapter, &Outbox, &ClientConventions) + Send + 'static,

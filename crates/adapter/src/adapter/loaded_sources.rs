@@ -1,8 +1,7 @@
-//! Which sources the client has been told of, so that what is told later makes its list true again.
+//! Keeps the client's list of sources up to date by `loadedSource` events.
 //!
-//! A client that shows a list of sources asks for it (`loadedSources`). From then on it is told of those that come and go with
-//! modules; one that never asks hears nothing. A module of thousands of sources is left out of that: a client would take
-//! longer over as many events than the user over asking again.
+//! Events are sent from the first `loadedSources` request on, when modules are loaded or unloaded. A client that never sends the request gets
+//! none. A module with thousands of sources gets no events, because a client would take longer to process them than to ask again.
 
 use crate::adapter::Adapter;
 use crate::source_map::SourceMap;
@@ -13,36 +12,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The sources of a module with more are not told one by one.
+/// The most sources of a module that are reported by events.
 const MOST_TOLD: usize = 1_000;
 
-/// What the client knows.
+/// The sources that the client knows.
 #[derive(Debug, Default)]
 pub struct LoadedSources {
-    /// It has asked for the list.
+    /// The client has requested the list.
     asked: bool,
-    /// How many of its questions are being answered: what comes meanwhile is told behind the answers.
+    /// The number of unanswered requests. Events are delayed until after their responses.
     listing: u32,
-    /// What was loaded in another process is of another round.
+    /// Counts the processes of the session: lists from another process are void.
     round: u64,
     /// The sources of loaded modules, by module.
     known: BTreeMap<u64, Vec<SourceFile>>,
-    /// Modules that have gone while their sources were read.
+    /// Modules that were unloaded while their sources were read.
     gone: BTreeSet<u64>,
-    /// Modules whose sources are being read, and those that have come meanwhile.
+    /// Whether a thread reads the sources of a module.
     reading: bool,
     waiting: Vec<SourcesOf>,
 }
 
 impl LoadedSources {
-    /// The client asks for the list; what is read for it is of this round.
+    /// Notes a request for the list. Returns the present round.
     pub fn asked(&mut self) -> u64 {
         self.asked = true;
         self.listing += 1;
         self.round
     }
 
-    /// Notes the sources of a module; those that no other has.
+    /// Adds the sources of a module. Returns those that no other module has.
     fn add(&mut self, module: u64, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.gone.remove(&module) || files.len() > MOST_TOLD {
             return Vec::new();
@@ -52,7 +51,7 @@ impl LoadedSources {
         new
     }
 
-    /// A module is gone; the sources that no other has.
+    /// Removes a module. Returns the sources that no other module has.
     fn remove(&mut self, module: u64) -> Vec<SourceFile> {
         self.waiting.retain(|waiting| waiting.module() != module);
         let Some(files) = self.known.remove(&module) else {
@@ -75,7 +74,7 @@ impl LoadedSources {
         files.iter().filter(others).cloned().collect()
     }
 
-    /// Another process begins: its modules have the numbers of the last one's.
+    /// Begins the next process, whose modules have the same ids as those of the last one.
     pub fn next_round(&mut self) {
         self.round += 1;
         self.known.clear();
@@ -85,13 +84,13 @@ impl LoadedSources {
 }
 
 impl Adapter {
-    /// Whether a list that is to be told is of the process that there is.
+    /// Whether a list is of the present process. Called once for each answered request.
     pub fn is_list_good(&mut self, round: u64) -> bool {
         self.sources.listing -= 1;
         round == self.sources.round
     }
 
-    /// Notes what the client was told in answer to its question, and tells what has changed meanwhile.
+    /// Takes the list that was sent, and sends events for the changes since.
     pub fn sources_listed(
         &mut self,
         listed: Vec<(u64, Vec<SourceFile>)>,
@@ -121,7 +120,7 @@ impl Adapter {
         self.read_sources();
     }
 
-    /// A module has come. Its sources are read beside the session, one module after the other.
+    /// A module was loaded. Its sources are read on another thread, one module after the other.
     pub fn sources_come(&mut self, module: u64) {
         if !self.sources.asked {
             return;
@@ -181,7 +180,7 @@ impl Adapter {
         }
     }
 
-    /// A module is gone.
+    /// A module was unloaded.
     pub fn sources_go(&mut self, module: u64, outbox: &Outbox, client: &ClientConventions) {
         let gone = self.sources.remove(module);
         tell(

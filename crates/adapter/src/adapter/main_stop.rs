@@ -7,27 +7,27 @@ use dapple_dap::server::{Failure, Outbox};
 use dapple_engine::Error;
 use dapple_engine::session::temporary_breakpoints::{TemporaryBreakpoint, TemporaryPlace};
 
-/// Whether the launch asks for a stop at `main`, and what has come of that.
+/// The state of the stop at `main`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum MainStop {
     /// No such stop.
     #[default]
     None,
-    /// The breakpoint is to be set before the program runs.
+    /// Requested: the breakpoint will be set before the program runs.
     Asked,
     /// The breakpoint was set, with the engine's id.
     Set(i64),
 }
 
 impl MainStop {
-    /// Whether the breakpoint is one of those that a thread has stopped at.
+    /// Whether the breakpoint is among those that a thread has stopped at.
     pub fn is_among(self, engine_ids: &[i64]) -> bool {
         matches!(self, MainStop::Set(id) if engine_ids.contains(&id))
     }
 }
 
 impl Adapter {
-    /// Sets the breakpoint on `main` if the launch asks for it; `false` where there is no such function, which the user is told.
+    /// Sets the breakpoint on `main` if the launch asks for it. Returns `false`, and tells the user, if there is no such function.
     ///
     /// # Errors
     /// The program has ended.
