@@ -1,49 +1,49 @@
-//! The client's view of its breakpoints: which ids it was told, and what it asked for before there was a program.
+//! The breakpoints that the client has requested, and their ids.
 //!
-//! Resolving and arming is the engine's. This table bridges two gaps: breakpoints may be set before `launch`, when there
-//! is no engine to ask, and the ids given then must stay good once the engine has its own.
+//! Breakpoints may be set before the launch, when there is no engine. This table keeps them until then, and maps the engine's ids to the ids
+//! that the client got first. Resolving and inserting breakpoints is the engine's.
 
 use dapple_engine::session::{FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// A breakpoint as it was asked for, and the id the client was told.
+/// A requested breakpoint with its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted<T> {
-    /// What was asked for.
+    /// The breakpoint.
     pub what: T,
-    /// The client's id for it.
+    /// The id that the client knows.
     pub id: i64,
 }
 
-/// The ids and what was asked for: lines by file, and functions.
+/// All requested breakpoints.
 #[derive(Debug, Default)]
 pub struct Breakpoints<Source> {
     last_id: i64,
     files: BTreeMap<PathBuf, InFile<Source>>,
-    /// Files that had breakpoints at some time: the client has them, be they on this machine or not.
+    /// Files that ever had breakpoints: the client has these files, even if they are not on this machine.
     named: BTreeSet<PathBuf>,
     /// In the client's order.
     functions: Vec<Wanted<FunctionBreakpoint>>,
-    /// Those on instructions.
+    /// Instruction breakpoints.
     instructions: Vec<Wanted<InstructionBreakpoint>>,
-    /// Those on lines of disassembly, by the source's reference, with their lines.
+    /// Breakpoints on lines of disassembly, by the source's reference, with their lines.
     listed: BTreeMap<i64, Vec<Wanted<(u32, InstructionBreakpoint)>>>,
     from_engine: HashMap<i64, i64>,
 }
 
-/// What a client wants in one file.
+/// The breakpoints in one file.
 #[derive(Debug)]
 struct InFile<Source> {
-    /// The source as the client wrote it, to be given back.
+    /// The source as the client sent it, which responses repeat.
     source: Source,
     /// In the client's order.
     lines: Vec<Wanted<LineBreakpoint>>,
 }
 
 impl<Source: Clone> Breakpoints<Source> {
-    /// Replaces what is wanted in `file`; the ids in the same order. A line that was wanted before keeps its id, whatever
-    /// is wanted of it.
+    /// Replaces the breakpoints of `file`. Returns the ids in the same order. A breakpoint on the same line and column keeps its id, even if
+    /// its options differ.
     pub fn replace(&mut self, file: &Path, source: Source, lines: Vec<LineBreakpoint>) -> Vec<i64> {
         let before = self.files.remove(file);
         let before = before.map_or_else(Vec::new, |wanted| wanted.lines);
@@ -59,12 +59,12 @@ impl<Source: Clone> Breakpoints<Source> {
         ids
     }
 
-    /// Whether the client has named a file by setting breakpoints in it.
+    /// Whether the client has ever set breakpoints in a file.
     pub fn has_named(&self, file: &Path) -> bool {
         self.named.contains(file)
     }
 
-    /// Replaces the wanted functions; the ids in the same order. A name that was wanted before keeps its id.
+    /// Replaces the function breakpoints. Returns the ids in the same order. The same name keeps its id.
     pub fn replace_functions(&mut self, functions: Vec<FunctionBreakpoint>) -> Vec<i64> {
         let before = std::mem::take(&mut self.functions);
         let same = |one: &FunctionBreakpoint, other: &FunctionBreakpoint| one.name == other.name;
@@ -72,7 +72,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.functions.iter().map(|wanted| wanted.id).collect()
     }
 
-    /// Gives what is wanted its id from before, or a new one. Of the same twice, each keeps its own if it is quite the same.
+    /// Gives each breakpoint the id of an equal one before, or else of one at the same place (`same`), or else a new id.
     fn with_ids<T: PartialEq>(
         &mut self,
         wanted: Vec<T>,
@@ -93,22 +93,22 @@ impl<Source: Clone> Breakpoints<Source> {
         wanted.into_iter().map(&mut with_id).collect()
     }
 
-    /// The wanted functions with their ids.
+    /// The function breakpoints.
     pub fn functions(&self) -> &[Wanted<FunctionBreakpoint>] {
         &self.functions
     }
 
-    /// Whether the id that the client was told is a function's.
+    /// Whether a client's id is that of a function breakpoint.
     pub fn is_function(&self, id: i64) -> bool {
         self.functions.iter().any(|wanted| wanted.id == id)
     }
 
-    /// The engine's ids mean nothing any more: the next ones are another's.
+    /// Forgets the engine's ids, because the next engine begins with new ones.
     pub fn forget_engine(&mut self) {
         self.from_engine.clear();
     }
 
-    /// Replaces the wanted instructions; the ids in the same order. An address that was wanted before keeps its id.
+    /// Replaces the instruction breakpoints. Returns the ids in the same order. The same address keeps its id.
     pub fn replace_instructions(&mut self, instructions: Vec<InstructionBreakpoint>) -> Vec<i64> {
         let before = std::mem::take(&mut self.instructions);
         let same = |one: &InstructionBreakpoint, other: &InstructionBreakpoint| {
@@ -118,7 +118,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.instructions.iter().map(|wanted| wanted.id).collect()
     }
 
-    /// Replaces the wanted lines (from 1) of a source that is disassembly, with the instructions there; the ids in the same order.
+    /// Replaces the breakpoints on lines (from 1) of a disassembly source, given with their instructions. Returns the ids in the same order.
     pub fn replace_listed(
         &mut self,
         reference: i64,
@@ -133,7 +133,7 @@ impl<Source: Clone> Breakpoints<Source> {
         ids
     }
 
-    /// The reference of the source that is disassembly, and the line in it, that has the breakpoint with the client's id.
+    /// The disassembly source and the line in it of the breakpoint with the client's id.
     pub fn listed_at(&self, id: i64) -> Option<(i64, u32)> {
         self.listed.iter().find_map(|(reference, lines)| {
             let wanted = lines.iter().find(|wanted| wanted.id == id)?;
@@ -141,7 +141,7 @@ impl<Source: Clone> Breakpoints<Source> {
         })
     }
 
-    /// The wanted instructions with their ids, and behind them those on lines of disassembly.
+    /// The instruction breakpoints, then those on lines of disassembly.
     pub fn instructions(&self) -> Vec<Wanted<InstructionBreakpoint>> {
         let listed = self.listed.values().flatten().map(|wanted| Wanted {
             what: wanted.what.1.clone(),
@@ -150,22 +150,22 @@ impl<Source: Clone> Breakpoints<Source> {
         self.instructions.iter().cloned().chain(listed).collect()
     }
 
-    /// Whether the id that the client was told is an instruction's.
+    /// Whether a client's id is that of an instruction breakpoint.
     pub fn is_instruction(&self, id: i64) -> bool {
         self.instructions.iter().any(|wanted| wanted.id == id)
     }
 
-    /// Notes that the engine calls `id` by `engine_id`.
+    /// Maps the engine's id to the client's.
     pub fn bind(&mut self, engine_id: i64, id: i64) {
         self.from_engine.insert(engine_id, id);
     }
 
-    /// The id the client knows for the engine's; `None` for what it was never told of.
+    /// The client's id for the engine's; `None` for a breakpoint that the client doesn't know.
     pub fn known_id(&self, engine_id: i64) -> Option<i64> {
         self.from_engine.get(&engine_id).copied()
     }
 
-    /// The id the client knows for the engine's, from now on.
+    /// The client's id for the engine's, made now if the client has none.
     pub fn client_id(&mut self, engine_id: i64) -> i64 {
         if let Some(id) = self.from_engine.get(&engine_id) {
             return *id;
@@ -175,19 +175,19 @@ impl<Source: Clone> Breakpoints<Source> {
         id
     }
 
-    /// The source of `file` as the client wrote it.
+    /// The source of `file` as the client sent it.
     pub fn source(&self, file: &Path) -> Option<Source> {
         self.files.get(file).map(|wanted| wanted.source.clone())
     }
 
-    /// The source of the lines' breakpoint with the client's id, as the client wrote it.
+    /// The source of the line breakpoint with the client's id, as the client sent it.
     pub fn source_of(&self, id: i64) -> Option<Source> {
         let mut files = self.files.values();
         let file = files.find(|file| file.lines.iter().any(|wanted| wanted.id == id))?;
         Some(file.source.clone())
     }
 
-    /// All wanted lines, by file.
+    /// All line breakpoints, by file.
     pub fn lines(&self) -> Vec<(PathBuf, Vec<Wanted<LineBreakpoint>>)> {
         self.files
             .iter()
@@ -195,7 +195,7 @@ impl<Source: Clone> Breakpoints<Source> {
             .collect()
     }
 
-    /// An id that the client was told for nothing else.
+    /// A new id.
     pub fn new_id(&mut self) -> i64 {
         self.last_id += 1;
         self.last_id

@@ -1,10 +1,11 @@
-//! The client's view of breakpoints on data: what a `dataId` stands for, and what was asked for before there was a program.
+//! The data breakpoints that the client has requested, and the meaning of a `dataId`.
 //!
-//! A `dataId` is one of three. `static:LANGUAGE:MODE:LENGTH:EXPRESSION` is data that is there as long as the program is; it
-//! says all that is needed to find it again, so it is good before a launch and in later sessions, after the program was built
-//! anew, too. `address:MODE:LENGTH:ADDRESS` is memory, good as long as the process lives. `target:PROCESS:MODE:NUMBER` is what
-//! was found at a stop and may go, such as a local or something on the heap: it is kept here by its number.
-//! The mode says what counts as a write: `change` (the default), or `write` for writes of the value that was there, too.
+//! A `dataId` has one of three forms:
+//! - `static:LANGUAGE:MODE:LENGTH:EXPRESSION` is static data. It is valid before a launch, in later sessions, and after the program is rebuilt.
+//! - `address:MODE:LENGTH:ADDRESS` is memory. It is valid while the process lives.
+//! - `target:PROCESS:MODE:NUMBER` is data found at a stop, such as a local variable or an object on the heap. It is kept here by its number.
+//!
+//! The mode says what counts as a write: `change` (the default) means writes that change the value, `write` means all writes.
 
 use dapple_dap::types::{BreakpointMode, BreakpointModeApplicability, DataBreakpointAccessType};
 use dapple_engine::Address;
@@ -14,9 +15,9 @@ use dapple_engine::session::watching::{Access, DataTarget, Language, WatchedData
 /// What counts as a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// One that changes the value.
+    /// A write that changes the value.
     Change,
-    /// Each.
+    /// Every write.
     Write,
 }
 
@@ -24,7 +25,7 @@ const CHANGE: &str = "change";
 const WRITE: &str = "write";
 
 impl Mode {
-    /// The mode of this name; without one, the default.
+    /// The mode with this name; the default without a name.
     pub fn named(name: Option<&str>) -> Result<Mode, String> {
         match name {
             None | Some(CHANGE) => Ok(Mode::Change),
@@ -52,7 +53,7 @@ impl Mode {
     }
 }
 
-/// Their modes, the default first.
+/// The modes of data breakpoints, the default first.
 pub fn modes() -> Vec<BreakpointMode> {
     let mode = |mode: Mode, label: &str, description: &str| {
         BreakpointMode::new(mode.name(), label, vec![BreakpointModeApplicability::Data])
@@ -72,35 +73,35 @@ pub fn modes() -> Vec<BreakpointMode> {
     ]
 }
 
-/// What the client wants watched, with the ids it was told, and what it may want.
+/// The requested data breakpoints, and the data that handles stand for.
 #[derive(Debug, Default)]
 pub struct DataBreakpoints {
     targets: Vec<DataTarget>,
     wanted: Vec<Wanted>,
 }
 
-/// What the client asks for.
+/// A data breakpoint as the client requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The handle.
+    /// The handle (`dataId`).
     pub data_id: String,
     /// The kind of access.
     pub access: Option<DataBreakpointAccessType>,
-    /// Its condition and hit condition.
+    /// The condition and hit condition.
     pub options: BreakpointOptions,
 }
 
-/// A breakpoint as the client wants it.
+/// A requested data breakpoint with its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// What it is.
+    /// The breakpoint.
     pub asked: Asked,
-    /// The id the client was told.
+    /// The id that the client knows.
     pub id: i64,
 }
 
 impl DataBreakpoints {
-    /// The handle for what was found in `process`.
+    /// Makes the handle for data found in `process`.
     pub fn handle(&mut self, target: DataTarget, mode: Mode, process: i32) -> String {
         let mode = mode.name();
         let DataTarget {
@@ -132,10 +133,10 @@ impl DataBreakpoints {
         format!("target:{process}:{mode}:{number}")
     }
 
-    /// What a handle stands for.
+    /// The data that a handle stands for.
     ///
     /// # Errors
-    /// A sentence that says why nothing.
+    /// A message that says why it stands for none.
     pub fn read(
         &self,
         data_id: &str,
@@ -189,7 +190,7 @@ impl DataBreakpoints {
         }
     }
 
-    /// Replaces what is wanted. What was wanted before keeps its id; `new_id` gives the others'.
+    /// Replaces all data breakpoints. An equal one keeps its id; `new_id` makes the ids of others.
     pub fn replace(
         &mut self,
         wanted: impl Iterator<Item = Asked>,
@@ -208,18 +209,18 @@ impl DataBreakpoints {
         self.wanted.clone()
     }
 
-    /// What is wanted.
+    /// The requested data breakpoints.
     pub fn wanted(&self) -> &[Wanted] {
         &self.wanted
     }
 
-    /// A breakpoint whose data is gone: should the client ask for it again, it gets another id.
+    /// Removes a breakpoint whose data is gone. If the client requests it again, it gets a new id.
     pub fn forget(&mut self, id: i64) {
         self.wanted.retain(|wanted| wanted.id != id);
     }
 }
 
-/// An address as clients write it.
+/// An address as clients write it: hexadecimal with `0x`, or decimal.
 pub fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

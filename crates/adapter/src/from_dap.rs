@@ -1,4 +1,4 @@
-//! From the protocol's words to the engine's, nothing trusted: numbers may be out of range, paths may be URIs.
+//! Translates arguments of requests into types of the engine. Nothing is trusted: numbers may be out of range, and paths may be URIs.
 
 use crate::breakpoint_modes::is_in_copies;
 use base64::Engine as _;
@@ -16,32 +16,32 @@ use dapple_engine::{Address, ThreadId};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// How many frames or variables one response carries at most. A client gets the rest by asking from there on.
+/// The most frames or variables in one response. A client gets the rest by further requests.
 pub const MOST_AT_ONCE: u64 = 10_000;
 
 /// A thread's id.
 ///
 /// # Errors
-/// No thread can have it.
+/// The number can't be a thread id.
 pub fn thread(id: i64) -> Result<ThreadId, Failure> {
     i32::try_from(id)
         .map(ThreadId)
         .map_err(|_| Failure::new(format!("there is no thread {id}")))
 }
 
-/// The file a source stands for; `None` for one that has no file. URIs are understood from any client.
+/// The path of a source; `None` for one without a path. Accepts URIs from every client.
 pub fn path(source: &Source, client: &ClientConventions) -> Option<PathBuf> {
     let text = source.path.as_deref().filter(|text| !text.is_empty())?;
     Some(client.path_from_client(text))
 }
 
-/// The greatest number of a line; clients count them with 32 bits.
+/// The greatest line number: clients use 32 bits.
 const LAST_LINE: i64 = i32::MAX as i64;
 
-/// A line of the client's.
+/// A line, counted from 1.
 ///
 /// # Errors
-/// A sentence about a number that no line has.
+/// A message about a number that can't be a line.
 pub fn line(line: i64, client: &ClientConventions) -> Result<u32, String> {
     let ours = client.line_from_client(line);
     u32::try_from(ours)
@@ -53,10 +53,10 @@ pub fn line(line: i64, client: &ClientConventions) -> Result<u32, String> {
         })
 }
 
-/// A breakpoint that can't be: its line as the client has sent it, and why.
+/// An invalid line breakpoint: its line as the client has sent it, and the reason.
 pub type BadLine = (i64, String);
 
-/// The wanted breakpoints, in the client's order.
+/// The line breakpoints of a request, in the client's order.
 pub fn line_breakpoints(
     arguments: &SetBreakpointsArguments,
     client: &ClientConventions,
@@ -90,10 +90,10 @@ pub fn line_breakpoints(
     }
 }
 
-/// A wanted breakpoint on an instruction.
+/// An instruction breakpoint.
 ///
 /// # Errors
-/// A sentence about the reference.
+/// A message about an invalid reference.
 pub fn instruction_breakpoint(
     wanted: &types::InstructionBreakpoint,
 ) -> Result<InstructionBreakpoint, String> {
@@ -113,10 +113,10 @@ pub fn instruction_breakpoint(
     })
 }
 
-/// The place in memory that is `offset` bytes from a reference. References are addresses.
+/// The address `offset` bytes from a `memoryReference`, which is an address.
 ///
 /// # Errors
-/// There can be none.
+/// The reference or the sum is no address.
 pub fn address(reference: &str, offset: Option<i64>) -> Result<Address, Failure> {
     let address = Address::parse(reference).ok_or_else(|| {
         Failure::new(format!(
@@ -135,17 +135,17 @@ fn moved(address: Address, offset: i64) -> Option<Address> {
     address.0.checked_add_signed(offset).map(Address)
 }
 
-/// The bytes that a client has sent, with or without the padding at their end.
+/// Decodes base64, with or without padding.
 ///
 /// # Errors
-/// It is no base64.
+/// The text is no base64.
 pub fn base64(text: &str) -> Result<Vec<u8>, Failure> {
     BASE64_STANDARD_NO_PAD
         .decode(text.trim_end_matches('='))
         .map_err(|error| Failure::new(format!("the data is no base64: {error}")))
 }
 
-/// A wanted breakpoint on a function.
+/// A function breakpoint.
 pub fn function_breakpoint(wanted: &types::FunctionBreakpoint) -> FunctionBreakpoint {
     FunctionBreakpoint {
         name: wanted.name.clone(),
@@ -157,8 +157,8 @@ pub fn function_breakpoint(wanted: &types::FunctionBreakpoint) -> FunctionBreakp
     }
 }
 
-/// What a step ends at, and how it is made. Without a granularity it goes by lines, as steps of debuggers for these languages
-/// do, though the protocol would have statements.
+/// The kind and options of a step. The default granularity is a line, as in other debuggers for these languages; the protocol's default would
+/// be a statement.
 pub fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,
@@ -183,14 +183,14 @@ pub fn step(
     }
 }
 
-/// A window of frames: `levels` missing or 0 stands for all.
+/// A window of frames or modules. A count that is missing or 0 means all.
 pub fn frames(start: Option<i64>, levels: Option<i64>) -> Range<usize> {
     let start = unsigned(start);
     let end = start.saturating_add(at_most(levels));
     clamp(start)..clamp(end)
 }
 
-/// A window of a value's children, named ones first.
+/// A window of a value's children. Named children come before indexed ones.
 pub fn children(arguments: &VariablesArguments, named: u64, indexed: u64) -> Range<u64> {
     let all = named.saturating_add(indexed);
     let (first, end) = match arguments.filter {

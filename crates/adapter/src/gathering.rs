@@ -1,23 +1,23 @@
-//! Telling of a stop that follows at once together with the answer to what has let the program run.
+//! Sends the response to a resuming request together with the stop that follows at once.
 //!
-//! A client is woken by each of the two otherwise, which takes longer than many a step. Where it asks again as soon as it has its
-//! answer, as scripts do, and threads stop soon after they have been let run, the answer is kept back for as long as that takes.
+//! Separate messages would wake the client twice, which takes longer than many steps. For a client that sends its next request as soon as
+//! it has a response, as scripts do, and while threads stop soon after they are resumed, the response is delayed until the stop.
 
 use dapple_dap::transport::Writer;
 use dapple_engine::session::Session;
 use std::time::{Duration, Instant};
 
-/// An answer that has been kept back for longer goes as soon as the session's thread is awake: a stop wakes it, and the alarm of held
-/// threads does after some milliseconds.
+/// The longest delay. A response that is older is sent as soon as the session's thread is awake: a stop wakes it, or the alarm of pinned
+/// threads after some milliseconds.
 const LONGEST: Duration = Duration::from_millis(1);
 
-/// The way to the client.
+/// The outgoing messages that may be delayed.
 #[derive(Debug)]
 pub struct Gathering {
     outgoing: Writer,
-    /// The client asks again as soon as it has its answer.
+    /// Whether the client sends its next request as soon as it has a response.
     pub client_is_quick: bool,
-    /// What is sent is kept back since then.
+    /// Since when messages are delayed.
     since: Option<Instant>,
 }
 
@@ -30,7 +30,7 @@ impl Gathering {
         }
     }
 
-    /// Threads have been let run.
+    /// Threads were resumed: delays messages if a stop is expected soon.
     pub fn resumed(&mut self, debuggee: &Session) {
         if self.client_is_quick && debuggee.stops_soon() {
             self.outgoing.gather();
@@ -38,8 +38,7 @@ impl Gathering {
         }
     }
 
-    /// Something has happened that is to be told of in its turn, or nothing for now: what was kept back goes when it is
-    /// time, or when nobody would wake this thread then.
+    /// Sends delayed messages if they are too old, or if no alarm would wake this thread to send them later.
     pub fn flush_if_due(&mut self, debuggee: Option<&Session>) {
         if let Some(since) = self.since
             && (since.elapsed() > LONGEST || !debuggee.is_some_and(Session::stops_soon))
@@ -48,7 +47,7 @@ impl Gathering {
         }
     }
 
-    /// What was kept back goes.
+    /// Sends delayed messages.
     pub fn flush(&mut self) {
         if self.since.take().is_some() {
             self.outgoing.send_gathered();

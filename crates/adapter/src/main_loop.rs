@@ -1,7 +1,7 @@
-//! One session: a loop over everything that can happen, on one thread.
+//! The main loop of a session, on one thread.
 //!
-//! The debuggee is kept by this thread, too: it waits there for whatever comes first, the debuggee's next stop or a message,
-//! which it reads itself. So a request costs no switch to another thread and back, and a stop none to be told.
+//! This thread is also the debuggee's tracer. It waits for the debuggee's next stop or the next message, whichever comes first, and reads
+//! messages itself. So neither a request nor a stop costs a switch between threads.
 
 mod input;
 
@@ -19,25 +19,25 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the loop waits for.
+/// The events of the loop.
 enum Event {
-    /// The client sent something, or is gone.
+    /// A message of the client, or the end of its connection.
     Client(Incoming),
-    /// The debuggee did something.
+    /// An event of the engine.
     Engine(dapple_engine::Event),
-    /// The engine is gone.
+    /// The engine has failed.
     EngineLost,
-    /// Something that went on beside the session has come to its end.
+    /// A job from another thread.
     Job(Job),
-    /// The process was asked to end.
+    /// This process is asked to end.
     Shutdown,
 }
 
-/// Serves one session until the client disconnects or vanishes. A launched program doesn't outlive it, unless the client
-/// asked for that.
+/// Serves one session until the client disconnects or its connection ends. A launched program is killed then, unless the client asked to
+/// leave it running.
 ///
 /// # Errors
-/// What the client sent can't be read any further: [`Closed::Lost`] or [`Closed::Broken`].
+/// The client's messages can't be read any further: [`Closed::Lost`] or [`Closed::Broken`].
 pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed> {
     let shutdown = options.shutdown.clone();
     let waker = Arc::new(Waker::default());
@@ -96,27 +96,26 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
     }
 }
 
-/// How long a client that has taken leave may take to read the answer. One that has closed its end is not waited for.
+/// How long a client may take to read the response to `disconnect`. A client that has closed its connection is not waited for.
 const LAST_ANSWER: Duration = Duration::from_secs(60);
 
-/// How often the debuggee is attended to after a message of a client that doesn't read, so that what was asked for happens.
+/// How many turns of the loop serve the debuggee after a message of a client that doesn't read its output, so that the request takes effect.
 const TURNS: usize = 1000;
 
-/// Where things come from.
+/// The sources of events.
 struct Sources<'a> {
     connection: &'a Connection,
     input: input::Input<'a>,
     jobs: Receiver<Job>,
     shutdown: &'a Receiver<Infallible>,
-    /// How many of the engine's news come first before it is looked whether the client has sent something, where there is always more news.
+    /// While the engine's events never run out: how many of them are still handled before other sources are looked at.
     news_first: Option<usize>,
-    /// While too much output waits for the client to read it: how often the debuggee may still be attended to.
+    /// While too much output waits for the client to read it: how many turns still serve the debuggee.
     turns: usize,
 }
 
 impl Sources<'_> {
-    /// Waits for what comes next; the engine's news first. A debuggee is looked after meanwhile, unless so much output waits already
-    /// that it has to wait, too.
+    /// Waits for the next event. Events of the engine come first. Serves the debuggee meanwhile, unless too much output waits for the client.
     fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
             adapter.gathering.client_is_quick = self.input.client_is_quick();
@@ -179,7 +178,7 @@ impl Sources<'_> {
 }
 
 impl Sources<'_> {
-    /// Waits for anything but the debuggee; nothing: the client has read some of the output.
+    /// Waits for events of all sources but the debuggee. `None`: the client has read enough of the output.
     fn next_before_there_is_room(&mut self, adapter: &mut Adapter) -> Option<Event> {
         adapter.gathering.flush();
         self.input.give_back();
@@ -194,8 +193,8 @@ impl Sources<'_> {
         }
     }
 
-    /// What else has come while there was news all the time. Where nothing has, the debuggee is looked after: what comes from it is not
-    /// news alone.
+    /// An event of another source while the engine's events never run out. Also serves the debuggee once, whose stops need handling besides
+    /// their events.
     fn among_news(&mut self, adapter: &mut Adapter) -> Option<Event> {
         if self.news_first != Some(0) {
             return None;
@@ -205,7 +204,7 @@ impl Sources<'_> {
             && !self.input.read(debuggee)
         {
             adapter.gathering.flush_if_due(Some(debuggee));
-            // It may have nothing more to tell, and then must not be waited for: what else has come is still to be looked at.
+            // Makes `attend` return at once, because the other sources are still to be looked at.
             adapter.waker.wake();
             debuggee.attend();
         }
@@ -219,7 +218,7 @@ impl Sources<'_> {
         is_over.then_some(Event::Shutdown)
     }
 
-    /// There is news, and so much `more`: all of it comes before what the client has sent since.
+    /// Counts an event of the engine, with `more` behind it: all of them come before the client's later messages.
     fn count_news(&mut self, more: usize) {
         self.news_first = match self.news_first {
             Some(count) => Some(count.saturating_sub(1)),
@@ -241,7 +240,7 @@ fn of_engine(
     }
 }
 
-/// Wakes a loop that waits for its debuggee when the process is asked to end. Ends itself when what it gives back is dropped.
+/// Wakes a loop that waits for its debuggee when the process is asked to end. Dropping the sender ends the watching thread.
 fn wake_at_shutdown(shutdown: &Receiver<Infallible>, waker: &Arc<Waker>) -> Sender<Infallible> {
     let (over, session) = bounded(0);
     let (shutdown, waker) = (shutdown.clone(), Arc::clone(waker));

@@ -1,7 +1,7 @@
-//! From the engine's words to the protocol's.
+//! Translates types of the engine into types of the protocol.
 //!
-//! Pure: what needs a table (ids, references) or the file system gets it as an argument. Lines, columns and paths leave
-//! through the client's conventions and nowhere else.
+//! Pure functions: ids, references and facts about files are arguments. Lines, columns and paths are converted by the client's conventions
+//! only here.
 
 use crate::styling;
 use base64::Engine as _;
@@ -36,7 +36,7 @@ use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// A refused or failed command.
+/// An error of the engine as the failure of a request.
 pub fn failure(error: &Error) -> Failure {
     match error {
         Error::NotStopped => not_stopped(),
@@ -63,12 +63,13 @@ pub fn failure(error: &Error) -> Failure {
     }
 }
 
-/// Lets `?` pass the engine's errors on to the client. `?` alone would lose who is to see them: [`failure`] says so.
+/// Converts errors of the engine by [`failure`]. A bare `?` would compile, but use the general conversion, which doesn't ask the client to show
+/// the error to the user.
 pub trait OrFail<T> {
-    /// The error as [`failure`] tells it.
+    /// Converts the error by [`failure`].
     ///
     /// # Errors
-    /// The engine's.
+    /// Those of the engine.
     fn or_fail(self) -> Result<T, Failure>;
 }
 
@@ -78,7 +79,7 @@ impl<T> OrFail<T> for Result<T, Error> {
     }
 }
 
-/// The program would have to be stopped for this.
+/// The failure of a request that needs a stopped program.
 pub fn not_stopped() -> Failure {
     Failure::not_stopped()
 }
@@ -92,7 +93,7 @@ pub fn thread(thread: &ThreadInfo) -> Thread {
     Thread::new(i64::from(thread.id.0), name)
 }
 
-/// The process that was started.
+/// The body of a `process` event.
 pub fn process(process: &ProcessInfo) -> ProcessEventBody {
     let body = ProcessEventBody::new(process.program.display().to_string())
         .with_is_local_process(true)
@@ -102,13 +103,13 @@ pub fn process(process: &ProcessInfo) -> ProcessEventBody {
         })
         .with_pointer_size(64);
     match process.start {
-        // By now, another may have its id.
+        // Another process may have its id by now.
         Start::PostMortem => body,
         Start::Launched | Start::Attached => body.with_system_process_id(i64::from(process.pid)),
     }
 }
 
-/// A source file. One that isn't on this machine is named all the same, but not to be opened unasked.
+/// A source file. A file that isn't on this machine keeps its path, but is deemphasized, so that clients don't open it by themselves.
 pub fn source(path: &Path, exists: bool, client: &ClientConventions) -> Source {
     let source = Source::new()
         .with_name(file_name(path))
@@ -120,7 +121,7 @@ pub fn source(path: &Path, exists: bool, client: &ClientConventions) -> Source {
     }
 }
 
-/// What is wrong with the user's presentation of types, with the argument's name where that gave the file.
+/// A problem in a Natvis file, with the name of the launch argument if that gave the file.
 pub fn presentation_problem(problem: &PresentationProblem, given: &[PathBuf]) -> String {
     match problem {
         PresentationProblem::Unreadable { file, .. } if given.contains(file) => {
@@ -136,7 +137,7 @@ pub fn md5(sum: [u8; 16]) -> Checksum {
     Checksum::new(ChecksumAlgorithm::Md5, digits.collect::<String>())
 }
 
-/// The last component, or all of it where there's none.
+/// The last component of a path, or the whole path if it has none.
 pub fn file_name(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
@@ -144,8 +145,8 @@ pub fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// A frame, known to the client by `id`. `locate` says where a source of the debug information is, and whether it can be opened there; `aside`
-/// that nobody has come for this frame, even if it can.
+/// A frame with this `id`. `locate` returns the path of a source file on this machine, and whether it exists. `aside` deemphasizes the frame
+/// even if its source exists.
 pub fn frame(
     frame: &Frame,
     id: i64,
@@ -177,7 +178,7 @@ pub fn frame(
     shown
 }
 
-/// A call that can be stepped into, under its number.
+/// A call that can be stepped into, with the id of its target.
 pub fn step_in_target(target: &StepTarget, id: i64, client: &ClientConventions) -> StepInTarget {
     let mut shown = StepInTarget::new(id, target.name.clone());
     if let Some(position) = &target.position {
@@ -196,7 +197,7 @@ pub fn step_in_target(target: &StepTarget, id: i64, client: &ClientConventions) 
     shown
 }
 
-/// Zero stands for unknown on both sides, whatever the client counts from.
+/// Converts a line or column. 0 means unknown in the debug information and in the protocol, also to clients that count from 0.
 fn known(value: u32, map: impl FnOnce(i64) -> i64) -> i64 {
     match value {
         0 => 0,
@@ -235,7 +236,7 @@ pub fn module(info: &ModuleInfo) -> Module {
         .with_address_range(format!("{}-{}", info.range.0, info.range.1))
 }
 
-/// A breakpoint that the engine knows.
+/// A breakpoint of the engine.
 pub fn breakpoint(
     state: &BreakpointState,
     id: i64,
@@ -286,7 +287,7 @@ pub fn breakpoint(
     }
 }
 
-/// How to say that a file in another folder is the one meant.
+/// A hint at `sourceMap` for a breakpoint whose file is in another folder in the debug information.
 fn source_map_hint(state: &BreakpointState) -> Option<String> {
     let Asked::Line { file, .. } = &state.asked else {
         return None;
@@ -301,9 +302,9 @@ fn source_map_hint(state: &BreakpointState) -> Option<String> {
     ))
 }
 
-/// What there is to say of a breakpoint on functions that is in several places; clients show but one.
+/// A message for a function breakpoint with several locations, because clients show only one.
 fn places(count: usize, functions: &[String]) -> Option<String> {
-    /// More are not named.
+    /// The most functions that are named.
     const LIMIT: usize = 5;
     if count < 2 || functions.is_empty() {
         return None;
@@ -314,7 +315,7 @@ fn places(count: usize, functions: &[String]) -> Option<String> {
     Some(format!("{count} places: {named}{more}"))
 }
 
-/// A name in a list, no longer than people read.
+/// A name in a list, shortened if it is long.
 fn cut(name: &str) -> String {
     const LONGEST: usize = 100;
     match name.char_indices().nth(LONGEST) {
@@ -323,27 +324,27 @@ fn cut(name: &str) -> String {
     }
 }
 
-/// A breakpoint that isn't in the program, and why.
+/// A breakpoint that isn't set, with the reason.
 pub fn unverified(message: &str, reason: BreakpointReason) -> Breakpoint {
     Breakpoint::new(false)
         .with_message(message)
         .with_reason(reason)
 }
 
-/// The breakpoints that a stop is at.
+/// The breakpoints that a thread has stopped at.
 #[derive(Debug, Default)]
 pub struct Hit {
-    /// As the client knows them.
+    /// The ids that the client knows.
     pub ids: Vec<i64>,
-    /// All of them are on functions.
+    /// Whether all are function breakpoints.
     pub all_functions: bool,
-    /// All of them are on instructions.
+    /// Whether all are instruction breakpoints.
     pub all_instructions: bool,
-    /// There are none: it is the stop at `main` that the launch asked for.
+    /// Whether this is only the stop at `main` that the launch asked for.
     pub at_main: bool,
 }
 
-/// A thread's stop. Only the `first` of several speaks for all threads; the client's focus stays with it.
+/// The body of a `stopped` event. Of several stops, only the `first` has `allThreadsStopped` and gets the client's focus.
 pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
     let (reason, description, text) = match &stop.reason {
         StopReason::Entry => (StoppedEventReason::Entry, "Stopped at entry", None),
@@ -445,11 +446,11 @@ pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
     body
 }
 
-/// What is said where leaks are not looked for.
+/// The message when LeakSanitizer is kept from looking for leaks.
 pub const LEAKS: &str = "LeakSanitizer can't look for leaks while the program is debugged, so it was kept from trying; run the program without debugging \
      (`noDebug`) to have leaks reported";
 
-/// An access to watched data, with what it was and is.
+/// The `stopped` body for an access to watched data, with the old and new values.
 fn data_accessed(stop: &Stop, hits: &[DataHit], first: bool, ids: Vec<i64>) -> StoppedEventBody {
     let said: Vec<String> = hits.iter().map(access).collect();
     let mut body = StoppedEventBody::new(StoppedEventReason::DataBreakpoint)
@@ -488,7 +489,7 @@ fn quoted(names: &[String]) -> String {
     names.join(", ")
 }
 
-/// What has become of a breakpoint on data.
+/// A data breakpoint of the engine.
 pub fn data_breakpoint(state: &DataBreakpointState, id: i64) -> Breakpoint {
     match &state.refused {
         None => Breakpoint::new(true).with_id(id),
@@ -507,7 +508,7 @@ pub fn category(stream: Stream) -> OutputEventCategory {
     }
 }
 
-/// How the program ended, as a shell would tell it: 128 and the signal's number for a killed one.
+/// The body of an `exited` event. The exit code of a killed program is 128 plus the signal's number, as in a shell.
 pub fn exited(status: ExitStatus) -> ExitedEventBody {
     ExitedEventBody::new(i64::from(match status {
         ExitStatus::Code(code) => code,
@@ -515,7 +516,7 @@ pub fn exited(status: ExitStatus) -> ExitedEventBody {
     }))
 }
 
-/// A variable's value, in colours where the client takes them.
+/// A variable's value, with ANSI colours if the client supports them.
 pub fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
     match styling::is_wanted_in_values(client) {
         true => styling::value(text),
@@ -523,7 +524,7 @@ pub fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
     }
 }
 
-/// What a variable looks like; `reference` is 0 for one without children.
+/// A variable. `reference` is 0 for one without children.
 pub fn variable(
     named: &NamedValue,
     rendered: &Rendered,
@@ -552,7 +553,7 @@ pub fn variable(
     shown
 }
 
-/// What a variable is, where it isn't just data.
+/// The presentation hint of a variable that isn't plain data.
 fn hint(named: &NamedValue) -> Option<VariablePresentationHint> {
     let value = &named.value;
     let kind = match (value.raw, value.base) {
@@ -564,7 +565,7 @@ fn hint(named: &NamedValue) -> Option<VariablePresentationHint> {
     if named.kind == Some(VariableKind::Static) {
         attributes.push(VariablePresentationHintAttributes::Static);
     }
-    // A raw form is written by its fields.
+    // A raw view is changed by its fields.
     if value.raw || value.is_unavailable() {
         attributes.push(VariablePresentationHintAttributes::ReadOnly);
     }
@@ -577,17 +578,17 @@ fn hint(named: &NamedValue) -> Option<VariablePresentationHint> {
     Some(hint)
 }
 
-/// The counts a client pages by; `None` where there is nothing to page.
+/// The numbers of named and indexed children, for paging; `None` if there is nothing to page.
 pub fn counts(rendered: &Rendered) -> Option<(i64, i64)> {
     (rendered.indexed > 0).then(|| (saturated(rendered.named), saturated(rendered.indexed)))
 }
 
-/// A count within the protocol's range.
+/// A count as the protocol's integer, at most `i64::MAX`.
 pub fn saturated(count: u64) -> i64 {
     i64::from(i32::try_from(count).unwrap_or(i32::MAX))
 }
 
-/// Instructions; each has its line, and of several in the same file the first names that.
+/// Instructions with their lines. Of consecutive instructions in one file, only the first names the file.
 pub fn instructions(
     instructions: &[Instruction],
     mut source: impl FnMut(&SourcePosition) -> Source,
@@ -627,7 +628,7 @@ fn hex_pairs(bytes: &[u8]) -> String {
     pairs.join(" ")
 }
 
-/// Bytes, as the protocol has them.
+/// Bytes in base64.
 pub fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
@@ -649,7 +650,8 @@ pub fn register(
     shown
 }
 
-/// Of several variables of one name only the last can be spoken of. Clients tell variables apart by name.
+/// Renames shadowed variables and removes their expressions: only the last variable of a name can be used in expressions, and clients tell
+/// variables apart by their names.
 pub fn mark_shadowed<'a>(variables: impl DoubleEndedIterator<Item = &'a mut NamedValue>) {
     let mut seen = HashMap::new();
     for variable in variables.rev() {
@@ -667,7 +669,7 @@ pub fn mark_shadowed<'a>(variables: impl DoubleEndedIterator<Item = &'a mut Name
     }
 }
 
-/// What a stop by an exception or a signal is about. `stack_trace` is the thread's stack as a text.
+/// The details of an exception or signal. `stack_trace` is the thread's stack as text.
 pub fn exception_info(exception: &Exception, stack_trace: Option<String>) -> ExceptionInfoResponse {
     let mode = match exception.mode {
         BreakMode::Always => ExceptionBreakMode::Always,
@@ -694,7 +696,7 @@ fn exception_details(exception: &Exception, stack_trace: Option<String>) -> Exce
     details
 }
 
-/// A type's name without the namespaces before it: `std::vector<ns::T>` → `vector<ns::T>`.
+/// A type's name without its namespaces: `std::vector<ns::T>` → `vector<ns::T>`.
 fn base_name(name: &str) -> String {
     let path = name.find(['<', '(']).map_or(name, |end| &name[..end]);
     let start = path.rfind("::").map_or(0, |at| at + 2);

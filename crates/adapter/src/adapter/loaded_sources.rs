@@ -30,6 +30,7 @@ pub struct LoadedSources {
     gone: BTreeSet<u64>,
     /// Whether a thread reads the sources of a module.
     reading: bool,
+    /// Modules whose sources are still to be read.
     waiting: Vec<SourcesOf>,
 }
 

@@ -1,46 +1,46 @@
-//! The client's messages, read by the thread that has the debuggee.
+//! Reads the client's messages on the thread that traces the debuggee.
 //!
-//! Waking a thread that waits takes longer than most requests do. A client that asks again as soon as it has its answer, as scripts
-//! do, is waited for without going to sleep, as long as it keeps to that; nobody else's processor is kept busy.
+//! Waking a sleeping thread takes longer than most requests. For a client that sends its next request as soon as it has a response, as scripts
+//! do, the thread polls for a short time in place of sleeping. It doesn't poll for other clients.
 
 use dapple_dap::transport::{Connection, OwnInput};
 use dapple_engine::session::{Session, readable};
 use std::time::{Duration, Instant};
 
-/// How long the next request is waited for without going to sleep.
+/// How long the thread polls for the next request.
 const AWAKE: Duration = Duration::from_micros(100);
-/// Within what time a client has to ask again for that to be done next time: what it is given, and the waking of this thread.
+/// A client that sends its next request within this time is polled for the next time: `AWAKE`, and the time to wake this thread.
 const SOON: Duration = Duration::from_micros(200);
-/// How long nobody looks for a message while stops follow each other at once.
+/// How often messages are looked for while stops follow each other closely.
 const OFTEN: Duration = Duration::from_millis(1);
 
-/// What the client sends.
+/// The client's messages.
 pub(super) struct Input<'a> {
     connection: &'a Connection,
     own: Own,
-    /// This thread is woken when something comes.
+    /// Whether a signal wakes this thread when input comes.
     told: bool,
-    /// Since when the client has been waited for, while there was nothing else to wait for.
+    /// Since when this thread has waited only for the client.
     idle_since: Option<Instant>,
-    /// The client has asked again soon the last time.
+    /// Whether the client sent its last request soon.
     stays_awake: bool,
-    /// There is a processor for the client meanwhile.
+    /// Whether there is another processor for the client.
     can_stay_awake: bool,
-    /// When it was last looked whether something has come.
+    /// When input was last looked for.
     looked: Instant,
 }
 
-/// Whether it is to be looked for a message again, for this long after the last time, though a stop is about to follow.
+/// Whether to look for input, this long after the last time, although a stop is about to follow.
 fn is_due(since: Duration) -> bool {
     since >= OFTEN
 }
 
-/// Whether this thread reads.
+/// Who reads the input.
 enum Own {
-    /// The connection's does.
+    /// The connection's thread.
     No,
     Reads(OwnInput),
-    /// It can't: the input is of another kind.
+    /// The connection's thread: this kind of input can't be taken over.
     Never,
 }
 
@@ -57,8 +57,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Passes on what has come, and waits for it a little where that is worth it; false when `debuggee` is to be
-    /// waited for, which ends when something comes.
+    /// Passes on input that has come, and polls for it if the client is quick. Returns `false` if the caller should wait for `debuggee`; input
+    /// ends that wait.
     pub(super) fn read(&mut self, debuggee: &Session) -> bool {
         if !self.take() {
             return false;
@@ -69,7 +69,7 @@ impl<'a> Input<'a> {
         }
         let come = self.has_come()
             || (self.expects(debuggee) && self.comes_soon())
-            // What comes after this wakes. So does a stop that comes at once, and the alarm where it doesn't.
+            // Input that comes after this wakes the thread. If a stop is expected, that or the alarm of pinned threads does.
             || (!stops_soon && self.tell(true) && self.has_come());
         if come && let Some(since) = self.idle_since.take() {
             self.stays_awake = self.can_stay_awake && since.elapsed() < SOON;
@@ -77,12 +77,12 @@ impl<'a> Input<'a> {
         come
     }
 
-    /// Whether the client asks again as soon as it has its answer.
+    /// Whether the client sends its next request as soon as it has a response.
     pub(super) fn client_is_quick(&self) -> bool {
         self.stays_awake
     }
 
-    /// Whether the next thing to happen is a request that follows at once.
+    /// Whether a request is expected at once, and nothing else.
     fn expects(&mut self, debuggee: &Session) -> bool {
         if !debuggee.is_held() {
             self.idle_since = None;
@@ -92,32 +92,32 @@ impl<'a> Input<'a> {
         self.stays_awake
     }
 
-    /// Waits for a request without going to sleep.
+    /// Polls for a request.
     fn comes_soon(&mut self) -> bool {
-        // An interrupt of this thread takes longer than what it does.
+        // A signal to this thread would take longer than polling.
         self.tell(false);
         while self.idle_since.is_some_and(|since| since.elapsed() < AWAKE) {
             if self.has_come() {
                 return true;
             }
-            // The client may have to run on this very processor.
+            // The client may need this processor.
             std::thread::yield_now();
         }
         false
     }
 
-    /// Whether it is time to look whether something has come.
+    /// Whether it is time to look for input.
     pub(super) fn is_due(&self) -> bool {
         is_due(self.looked.elapsed())
     }
 
-    /// Passes on what has come.
+    /// Passes on input that has come; whether there was any.
     fn has_come(&mut self) -> bool {
         self.looked = Instant::now();
         matches!(&self.own, Own::Reads(input) if input.read())
     }
 
-    /// Whether something that comes is to wake this thread; true when that has changed.
+    /// Sets whether input wakes this thread. Returns whether that has changed.
     fn tell(&mut self, wanted: bool) -> bool {
         if self.told == wanted {
             return false;
@@ -131,7 +131,7 @@ impl<'a> Input<'a> {
         true
     }
 
-    /// Takes over the reading, where that is possible.
+    /// Takes over the input from the connection's thread, if possible.
     fn take(&mut self) -> bool {
         if matches!(self.own, Own::No) {
             let taken = self.connection.take_input();
@@ -146,7 +146,7 @@ impl<'a> Input<'a> {
         matches!(self.own, Own::Reads(_))
     }
 
-    /// The connection's thread reads again, and tells of what it has read.
+    /// Gives the input back to the connection's thread.
     pub(super) fn give_back(&mut self) {
         self.idle_since = None;
         if matches!(self.own, Own::Reads(_)) {
@@ -160,7 +160,7 @@ mod tests {
     use super::is_due;
     use std::time::Duration;
 
-    /// A message is looked for now and then, not at each stop: that costs a system call.
+    /// Looking for a message is a system call, so it isn't done at each stop.
     #[test]
     fn a_message_is_found_soon_however_fast_stops_follow_each_other() {
         let (stop, second) = (Duration::from_micros(10), Duration::from_secs(1));
@@ -171,7 +171,7 @@ mod tests {
                 (since, looks) = (Duration::ZERO, looks + 1);
             }
         }
-        // Each 2 ms at least, and at one stop of ten at most.
+        // At least every 2 ms, and at most at one stop in ten.
         assert!((500..=10_000).contains(&looks), "{looks} times in a second");
     }
 }
