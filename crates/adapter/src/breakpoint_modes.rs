@@ -1,4 +1,4 @@
-//! The modes of breakpoints that clients may offer, and what those on lines mean; those on data are in `data_breakpoints`.
+//! The breakpoint modes (`breakpointModes`). Those of line breakpoints are defined here, those of data breakpoints in `data_breakpoints`.
 
 use crate::data_breakpoints;
 use dapple_dap::types::{BreakpointMode, BreakpointModeApplicability};
@@ -24,10 +24,10 @@ pub fn all() -> Vec<BreakpointMode> {
     modes
 }
 
-/// Whether a breakpoint on a line of this mode is in all copies of its file.
+/// Whether a line breakpoint in this mode applies to all copies of its file.
 ///
 /// # Errors
-/// A sentence about a mode that there isn't.
+/// A message about an unknown mode.
 pub fn is_in_copies(mode: Option<&str>) -> Result<bool, String> {
     match mode {
         None | Some(PATH) => Ok(false),

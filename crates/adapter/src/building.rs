@@ -1,7 +1,7 @@
-//! Programs that are built before they are debugged: by cargo, by a command of the user's, or from one source file.
+//! Builds programs before they are debugged: by cargo, by a command of the user, or from one source file.
 //!
-//! A [`Plan`] says what is to be built; [`build`] does it, on a thread beside the session, and says what is to be debugged then. All that is
-//! outside is a [`Site`]: where output and progress go, and whether the build is still wanted. Nothing here knows the session.
+//! [`build`] carries out a [`Plan`] on a thread of its own, and returns what to debug. It knows nothing of the session: a [`Site`] takes its
+//! output and progress, and says whether the build is cancelled.
 
 pub mod arguments;
 pub mod cargo;
@@ -17,19 +17,19 @@ use dapple_engine::launch::LaunchOptions;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// What is to be built.
+/// A build.
 #[derive(Debug, Clone)]
 pub enum Plan {
-    /// A cargo package's program.
+    /// A cargo command.
     Cargo(Box<cargo::CargoPlan>),
-    /// Whatever a command of the user's makes.
+    /// A command of the user.
     Command(shell::CommandPlan),
-    /// A program of one source file.
+    /// A source file to compile.
     Source(PathBuf, source::Language),
 }
 
 impl Plan {
-    /// What is said of it while it is done.
+    /// The title of its progress.
     pub fn title(&self) -> String {
         match self {
             Plan::Cargo(plan) => plan.title(),
@@ -39,25 +39,25 @@ impl Plan {
     }
 }
 
-/// What a build says of what is to be debugged.
+/// The result of a build: the program, and how to run it.
 #[derive(Debug, Default)]
 pub struct Built {
     /// The program, unless the launch names it.
     pub program: Option<PathBuf>,
-    /// Its arguments in front of those of the launch.
+    /// Arguments before those of the launch.
     pub args: Vec<OsString>,
-    /// Its working directory, in place of the launch's.
+    /// The working directory, in place of the launch's.
     pub cwd: Option<PathBuf>,
-    /// Variables that it is run with; those of the launch come after them.
+    /// Environment variables, which those of the launch override.
     pub env: Vec<(OsString, OsString)>,
-    /// Folders in front of those that `LD_LIBRARY_PATH` has.
+    /// Folders to put at the front of `LD_LIBRARY_PATH`.
     pub library_path: Vec<PathBuf>,
 }
 
-/// Builds.
+/// Runs a build.
 ///
 /// # Errors
-/// It was given up, or a sentence of why there is nothing to debug.
+/// The build was cancelled or failed, or there is nothing to debug.
 pub fn build(plan: &Plan, site: &mut Site) -> Result<Built, Unbuilt> {
     match plan {
         Plan::Cargo(plan) => cargo::build(plan, site),
@@ -67,7 +67,7 @@ pub fn build(plan: &Plan, site: &mut Site) -> Result<Built, Unbuilt> {
 }
 
 impl Built {
-    /// Completes what is to be started.
+    /// Adds the result to the options of the launch.
     pub fn add_to(mut self, options: &mut LaunchOptions) {
         if let Some(program) = self.program {
             options.program = program;
@@ -102,7 +102,7 @@ fn joined_library_path(folders: &[PathBuf], before: Option<&OsStr>) -> Option<Os
     }
     let before = before.filter(|before| !before.is_empty());
     let before = before.into_iter().flat_map(std::env::split_paths);
-    // A folder with a colon in its name can't be in there.
+    // A folder with a colon in its name can't be part of the variable.
     let sound = folders.iter().cloned().chain(before);
     std::env::join_paths(sound).ok()
 }

@@ -1,4 +1,4 @@
-//! Values that the user has changed: what was told of them before is told anew.
+//! Tells the client (`invalidated`, `memory`) when the user has changed values, so that it asks for them again.
 
 use crate::adapter::Adapter;
 use crate::to_dap;
@@ -21,7 +21,7 @@ impl Adapter {
         self.values_changed(areas, context);
     }
 
-    /// The user has given something another value.
+    /// The user has assigned to something, or an expression has called functions.
     pub fn assigned(&mut self, changed: &Changed, context: &Context) {
         if *changed == Changed::default() {
             return;
@@ -39,15 +39,15 @@ impl Adapter {
         );
     }
 
-    /// Values are shown otherwise than before.
+    /// The Natvis files have changed.
     pub fn presentation_changed(&mut self, context: &Context) {
         self.values_changed(vec![InvalidatedAreas::Variables], context);
     }
 
-    /// The user has changed values, in memory or registers. Any other may be shown from the same place.
+    /// The user has changed memory or registers. All shown values may be affected, because they may overlap.
     fn values_changed(&mut self, areas: Vec<InvalidatedAreas>, context: &Context) {
         self.forget_variables();
-        // Code is a value, too.
+        // The written memory may be code.
         self.disassembled.code_changes();
         if context.client().supports_invalidated_event == Some(true) {
             let body = InvalidatedEventBody::new().with_areas(areas);

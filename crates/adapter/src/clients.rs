@@ -1,4 +1,4 @@
-//! What single clients need, told by their ids: where the protocol leaves them a choice, and theirs is known.
+//! Behaviour for particular clients, by their ids, where the protocol leaves a choice and the client's is known.
 
 use crate::to_dap;
 use dapple_dap::server::Failure;
@@ -7,17 +7,17 @@ use dapple_engine::session::ThreadInfo;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Whether it is VS Code, or one of the editors made of it, which use its id.
+/// Whether the client is VS Code, or an editor derived from it that uses its id.
 pub fn is_vscode(client: &InitializeRequestArguments) -> bool {
     client.client_id.as_deref() == Some("vscode")
 }
 
-/// Whether it is the terminal debugger, which tells ends and numbers of threads in its own words.
+/// Whether the client is the terminal debugger, which has its own messages for exits and its own thread numbers.
 pub fn is_terminal(client: &InitializeRequestArguments) -> bool {
     client.client_id.as_deref() == Some("dapple")
 }
 
-/// A sentence as a client shows it. VS Code's dialogs, notifications, console and views are plain text, where marks for code are only noise.
+/// A message in the client's format. VS Code shows plain text in dialogs, notifications, console and views, so backquotes become apostrophes.
 pub fn plain<'a>(client: &InitializeRequestArguments, sentence: &'a str) -> Cow<'a, str> {
     match is_vscode(client) && sentence.contains('`') {
         true => sentence.replace('`', "'").into(),
@@ -25,7 +25,7 @@ pub fn plain<'a>(client: &InitializeRequestArguments, sentence: &'a str) -> Cow<
     }
 }
 
-/// A failure as a client shows it.
+/// A failure with its message in the client's format.
 pub fn failure(client: &InitializeRequestArguments, failure: Failure) -> Failure {
     match plain(client, failure.sentence()) {
         Cow::Owned(sentence) => failure.with_sentence(sentence),
@@ -33,7 +33,7 @@ pub fn failure(client: &InitializeRequestArguments, failure: Failure) -> Failure
     }
 }
 
-/// Threads as a client lists them. Most show the name alone, so those that share one get their number, too.
+/// Threads in the form of the protocol. Threads with equal names get their number added, because most clients show only the name.
 pub fn threads(client: &InitializeRequestArguments, threads: &[ThreadInfo]) -> Vec<Thread> {
     let mut named: HashMap<&str, usize> = HashMap::new();
     for thread in threads {

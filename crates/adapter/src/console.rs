@@ -1,10 +1,10 @@
-//! Output that the client shows in its console.
+//! `output` events for the client's debug console.
 
 use crate::{clients, styling};
 use dapple_dap::server::Outbox;
 use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
 
-/// Says a sentence of the debugger's own.
+/// Sends a message of the debugger.
 pub fn say(outbox: &Outbox, sentence: &str) {
     let client = outbox.client();
     let mut text = match &client {
@@ -16,7 +16,7 @@ pub fn say(outbox: &Outbox, sentence: &str) {
     tell_output(outbox, OutputEventCategory::Console, text);
 }
 
-/// Sends output, unless there is none.
+/// Sends output, unless it is empty.
 pub fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
     if !text.is_empty() {
         outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));

@@ -1,7 +1,6 @@
-//! The client's view of exceptions and signals: which filters it is offered, and what it has switched on.
+//! The exception filters: which ones the client is offered, and which ones it has enabled.
 //!
-//! Filters may be set before `launch`, when there is no engine to tell; so the choice is kept, and the engine is told all of
-//! it whenever a part changes.
+//! Filters may be set before the launch, when there is no engine. So the choice is kept here, and passed to the engine as a whole.
 
 mod options;
 pub mod stack_trace;
@@ -11,17 +10,17 @@ use dapple_engine::exceptions::{ExceptionFilters, Patterns, Runtimes};
 use dapple_engine::signals::SignalTable;
 use options::{Category, Rule};
 
-/// A filter as it is offered.
+/// A filter.
 pub struct Filter {
-    /// What `setExceptionBreakpoints` calls it by.
+    /// The id in `setExceptionBreakpoints`.
     pub id: &'static str,
-    /// What the user reads beside the switch.
+    /// The label of the check box.
     pub label: &'static str,
-    /// Help.
+    /// The tooltip.
     pub description: &'static str,
-    /// On, until the client says otherwise.
+    /// Whether it is enabled by default.
     pub default: bool,
-    /// What a condition is; `None`: it takes none.
+    /// Help about its condition; `None` if it takes none.
     pub condition: Option<&'static str>,
 }
 
@@ -35,12 +34,12 @@ const SANITIZERS: &str = "sanitizers";
 const FAULTS: &str = "faults";
 const SIGNALS: &str = "signals";
 
-/// What a condition of a C++ filter is.
+/// Help about conditions of the C++ filters.
 const TYPES: &str = "std::out_of_range, my::*, !my::Retry; bases count";
-/// What a condition of a Rust filter is.
+/// Help about conditions of the Rust filters.
 const PANICS: &str = "index out of bounds, src/parse.rs, !unwrap";
 
-/// What a condition of the filter of sanitizers is.
+/// Help about conditions of the sanitizer filter.
 const REPORTS: &str = "heap-use-after-free, data race, !UndefinedBehaviorSanitizer";
 
 /// The filters, in the order in which they are shown.
@@ -103,24 +102,24 @@ pub const FILTERS: &[Filter] = &[
     },
 ];
 
-/// A filter that the client has switched on.
+/// An enabled filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// The filter's id.
     pub id: String,
-    /// What was given with it.
+    /// Its condition.
     pub condition: Option<String>,
 }
 
-/// What has been chosen.
+/// The enabled filters and options.
 #[derive(Debug)]
 pub struct Exceptions {
     wanted: Vec<Wanted>,
-    /// What was said of parts of the tree of exceptions, in order.
+    /// The rules of `exceptionOptions`, in order.
     rules: Vec<Rule>,
-    /// What the launch says of signals.
+    /// The signal handling of the launch arguments.
     launch: SignalTable,
-    /// What the program has, once that is known.
+    /// The language runtimes of the program, once known.
     runtimes: Option<Runtimes>,
 }
 
@@ -142,19 +141,19 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
-    /// Notes what the launch says of signals.
+    /// Sets the signal handling of the launch arguments.
     pub fn set_launch_signals(&mut self, table: SignalTable) {
         self.launch = table;
     }
 
-    /// Notes what the program has; whether other filters are offered now than before.
+    /// Sets the language runtimes of the program. Returns whether that changes the offered filters.
     pub fn set_runtimes(&mut self, runtimes: Runtimes) -> bool {
         let before: Vec<&str> = self.offered().map(|filter| filter.id).collect();
         self.runtimes = Some(runtimes);
         !self.offered().map(|filter| filter.id).eq(before)
     }
 
-    /// The filters that can mean anything in the program, as far as it is known.
+    /// The filters that apply to the program; all filters while its runtimes are unknown.
     pub fn offered(&self) -> impl Iterator<Item = &'static Filter> {
         let runtimes = self.runtimes;
         FILTERS
@@ -162,7 +161,8 @@ impl Exceptions {
             .filter(move |filter| runtimes.is_none_or(|runtimes| has(runtimes, filter.id)))
     }
 
-    /// Replaces what is switched on; a filter that isn't offered, and that nothing is said of, stays as it is. For each filter and then each option a sentence where it can't be; those have no effect.
+    /// Replaces the enabled filters and the options. A filter that isn't offered keeps its state unless it is named. Returns a result for each
+    /// filter, then for each option; invalid ones have no effect.
     pub fn replace(
         &mut self,
         wanted: Vec<Wanted>,
@@ -188,9 +188,9 @@ impl Exceptions {
         self.wanted.iter().find(|wanted| wanted.id == id)
     }
 
-    /// Which exceptions stop.
+    /// The exceptions that stop the program, for the engine.
     pub fn filters(&self) -> ExceptionFilters {
-        // What is wrong with a condition was said when it was set.
+        // Errors in conditions were reported when they were set.
         let patterns = |id| self.on(id).and_then(|wanted| patterns(wanted).ok());
         let with = |filter, category, modes: &[ExceptionBreakMode]| {
             options::with_rules(filter, &self.rules, category, modes)
@@ -204,9 +204,9 @@ impl Exceptions {
             cpp_catch: patterns(CPP_CATCH),
             cpp_uncaught: cpp(patterns(CPP_UNCAUGHT), Unhandled),
             rust_panic: rust(patterns(RUST_PANIC), &[Always]),
-            // What the standard library catches at the end of a thread, the user's code hasn't caught.
+            // The standard library catches panics at the end of a thread: the user's code hasn't handled them.
             rust_uncaught: rust(patterns(RUST_UNCAUGHT), &[Unhandled, UserUnhandled]),
-            // No program handles them.
+            // A program can't handle a sanitizer report.
             sanitizers: with(
                 patterns(SANITIZERS),
                 Category::Sanitizers,
@@ -215,14 +215,14 @@ impl Exceptions {
         }
     }
 
-    /// What becomes of signals.
+    /// The handling of signals, for the engine.
     pub fn signals(&self) -> SignalTable {
         let mut table = self.launch.clone();
         if self.on(FAULTS).is_none() {
             table.faults_if_fatal();
         }
         for wanted in self.wanted.iter().filter(|wanted| wanted.id == SIGNALS) {
-            // What is wrong with it was said when it was set.
+            // Errors were reported when the filter was set.
             let _ = change(&mut table, wanted);
         }
         options::change_signals(&mut table, &self.rules);
@@ -230,7 +230,7 @@ impl Exceptions {
     }
 }
 
-/// Whether a filter can mean anything in a program with these runtimes.
+/// Whether a filter applies to a program with these runtimes.
 fn has(runtimes: Runtimes, id: &str) -> bool {
     match id {
         CPP_THROW | CPP_CATCH | CPP_UNCAUGHT => runtimes.cpp,
@@ -254,7 +254,7 @@ fn patterns(wanted: &Wanted) -> Result<Patterns, String> {
     Patterns::parse(condition(wanted).unwrap_or_default())
 }
 
-/// An empty condition is none.
+/// The condition; an empty one counts as none.
 fn condition(wanted: &Wanted) -> Option<&str> {
     let condition = wanted.condition.as_deref().map(str::trim);
     condition.filter(|condition| !condition.is_empty())

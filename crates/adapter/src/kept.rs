@@ -1,36 +1,37 @@
-//! Values of the console's, which are opened when the program has run on: what was evaluated there, and what breakpoints have written.
+//! References to values in the debug console, which can be expanded after the program has run on: results of expressions, and values in
+//! messages of logpoints.
 //!
-//! Their references are numbers of their own, above all others. The oldest are forgotten when there are many. The engine says what has become
-//! of the values themselves.
+//! Their numbers are above all other references. When there are too many, the oldest are dropped. Whether a value still exists is the engine's
+//! to say.
 
 use dapple_dap::server::{Exhausted, Failure, References};
 use dapple_engine::session::kept::KeptValue;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The first number; those below are of the suspended state.
+/// The first number. Those below are valid only until the program runs on.
 pub const FIRST: i64 = 1 << 30;
-/// The first number of what breakpoints have written.
+/// The first number of logpoint messages.
 const FIRST_LOGGED: i64 = FIRST + (1 << 29);
-/// How many values are kept: more than one request has children.
+/// The most values that are kept; more than the children in one response.
 const MOST_VALUES: usize = 20_000;
-/// How many bytes they take, about.
+/// The most bytes that they take, about.
 const MOST_BYTES: usize = 64 << 20;
-/// How many messages of breakpoints are kept.
+/// The most logpoint messages that are kept.
 const MOST_LOGGED: usize = 1000;
 
-/// What a lasting reference names.
+/// The target of a lasting reference.
 #[derive(Debug, Clone)]
 pub enum Lasting {
     /// A value with children.
     Value(KeptValue),
-    /// A message of a breakpoint's.
+    /// A logpoint message.
     Message(Rc<Logged>),
-    /// The values in one.
+    /// The values in a logpoint message.
     Values(Rc<Logged>),
 }
 
-/// A message of a breakpoint's that has values to be opened.
+/// A logpoint message with values that can be expanded.
 #[derive(Debug)]
 pub struct Logged {
     /// The message.
@@ -39,7 +40,7 @@ pub struct Logged {
     pub values: Vec<KeptValue>,
 }
 
-/// Things under numbers, the oldest of which are forgotten.
+/// A bounded table that drops its oldest entries.
 #[derive(Debug)]
 struct Table {
     references: References<(Lasting, usize)>,
@@ -60,7 +61,7 @@ impl Table {
         let reference = self.references.insert_lasting((lasting, size))?;
         self.order.push_back(reference);
         self.bytes += size;
-        // The newest stays, however large it is.
+        // The newest entry stays, however large it is.
         while self.order.len() > self.most || (self.bytes > MOST_BYTES && self.order.len() > 1) {
             let oldest = self.order.pop_front();
             let forgotten = oldest.and_then(|oldest| self.references.remove(oldest));
@@ -77,12 +78,12 @@ impl Table {
     }
 }
 
-/// All that is kept.
+/// All lasting references.
 #[derive(Debug)]
 pub struct KeptReferences {
     values: Table,
     logged: Table,
-    /// Up to which numbers all has ended, and why.
+    /// The last numbers of values and messages that are void, and why.
     ended: Option<(i64, i64, &'static str)>,
 }
 
@@ -111,7 +112,7 @@ impl KeptReferences {
         self.values.insert(Lasting::Value(value))
     }
 
-    /// Keeps what a breakpoint has written.
+    /// Keeps a logpoint message.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -119,15 +120,15 @@ impl KeptReferences {
         self.logged.insert(logged)
     }
 
-    /// Whether a number is one for what lasts.
+    /// Whether a number is that of a lasting reference.
     pub fn has_number(&self, reference: i64) -> bool {
         reference >= FIRST
     }
 
-    /// What a reference names.
+    /// The target of a reference.
     ///
     /// # Errors
-    /// Why it names nothing any more.
+    /// The target was dropped, or its program has ended.
     pub fn get(&self, reference: i64) -> Result<Lasting, Failure> {
         let (table, what) = match self.logged.references.has_number(reference) {
             true => (&self.logged, "messages of breakpoints"),
@@ -149,7 +150,7 @@ impl KeptReferences {
         })
     }
 
-    /// Forgets all: the program that it was of has ended. `why` is a sentence for those who ask.
+    /// Drops everything, because the program has ended. `why` is the error for later requests.
     pub fn end(&mut self, why: &'static str) {
         let last = |table: &Table, before: i64| table.order.back().copied().unwrap_or(before);
         let (values, logged, _) = self.ended.unwrap_or_default();

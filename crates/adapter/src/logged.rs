@@ -1,7 +1,6 @@
-//! What breakpoints write, as output.
+//! Messages of logpoints as `output` events.
 //!
-//! A breakpoint may write faster than a client takes messages in. So whatever has been written by the time the client is
-//! told goes into few messages; nothing waits for more.
+//! A logpoint may write faster than a client reads. So all messages that have arrived go into few events. No message waits for more.
 
 use crate::adapter::Adapter;
 use crate::kept::{self, Lasting};
@@ -12,14 +11,13 @@ use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
 use dapple_engine::Event;
 use dapple_engine::event::Logged;
 
-/// The most lines of one breakpoint's that are told one by one for the sake of the values in them.
+/// The most messages of one logpoint that get events of their own, for the values in them.
 const MOST_APART: usize = 16;
-/// The most lines that are collected before they are told.
+/// The most messages that are collected.
 const MOST_AT_ONCE: usize = 4096;
 
 impl Adapter {
-    /// Tells what a breakpoint wrote, together with all that was written right after it and waits in `engine` already.
-    /// Gives back the first event that is none of that.
+    /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event that is something else.
     pub fn tell_logged_at_once(
         &mut self,
         event: Event,
@@ -40,7 +38,7 @@ impl Adapter {
         next
     }
 
-    /// Tells what breakpoints wrote. What one wrote several times running is one message, unless there are values in it to be opened.
+    /// Sends logpoint messages. Consecutive messages of one logpoint become one event, unless they have values that can be expanded.
     pub fn tell_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
         let is_styled = outbox
@@ -82,7 +80,7 @@ impl Adapter {
         }
     }
 
-    /// The reference for the values that a breakpoint's line has; none, too, when the session has used up its numbers.
+    /// The reference of a message with values; `None` also if the session has used up its numbers.
     fn values_of(&mut self, logged: &Logged) -> Option<i64> {
         if logged.values.is_empty() {
             return None;

@@ -1,7 +1,6 @@
-//! The program's output as text: bytes arrive cut anywhere, the protocol carries whole characters.
+//! Decodes the program's output: chunks may end inside a character, but the protocol carries whole characters.
 //!
-//! A character cut by a chunk's end waits for its rest. Bytes that are no UTF-8 become replacement characters; nothing
-//! is dropped.
+//! An incomplete character at the end of a chunk waits for the next chunk. Invalid UTF-8 becomes replacement characters; nothing is dropped.
 
 use std::str;
 
@@ -13,7 +12,7 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// The text of everything whole so far.
+    /// Adds a chunk. Returns the text of all complete characters.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
         let whole = self.pending.len() - unfinished(&self.pending);
@@ -23,7 +22,7 @@ impl TextStream {
         text
     }
 
-    /// What is left when the stream has ended.
+    /// The remaining text at the end of the stream.
     pub fn finish(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.pending).into_owned();
         self.pending.clear();
@@ -31,7 +30,7 @@ impl TextStream {
     }
 }
 
-/// How many bytes at the end may be the beginning of a character.
+/// The number of bytes at the end that may begin a character.
 fn unfinished(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len().saturating_sub(3)..];
     (0..tail.len())

@@ -1,4 +1,4 @@
-//! How a session is served.
+//! Options of a session.
 
 use crossbeam_channel::{Receiver, never};
 use dapple_engine::debug_info::IndexCache;
@@ -8,21 +8,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a session is served.
+/// Options of a session.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// The process group of launched programs.
     pub process_group: ProcessGroup,
     /// Whether launched programs may be given this process's standard input.
     pub own_stdin: OwnStdin,
-    /// Where indexes of large programs are kept, if anywhere.
+    /// The cache for indexes of large programs; `None`: no cache.
     pub index_cache: Option<Arc<IndexCache>>,
-    /// The program, with its first arguments, that starts a debuggee in a client's terminal when it gets the path of a socket
-    /// as the last one: it calls [`dapple_engine::launcher::run`].
+    /// The command of the launcher, which starts a debuggee in a client's terminal. It gets the path of a socket as its last argument, and calls
+    /// [`dapple_engine::launcher::run`].
     pub launcher: Option<Vec<String>>,
-    /// Where programs that are compiled from a source file are kept; nowhere: none is.
+    /// The directory for programs that are compiled from a source file; `None`: source files can't be launched.
     pub programs: Option<PathBuf>,
-    /// How long a client may take to open a session for a child of the program (`followForks`: `both`); then the child runs free.
+    /// How long a client may take to open a session for a forked child (`followForks`: `both`). After that the child is let go.
     pub child_patience: Duration,
     /// Ends the session as a `disconnect` would, when its sender is dropped.
     pub shutdown: Receiver<Infallible>,
@@ -31,14 +31,14 @@ pub struct ServeOptions {
 /// What this process's standard input is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnStdin {
-    /// A launched program may have it.
+    /// Unused: a launched program may inherit it.
     Free,
-    /// It carries the protocol or belongs to several sessions.
+    /// Used for the protocol, or shared by several sessions.
     Taken,
 }
 
 impl Default for ServeOptions {
-    /// For a session on a wire.
+    /// Options of a session on a transport, without a launcher or caches.
     fn default() -> Self {
         ServeOptions {
             process_group: ProcessGroup::Own,

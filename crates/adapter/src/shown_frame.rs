@@ -1,21 +1,21 @@
-//! What the numbers of frames stand for.
+//! The targets of frame ids.
 
 use dapple_engine::frame::{Frame, FrameId};
 
-/// What is kept of a frame that the client knows by a number.
+/// What is kept of a frame that the client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownFrame {
-    /// Which one it is.
+    /// The engine's id of the frame.
     pub id: FrameId,
-    /// Something says where in a source it is.
+    /// Whether debug information gives its source position.
     pub has_source: bool,
 }
 
-// A stack may have 300,000 frames, and the answer to what lets the program run on waits until all are forgotten.
+// A stack may have 300,000 frames, and all are dropped before the response to a resuming request.
 const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
 
 impl ShownFrame {
-    /// What is kept of `frame`.
+    /// The entry for `frame`.
     pub fn of(frame: &Frame) -> ShownFrame {
         ShownFrame {
             id: frame.id,

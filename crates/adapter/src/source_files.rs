@@ -1,20 +1,19 @@
-//! Whether sources are on this machine.
+//! Checks whether source files exist on this machine.
 //!
-//! A client that steps asks for the stack after each step, and so for the same few files. Each look at the disk is a system call, so
-//! its answer is used again for a moment.
+//! A client requests the stack after each step, and so the same few files. Each check is a system call, so its result is cached briefly.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long an answer is used. A file that appears or goes is noticed after that.
+/// How long a result is used. A file that is created or removed is noticed after that.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// How many files are remembered at a time.
+/// The most cached files.
 const REMEMBERED: usize = 256;
 
-/// Files that were looked for within one moment.
+/// The cached results.
 struct Looks {
     began: Instant,
     found: HashMap<PathBuf, bool>,
@@ -27,7 +26,7 @@ thread_local! {
     });
 }
 
-/// Whether a source can be opened where the debugger runs; it may be 10 ms ago that it could.
+/// Whether a source file exists on this machine. The result may be 10 ms old.
 pub fn source_exists(path: &Path) -> bool {
     LOOKS.with_borrow_mut(|looks| looks.exists(path, Instant::now()))
 }

@@ -1,7 +1,7 @@
-//! Where sources are for the client: a program may have been built in a folder, or on a machine, that isn't here.
+//! Maps source paths between the debug information and this machine (`sourceMap`).
 //!
-//! The debug information names files as the compiler was given them. The argument `sourceMap` says which folders of those names are
-//! which here; everything the client is told of goes through it one way, and what the client names the other.
+//! The debug information has the paths of the machine that built the program. Paths for the client are mapped to this machine, and paths from
+//! the client are mapped back.
 
 use crate::argument_values::{path, string, wrong};
 use crate::source_files::source_exists;
@@ -13,17 +13,17 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders of the debug information with what they are here; nothing, where their sources are not to be looked for.
+/// Pairs of folders: in the debug information, and on this machine. `None`: sources in the folder are not looked for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct SourceMap {
     folders: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 impl SourceMap {
-    /// Reads `{"/build": "/home/me/project", "/rustc": null}`, or `[["/build", "/home/me/project"]]` as lldb-dap has it.
+    /// Reads `{"/build": "/home/me/project", "/rustc": null}`, or `[["/build", "/home/me/project"]]` as in lldb-dap.
     ///
     /// # Errors
-    /// A sentence that names the entry.
+    /// A message that names the invalid entry.
     pub fn read(name: &str, value: &Value) -> Result<SourceMap, String> {
         let expected = "an object from folders of the debug information to folders here";
         let mut map = SourceMap::default();
@@ -68,7 +68,7 @@ impl SourceMap {
         Ok(())
     }
 
-    /// What a file of the debug information is here.
+    /// The path on this machine of a file in the debug information.
     pub fn here<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
         match self.mapped(file) {
             Some((from, Some(to))) => moved(file, from, to),
@@ -76,7 +76,7 @@ impl SourceMap {
         }
     }
 
-    /// What the debug information calls a file of the client's.
+    /// The path in the debug information of a file on this machine.
     pub fn in_debuggee<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
         let folders = self.folders.iter();
         let folders = folders.filter_map(|(from, to)| Some((to.as_deref()?, from)));
@@ -86,8 +86,8 @@ impl SourceMap {
         }
     }
 
-    /// Where a file of the debug information is here, and whether it can be opened there. Where none of the folders is on this
-    /// machine, the client is on another: what is in them only the client knows.
+    /// The path on this machine of a file in the debug information, and whether it can be opened. If none of the mapped folders exists here, the
+    /// client is on another machine, and the file is taken to exist there.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let here = self.here(file).into_owned();
         let exists = match self.mapped(file) {
@@ -103,8 +103,8 @@ impl SourceMap {
         here.any(Path::is_dir)
     }
 
-    /// The folder that counts for a file of the debug information, and what is here for it. Of several for one folder, the
-    /// first that has the file; where none has, the last.
+    /// The mapping that applies to a file in the debug information. Of several for the same folder, the first whose target has the file wins, else
+    /// the last.
     fn mapped(&self, file: &Path) -> Option<(&Path, Option<&Path>)> {
         let folders = self.folders.iter();
         let (from, last) = longest(file, folders.map(|(from, to)| (&**from, to.as_deref())))?;
@@ -117,14 +117,14 @@ impl SourceMap {
         Some((from, found.or(last)))
     }
 
-    /// A file of the debug information, as the client is told of it.
+    /// A file in the debug information as a source in the protocol.
     pub fn source(&self, file: &Path, client: &ClientConventions) -> Source {
         let (here, exists) = self.locate(file);
         to_dap::source(&here, exists, client)
     }
 
-    /// A file in a client's list of sources, with the MD5 of what was compiled, where that is known; before it, whether it is behind the
-    /// user's own. `None`: one that no folder is known of, or without a name.
+    /// A file as an entry of `loadedSources`, with the MD5 of the compiled file if known. The boolean says whether it is listed after the user's own
+    /// files. `None`: a file without a known folder or name.
     pub fn listed(
         &self,
         file: &Path,
@@ -141,13 +141,13 @@ impl SourceMap {
     }
 }
 
-/// A folder's path without what stands for nothing. All of a relative one may.
+/// A folder without `.` components. A relative one may become empty.
 fn plain(folder: &Path) -> PathBuf {
     let parts = folder.components();
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The longest of the folders that a file is in, with what stands beside it.
+/// The longest of the folders that contain a file, with its other half.
 fn longest<'m, T>(
     file: &Path,
     folders: impl Iterator<Item = (&'m Path, T)>,
@@ -161,7 +161,7 @@ fn longest<'m, T>(
         .max_by_key(|(folder, _)| folder.components().count())
 }
 
-/// A file of one folder in another.
+/// Moves a file from one folder to another.
 fn moved<'p>(file: &'p Path, from: &Path, to: &Path) -> Cow<'p, Path> {
     match file.strip_prefix(from) {
         Ok(rest) => Cow::Owned(to.join(rest)),

@@ -1,25 +1,26 @@
-//! Colours in what a client shows, where it takes them (`supportsANSIStyling`): of variables' values and our own sentences, no other field may have any.
+//! ANSI colours in values of variables and messages of the debugger, for clients that support them (`supportsANSIStyling`). The protocol allows
+//! them in no other fields.
 //!
-//! A value's line is read again for its parts: texts, numbers, names of types and variants, reasons in angle brackets. What the
-//! program holds can't colour anything: its control characters are written as escapes. A line that can't be told apart rightly, as one of the user's own
-//! presentation, has at worst other colours.
+//! The rendered value is split again into its parts: strings, numbers, names of types and variants, reasons in angle brackets. The program can't
+//! inject colours, because control characters in its strings are escaped. A value that is split wrongly, such as one of a Natvis file, only gets
+//! other colours.
 
 use crate::clients;
 use dapple_dap::types::InitializeRequestArguments;
 
-/// What a part of a value's line is.
+/// A kind of part of a rendered value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Text,
     Number,
     /// A type, a variant or a named constant.
     Name,
-    /// What is said in place of a value, and what is left out.
+    /// A reason in place of a value, or an ellipsis.
     Aside,
 }
 
 impl Part {
-    /// The colour, by its number in ECMA-48's SGR.
+    /// The parameter of the SGR sequence (ECMA-48).
     fn code(self) -> &'static str {
         match self {
             Part::Text => "32",
@@ -32,18 +33,18 @@ impl Part {
 
 const WARNING: &str = "33";
 
-/// Whether a client takes colours.
+/// Whether a client supports colours.
 pub fn is_wanted(client: &InitializeRequestArguments) -> bool {
     client.supports_ansi_styling == Some(true)
 }
 
-/// Whether a client's variables are to have colours. VS Code's are not: its views show them, but in inline values, in what is copied and
-/// to screen readers the escapes are letters. It has colours of its own for plain numbers and texts.
+/// Whether variables get colours. Not in VS Code: it shows the escapes as letters in inline values, in copied text and to screen readers, and
+/// has its own colours for numbers and strings.
 pub fn is_wanted_in_values(client: &InitializeRequestArguments) -> bool {
     is_wanted(client) && !clients::is_vscode(client)
 }
 
-/// A value's line with its parts in colours.
+/// A rendered value with colours.
 pub fn value(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut before = None;
@@ -65,7 +66,7 @@ pub fn value(text: &str) -> String {
     out
 }
 
-/// A sentence of ours. It may have names and values in it.
+/// A message of the debugger, which may contain names and values, with colours.
 pub fn sentence(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     match text.strip_prefix("warning:") {
@@ -78,7 +79,7 @@ pub fn sentence(text: &str) -> String {
     out
 }
 
-/// What was meant by a text that a client made of a coloured one.
+/// Removes colours from a text that a client sends back.
 pub fn without(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -105,7 +106,7 @@ fn paint(out: &mut String, code: &str, text: &str) {
     out.push_str("\x1b[0m");
 }
 
-/// Text in which nothing drives a terminal.
+/// Appends text without control characters.
 fn push_plain(out: &mut String, text: &str) {
     if !text.contains(char::is_control) {
         return out.push_str(text);
@@ -119,7 +120,7 @@ fn push_plain(out: &mut String, text: &str) {
     }
 }
 
-/// The part that a text begins with, and its length in bytes. `before` is the character in front of it.
+/// The part at the beginning of a text, and its length in bytes. `before` is the preceding character.
 fn part_at(text: &str, before: Option<char>) -> Option<(usize, Part)> {
     let begins = !before.is_some_and(is_of_word);
     let first = text.chars().next()?;
@@ -144,7 +145,7 @@ fn word_end(text: &str) -> usize {
     text.find(|c| !is_of_word(c)).unwrap_or(text.len())
 }
 
-/// Where a quoted text ends.
+/// The end of a quoted string.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut inside = text.char_indices().skip(1);
     while let Some((at, c)) = inside.next() {
@@ -157,14 +158,14 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Where a character's literal ends; a lifetime is none.
+/// The end of a character literal; `None` for a lifetime.
 fn character(text: &str) -> Option<usize> {
     let end = quoted(text, '\'')?;
     let inside = &text[1..end - 1];
     (inside.starts_with('\\') || inside.chars().count() == 1).then_some(end)
 }
 
-/// Where a reason ends. A type's arguments begin with no sentence.
+/// The end of a reason in angle brackets; `None` for the arguments of a type.
 fn reason(text: &str) -> Option<usize> {
     if !text[1..].starts_with(|c: char| c.is_lowercase() || c == '`') {
         return None;
@@ -183,7 +184,7 @@ fn reason(text: &str) -> Option<usize> {
     None
 }
 
-/// Where a number ends, with its sign, decimals and exponent. A range's dots are not its own.
+/// The end of a number with sign, decimals and exponent. The dots of a range are not part of it.
 fn number(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let start = text.len() - digits.len();
@@ -205,7 +206,7 @@ fn number(text: &str) -> Option<usize> {
     (start + 1..).find(|at| !goes_on(*at))
 }
 
-/// A word that is a part: a constant, or a path whose last name is a type's, a variant's or an enumerator's and no field's.
+/// A word that gets a colour: a constant, or a path that ends in the name of a type, variant or enumerator, but not of a field.
 fn word(text: &str) -> Option<(usize, Part)> {
     let mut end = word_end(text);
     let mut last = 0;
@@ -230,7 +231,7 @@ fn word(text: &str) -> Option<(usize, Part)> {
 mod tests {
     use super::*;
 
-    /// As the colours say: `text` in quotes, `#` numbers, `@` names, `~` asides.
+    /// Marks the colours in text: `text` in quotes, `#` numbers, `@` names, `~` asides.
     fn marked(text: &str) -> String {
         let mut out = value(text);
         for (code, sign) in [("32", "T"), ("36", "#"), ("35", "@"), ("2", "~")] {

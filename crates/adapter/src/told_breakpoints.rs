@@ -1,4 +1,4 @@
-//! Breakpoints as the client is told of them: where they are in sources that can be opened.
+//! Breakpoints in the form of the protocol, with sources that the client can open.
 
 use crate::adapter::Adapter;
 use crate::to_dap;
@@ -7,7 +7,7 @@ use dapple_dap::types::{Breakpoint, BreakpointEvent, BreakpointEventBody, Breakp
 use dapple_engine::session::{Asked, BreakpointState, Resolution};
 
 impl Adapter {
-    /// A breakpoint that is told with the source that it is in, by the debug information.
+    /// A breakpoint with its source from the debug information.
     pub fn located(
         &mut self,
         state: &BreakpointState,
@@ -32,7 +32,7 @@ impl Adapter {
         shown
     }
 
-    /// Tells that a breakpoint has moved, been found or lost.
+    /// Reports that a breakpoint was moved, resolved or lost.
     pub fn tell_breakpoint(
         &mut self,
         state: &BreakpointState,
@@ -53,7 +53,7 @@ impl Adapter {
         outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, shown));
     }
 
-    /// A breakpoint on a function or an instruction, where it is: on a line of disassembly if it was asked for there, or in its source.
+    /// A function or instruction breakpoint with its place: on the line of disassembly where it was set, else in its source.
     pub fn placed(
         &mut self,
         state: &BreakpointState,

@@ -1,4 +1,4 @@
-//! Values of arguments, once their shape is known to be right: what is read out of them, and what can still be wrong.
+//! Reads the values of arguments whose shape was checked. Values can still be invalid in other ways.
 
 pub mod shape;
 pub mod unknown;
@@ -16,16 +16,16 @@ use words::split_words;
 /// A change to the program's environment; `None` removes the variable.
 pub type Variable = (OsString, Option<OsString>);
 
-/// What is said of an argument of the wrong type.
+/// The error for an argument of the wrong type.
 pub fn wrong(name: &str, expected: &str, value: &Value) -> String {
     let got = Type::of(value).name();
     format!("`{name}` must be {expected}, not {got}")
 }
 
-/// A text.
+/// A string.
 ///
 /// # Errors
-/// It is none, or none that the system takes.
+/// The value is no string, or has a NUL character.
 pub fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
     let text = value
         .as_str()
@@ -34,10 +34,10 @@ pub fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str, String> {
     Ok(text)
 }
 
-/// Refuses what the system's calls can't take.
+/// Refuses NUL characters, which system calls can't take.
 ///
 /// # Errors
-/// There is such a character.
+/// The text has a NUL character.
 pub fn no_nul(name: &str, text: &str) -> Result<(), String> {
     match text.contains('\0') {
         true => Err(format!("`{name}` contains a NUL character")),
@@ -45,20 +45,20 @@ pub fn no_nul(name: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// A truth value.
+/// A boolean.
 ///
 /// # Errors
-/// It is none.
+/// The value is no boolean.
 pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
     value
         .as_bool()
         .ok_or_else(|| wrong(name, "true or false", value))
 }
 
-/// A path, from the user's own folder if it says so; `None` where nothing is named.
+/// A path; `~/` is the user's home directory. `None` for an empty string.
 ///
 /// # Errors
-/// It is no text, or the user's folder isn't known.
+/// The value is no string, or the home directory isn't known.
 pub fn path(name: &str, value: &Value) -> Result<Option<PathBuf>, String> {
     let text = string(name, value)?;
     if text.is_empty() {
@@ -87,7 +87,7 @@ pub fn paths(name: &str, value: &Value) -> Result<Vec<PathBuf>, String> {
     paths.flatten().collect()
 }
 
-/// The items of a list with their places, or the value itself.
+/// The items of a list, each with its index in its label; or the value itself.
 fn labelled<'a>(
     name: &str,
     value: &'a Value,
@@ -178,7 +178,7 @@ fn variable_name(label: &str, name: &str) -> Result<(), String> {
 /// A list of patterns of functions and files.
 ///
 /// # Errors
-/// One that is none.
+/// A pattern is invalid.
 pub fn skip(name: &str, value: &Value) -> Result<SkipList, String> {
     let mut patterns = Vec::new();
     for (label, item) in labelled(name, value) {
@@ -189,10 +189,10 @@ pub fn skip(name: &str, value: &Value) -> Result<SkipList, String> {
     SkipList::parse(patterns).map_err(|error| format!("`{name}`: {error}"))
 }
 
-/// `"SIGUSR1, SIGCHLD:nopass"`, or the same as an array, or an object from names to what becomes of them.
+/// `"SIGUSR1, SIGCHLD:nopass"`, the same as an array, or an object from names to actions.
 ///
 /// # Errors
-/// No signal's name, or nothing that can become of one.
+/// A signal or an action is unknown.
 pub fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
     let mut table = SignalTable::default();
     let mut change = |label: &str, list: &str| {
@@ -215,7 +215,7 @@ pub fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
     Ok(table)
 }
 
-/// Where its input comes from: `"null"`, `"console"`, `"inherit"`, `"FILE"`.
+/// The standard input: `"null"`, `"console"`, `"inherit"` or `"FILE"`.
 ///
 /// # Errors
 /// As [`path`].
@@ -256,18 +256,18 @@ fn sink_of(name: &str, fields: &Map<String, Value>) -> Result<Sink, String> {
     })
 }
 
-/// A path that has to be there.
+/// A path that must not be empty.
 ///
 /// # Errors
-/// It is not.
+/// As [`path`], or the path is empty.
 pub fn file(name: &str, value: &Value) -> Result<PathBuf, String> {
     path(name, value)?.ok_or_else(|| format!("`{name}` is empty: it names no file"))
 }
 
-/// A number, or a text with one, as clients with a process picker send it.
+/// A process id, as a number or a string: clients with a process picker send a string.
 ///
 /// # Errors
-/// No process can have it.
+/// The value can't be a process id.
 pub fn process_id(name: &str, value: &Value) -> Result<i32, String> {
     let number = match value {
         Value::String(text) => text.trim().parse::<i64>().ok(),

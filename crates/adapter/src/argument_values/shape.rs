@@ -1,11 +1,11 @@
-//! What an argument's value may look like: one description for the check of what a client sends, for the schema and for the page.
+//! The shape of an argument's value: one description for the check of values, the JSON schema and the documentation.
 
 use super::unknown::{self, Unknown};
 use super::{no_nul, wrong};
 use serde_json::Value;
 use std::path::Path;
 
-/// What values are allowed.
+/// The shape of a value.
 #[derive(Debug)]
 pub enum Shape {
     /// `true` or `false`.
@@ -18,27 +18,27 @@ pub enum Shape {
     Null,
     /// Any text.
     Text,
-    /// A file or a folder. `~/` is the user's.
+    /// A file or directory. `~/` is the user's home directory.
     Path,
-    /// One of these.
+    /// One of these words.
     Word(&'static [Word]),
-    /// One of these, or a path.
+    /// One of these words, or a path.
     PathOr(&'static [Word]),
-    /// Any number of these.
+    /// An array of any length.
     List(&'static Shape),
-    /// Two of these.
+    /// An array of two items.
     Pair(&'static Shape),
-    /// Names, each with one of these.
+    /// An object with any names.
     Map(&'static Shape),
-    /// These fields.
+    /// An object with these fields.
     Object(&'static [Field]),
-    /// One of these, which are of different types of JSON.
+    /// One of these shapes, which have different JSON types.
     Any(&'static [Shape]),
-    /// The same, as it is called in front of users.
+    /// A shape with a name for users.
     Called(&'static str, &'static Shape),
 }
 
-/// A text with a meaning.
+/// A string with a meaning.
 #[derive(Debug)]
 pub struct Word {
     /// As it is written.
@@ -54,13 +54,13 @@ pub struct Field {
     pub name: &'static str,
     /// Its value.
     pub shape: Shape,
-    /// Whether it has to be there.
+    /// Whether it is required.
     pub required: bool,
     /// In half a sentence.
     pub meaning: &'static str,
 }
 
-/// A type of JSON.
+/// A JSON type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `null`
@@ -78,7 +78,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// A value's.
+    /// The type of a value.
     pub fn of(value: &Value) -> Type {
         match value {
             Value::Null => Type::Null,
@@ -90,7 +90,7 @@ impl Type {
         }
     }
 
-    /// With its article.
+    /// The name with its article.
     pub fn name(self) -> &'static str {
         match self {
             Type::Null => "null",
@@ -104,7 +104,7 @@ impl Type {
 }
 
 impl Shape {
-    /// The types of JSON that have such values.
+    /// The JSON types of such values.
     pub fn types(&self) -> Vec<Type> {
         match self {
             Shape::Boolean => vec![Type::Boolean],
@@ -118,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// What it must be, in words: "a string or an array of strings".
+    /// The shape in words: "a string or an array of strings".
     pub fn phrase(&self) -> String {
         match self {
             Shape::Boolean => "true or false".into(),
@@ -144,10 +144,10 @@ impl Shape {
         }
     }
 
-    /// Holds a value against the shape. `at` is the argument's name, and where in it; what isn't wrong, but does nothing, is a warning.
+    /// Checks a value against the shape. `at` is the argument's name with the path inside it. Ignored fields get warnings.
     ///
     /// # Errors
-    /// A sentence that names the place and says what it should be.
+    /// A message that names the place and says what it should be.
     pub fn check(&self, at: &str, value: &Value, warnings: &mut Vec<String>) -> Result<(), String> {
         if !self.types().contains(&Type::of(value)) {
             return Err(wrong(at, &self.phrase(), value));
@@ -252,7 +252,7 @@ fn check_fields(
     }
 }
 
-/// A path in which something was to be filled in leads nowhere, or to the wrong place.
+/// Refuses a path with a variable that the client should have expanded, or with another user's home directory (`~user`), unless it exists.
 fn check_path(at: &str, text: &str) -> Result<(), String> {
     no_nul(at, text)?;
     let as_it_is = || Path::new(text).exists();
@@ -273,7 +273,7 @@ fn check_path(at: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Variables of VS Code's, as other clients know some of them.
+/// The variables of VS Code. Other clients know some of them.
 const VARIABLES: [&str; 12] = [
     "workspaceFolder",
     "workspaceRoot",
@@ -289,7 +289,7 @@ const VARIABLES: [&str; 12] = [
     "input:",
 ];
 
-/// A variable of an editor's that is still written out. Others, `${HOME}`, may be meant for a shell.
+/// An editor's variable that was not expanded. Others, such as `${HOME}`, may be meant for a shell.
 fn unexpanded(text: &str) -> Option<&str> {
     text.match_indices("${").find_map(|(start, _)| {
         let rest = text.get(start + 2..)?;

@@ -1,19 +1,19 @@
-//! Names that are not known: the nearest that is.
+//! Warnings about unknown names, with the nearest known name.
 
-/// A name that is not known.
+/// An unknown name.
 pub struct Unknown<'a> {
-    /// Of which object it is a field, if it is no argument itself.
+    /// The object that it is a field of; `None` for an argument.
     pub inside: Option<&'a str>,
     /// As it was written.
     pub name: &'a str,
-    /// Those that are known there.
+    /// The known names there.
     pub known: &'a [&'a str],
 }
 
-/// Longer names are near to none.
+/// The longest name that is compared with known ones.
 const LONGEST: usize = 100;
 
-/// What is said of it.
+/// The warning.
 pub fn warning(unknown: &Unknown<'_>) -> String {
     let whole = |name: &str| match unknown.inside {
         Some(object) => format!("{object}.{name}"),
@@ -29,7 +29,7 @@ pub fn warning(unknown: &Unknown<'_>) -> String {
     }
 }
 
-/// The known name that `name` is most likely meant to be.
+/// The known name that is nearest to `name`.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;

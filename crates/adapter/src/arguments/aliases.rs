@@ -1,4 +1,4 @@
-//! Names by which other debuggers call what is here, too: they work, so that a configuration need not be rewritten to be tried.
+//! Other debuggers' names for arguments, so that their configurations work without changes.
 
 use super::given::Given;
 use super::launch::Console;
@@ -8,19 +8,19 @@ use crate::argument_values::{boolean, file, named_variables, process_id, string}
 use crate::source_map::SourceMap;
 use serde_json::{Value, json};
 
-/// Another debugger's name for an argument of ours.
+/// The origin of an alias: `of` is Dapple's argument, `from` the other debugger.
 const fn alias(of: &'static str, from: &'static str) -> Origin {
     Origin::Alias { of, from }
 }
 
-/// The folder of names that the debug information gives without one.
+/// Maps relative paths in the debug information to a folder.
 const RELATIVE: fn(&mut Given, &str, &Value) -> Result<(), String> = |given, name, value| {
     let folder = file(name, value)?;
     given.common.source_map = SourceMap::read(name, &json!([[".", folder]]))?;
     Ok(())
 };
 
-/// All of them.
+/// All aliases.
 pub const ALIASES: &[Row] = &[
     Row {
         name: "terminal",

@@ -1,4 +1,4 @@
-//! What `attach` asked for: which process.
+//! The arguments of `attach`.
 
 use super::Start;
 use super::given::{Common, Given};
@@ -6,30 +6,30 @@ use dapple_dap::message::Raw;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The argument that says where a session holds the process; for our own reading.
+/// The internal argument with the socket of the session that hands over a forked child.
 pub const HANDED_OVER: &str = "_handedOver";
 
-/// A process, and how it is debugged.
+/// The arguments of `attach`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AttachArguments {
-    /// What is not for `attach` alone.
+    /// The arguments shared with `launch`.
     pub common: Common,
     /// The process.
     pub target: Target,
-    /// Where a session waits that holds the process.
+    /// The socket of the session that hands over the process, for a forked child.
     pub handed_over: Option<PathBuf>,
 }
 
-/// Which process is meant.
+/// What to attach to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The one with this id.
+    /// The process with this id.
     Pid(i32),
-    /// The one of this name or path that runs.
+    /// The running process with this name or path.
     Named(String),
-    /// The next of this name or path that starts.
+    /// The next process with this name or path that starts.
     Next(String),
-    /// One that has ended, and left this.
+    /// A core file.
     Core {
         /// The core file.
         core: PathBuf,
@@ -39,10 +39,10 @@ pub enum Target {
 }
 
 impl AttachArguments {
-    /// Reads the arguments other than those that the protocol itself names.
+    /// Reads the arguments that the protocol leaves to the adapter.
     ///
     /// # Errors
-    /// A sentence that names the argument and says what it should be.
+    /// A message that names the argument and says what it should be.
     pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<AttachArguments, String> {
         let given =
             Given::read(Start::Attach, arguments).map_err(|error| format!("attach: {error}"))?;
@@ -116,7 +116,7 @@ mod tests {
     fn a_wrong_argument_is_named_with_what_was_expected() {
         for (arguments, part) in [
             (json!({}), "attach: which process? give `pid`"),
-            // What the configuration is called.
+            // The name of the configuration.
             (
                 json!({"name": "server"}),
                 "attach: which process? give `pid`",

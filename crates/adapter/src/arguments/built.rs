@@ -1,4 +1,4 @@
-//! What the arguments look like that say what is built first.
+//! The shapes of the arguments about builds.
 
 use crate::argument_values::shape::{Field, Shape, Word};
 
@@ -13,7 +13,7 @@ pub const VARIABLES: Shape = Shape::Any(&[
     Shape::List(&Shape::Text),
 ]);
 
-/// What cargo builds programs of.
+/// The kinds of cargo targets that are programs.
 const KINDS: &[Word] = &[
     Word {
         word: "bin",

@@ -1,4 +1,4 @@
-//! What `launch` or `attach` says of how functions of the program are called for expressions.
+//! The arguments about inferior calls in expressions.
 
 use crate::argument_values::string;
 use dapple_engine::calls::{CallOptions, CallThreads};
@@ -8,12 +8,12 @@ use std::time::Duration;
 /// The longest time a call may take, in seconds.
 const LONGEST: f64 = 86_400.0;
 
-/// What `launch` or `attach` said of calls.
+/// Settings of inferior calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallSettings {
-    /// How long each may take.
+    /// The time limit of each call.
     pub time_limit: Duration,
-    /// Who runs meanwhile.
+    /// Which threads run during a call.
     pub threads: CallThreads,
 }
 
@@ -28,10 +28,10 @@ impl Default for CallSettings {
 }
 
 impl CallSettings {
-    /// Takes `callTimeout`.
+    /// Reads `callTimeout`.
     ///
     /// # Errors
-    /// A sentence that names it and says what it should be.
+    /// A message that names the argument and says what it should be.
     pub fn read_time_limit(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
         let seconds = seconds.ok_or_else(|| {
@@ -41,10 +41,10 @@ impl CallSettings {
         Ok(())
     }
 
-    /// Takes `callThreads`.
+    /// Reads `callThreads`.
     ///
     /// # Errors
-    /// It is no text.
+    /// The value is no string.
     pub fn read_threads(&mut self, name: &str, value: &Value) -> Result<(), String> {
         self.threads = match string(name, value)? {
             "all" => CallThreads::All,

@@ -1,4 +1,4 @@
-//! What the arguments of one request say, row by row of the table.
+//! The arguments of one request, read by the rows of the table.
 
 use super::launch::Console;
 use super::row::Row;
@@ -21,44 +21,44 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How many sentences are said of what does nothing.
+/// The most warnings about ignored arguments.
 const MOST_WARNINGS: usize = 30;
 
-/// Ours for what a process has left.
+/// Dapple's argument for a core file.
 const CORE: &str = "coreFile";
-/// What stands in `program` where another debugger (CodeLLDB) puts what its `cargo` has built.
+/// The placeholder in `program` that CodeLLDB replaces by the program that its `cargo` argument has built.
 const BUILT_BY_CARGO: &str = "${cargo:program}";
 
-/// What is asked for, before it is known to be enough.
+/// The arguments as read, before they are checked for completeness.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// What is for both requests.
+    /// The arguments of both requests.
     pub common: Common,
-    /// The executable, or its name.
+    /// The executable, by its path or name.
     pub program: Option<PathBuf>,
-    /// What cargo is to build.
+    /// The `cargo` argument.
     pub cargo: Option<CargoPlan>,
-    /// What builds it.
+    /// The `build` argument.
     pub build: Option<CommandPlan>,
-    /// How it is started.
+    /// How the program is started.
     pub options: LaunchOptions,
-    /// Where its terminal is.
+    /// Where the program's terminal is.
     pub console: Console,
-    /// A file of variables.
+    /// A file of environment variables.
     pub env_file: Option<PathBuf>,
-    /// Variables, which come after the file's.
+    /// Environment variables, which override those of the file.
     pub variables: Vec<Variable>,
-    /// The process.
+    /// The id of the process.
     pub pid: Option<i32>,
-    /// The next process is meant.
+    /// Wait for the next process to start.
     pub wait_for: bool,
-    /// What a process has left.
+    /// The core file.
     pub core: Option<PathBuf>,
-    /// Where a session waits that holds the process.
+    /// The socket of the session that hands over the process.
     pub handed_over: Option<PathBuf>,
 }
 
-/// What is for a program however it is come by.
+/// The arguments that `launch` and `attach` share.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Common {
     /// Stop at the program's first instruction, or hold the process where it is.
@@ -67,32 +67,32 @@ pub struct Common {
     pub stop_at_main: bool,
     /// Ask debuginfod servers.
     pub debuginfod: bool,
-    /// Code that steps don't enter.
+    /// Patterns of code that steps don't enter.
     pub skip: SkipList,
-    /// Where the sources are.
+    /// The mapping of source folders.
     pub source_map: SourceMap,
-    /// The user's own presentation of types: Natvis files.
+    /// The user's Natvis files.
     pub visualizers: Vec<PathBuf>,
-    /// A plain pointer shows its address, and not what it points to.
+    /// Show only the address of a plain pointer, without its pointee.
     pub addresses_only: bool,
-    /// How functions are called for expressions.
+    /// Settings of inferior calls in expressions.
     pub calls: CallSettings,
-    /// Arguments, locals and what was returned are a scope each.
+    /// Show arguments, locals and the return value as separate scopes.
     pub separate_scopes: bool,
-    /// Which frames get a disassembly as their source.
+    /// Which frames have a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
     /// How the program is asked to end.
     pub shutdown: Shutdown,
-    /// What becomes of signals, before the client's filters say more.
+    /// The handling of signals, which the client's filters extend.
     pub signals: SignalTable,
-    /// What becomes of its children.
+    /// Which process is debugged after a fork.
     pub follow_forks: FollowForks,
-    /// Sentences for the user: what was not understood and is ignored.
+    /// Messages for the user about ignored arguments.
     pub warnings: Vec<String>,
 }
 
 impl Common {
-    /// Says whose the warnings are, and not without end.
+    /// Prefixes the warnings with the request's name, and bounds their number.
     fn sign_warnings(&mut self, start: Start) {
         let more = self.warnings.len().saturating_sub(MOST_WARNINGS);
         self.warnings.truncate(MOST_WARNINGS);
@@ -105,7 +105,7 @@ impl Common {
         }
     }
 
-    /// Why it can't be begun, with what was not understood: that may be what is missing, misspelt.
+    /// An error with the warnings behind it: a missing argument may be a misspelt one.
     pub fn with_warnings(&self, sentence: &str) -> String {
         let mut lines = vec![sentence];
         lines.extend(self.warnings.iter().map(String::as_str));
@@ -114,15 +114,15 @@ impl Common {
 }
 
 impl Given {
-    /// Reads a request's arguments other than those that the protocol itself names.
+    /// Reads the arguments that the protocol leaves to the adapter.
     ///
     /// # Errors
-    /// A sentence that names the argument and says what it should be.
+    /// A message that names the argument and says what it should be.
     pub fn read(start: Start, arguments: &BTreeMap<String, Raw>) -> Result<Given, String> {
         let mut values = BTreeMap::new();
         for (name, raw) in arguments {
             let value: Value = raw.decode().map_err(|error| format!("`{name}`: {error}"))?;
-            // As if it weren't there: clients fill in what they have nothing for.
+            // `null` counts as missing: some clients send it for arguments that the user hasn't given.
             if !value.is_null() {
                 values.insert(name.as_str(), value);
             }
@@ -148,7 +148,7 @@ impl Given {
             }
         }
         for (name, value) in values {
-            // Better nothing than a second run of what has crashed.
+            // An error, because a launch would run the crashed program again.
             if start == Start::Launch
                 && !is_empty(&value)
                 && table::rows(Start::Attach).any(|row| row.name == name && row.meant() == CORE)
@@ -171,13 +171,13 @@ impl Given {
         (row.read)(self, row.name, value)
     }
 
-    /// Says what does nothing.
+    /// Adds a warning about something ignored.
     pub fn warn(&mut self, sentence: String) {
         self.common.warnings.push(sentence);
     }
 }
 
-/// What is said of an argument that no row of the request's takes; nothing, if it is the client's own.
+/// The warning about an argument that the request doesn't take; `None` for arguments of the client itself.
 fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     if name.starts_with('_') || CLIENTS_OWN.contains(&name) {
         return None;
@@ -201,7 +201,7 @@ fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     }))
 }
 
-/// Whether nothing is said by a value, as templates have it.
+/// Whether a value is empty, as in templates.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty(),
@@ -212,7 +212,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Whether an argument is for all processes of a program, so that a child's session gets it, too: what is for both requests is.
+/// Whether sessions of forked children inherit an argument: those of both requests are inherited.
 pub fn goes_for_children(name: &str) -> bool {
     table::rows(Start::Launch).any(|row| row.name == name && row.is_common())
 }

@@ -1,4 +1,4 @@
-//! What `launch` asked for.
+//! The arguments of `launch`.
 
 use super::Start;
 use super::given::{Common, Given};
@@ -10,38 +10,38 @@ use dapple_engine::launch::LaunchOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A program, and how to start it.
+/// The arguments of `launch`.
 #[derive(Debug, Default)]
 pub struct LaunchArguments {
-    /// What is not for `launch` alone.
+    /// The arguments shared with `attach`.
     pub common: Common,
     /// The program and how to start it.
     pub options: LaunchOptions,
-    /// Where its terminal is, if it gets the client's.
+    /// Where the program's terminal is.
     pub console: Console,
-    /// What is built first.
+    /// The builds to run first.
     pub plans: Vec<Plan>,
 }
 
-/// Where the program reads and writes.
+/// Where the program's terminal is (`console`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Console {
-    /// As `stdin`, `stdout`, `stderr` and `pty` say.
+    /// No terminal of the client: `stdin`, `stdout`, `stderr` and `pty` apply.
     #[default]
     Internal,
     /// In a terminal inside the client.
     Integrated,
-    /// In a terminal of its own.
+    /// In a terminal window of its own.
     External,
-    /// In a terminal inside the client, if it has any.
+    /// In a terminal inside the client, if the client has one.
     IfThere,
 }
 
 impl LaunchArguments {
-    /// Reads the arguments other than those that the protocol itself names.
+    /// Reads the arguments that the protocol leaves to the adapter.
     ///
     /// # Errors
-    /// A sentence that names the argument and says what it should be.
+    /// A message that names the argument and says what it should be.
     pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<LaunchArguments, String> {
         let given =
             Given::read(Start::Launch, arguments).map_err(|error| format!("launch: {error}"))?;
@@ -57,7 +57,7 @@ impl LaunchArguments {
             Some(file) => variables_of(&file).map_err(|error| format!("launch: {error}"))?,
             None => Vec::new(),
         };
-        // What stands in the configuration itself comes after what its file says, and so wins.
+        // Variables in the configuration override those of its file.
         env.extend(given.variables);
         let common = given.common;
         Ok(LaunchArguments {
@@ -74,8 +74,7 @@ impl LaunchArguments {
     }
 }
 
-/// The program, also by a path from the working directory that it is to have, as people write it who think of that. What
-/// is there from the debugger's own comes first.
+/// The path of the program. A relative path is looked for in the debugger's working directory, then in the program's.
 fn found(program: PathBuf, cwd: Option<&Path>) -> PathBuf {
     let there = cwd.map(|cwd| cwd.join(&program));
     match there {

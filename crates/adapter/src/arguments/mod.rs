@@ -1,9 +1,8 @@
-//! The arguments of `launch` and `attach`: what there is, what each means, and a sentence for each that is wrong.
+//! The arguments of `launch` and `attach`, which the protocol leaves to the adapter.
 //!
-//! They are the adapter's own (the protocol leaves them open), so they come as JSON. `table` is the one list: what is read goes through its
-//! rows, and the [`schema`], the [`page`] for users and what editors offer are made of them. A value is first held against its row's
-//! `shape`, so that whoever takes it finds what the shape says. A misspelt name would silently do nothing; each unknown one gets a warning
-//! with the nearest known (`unknown`).
+//! `table` is the only list of arguments. Its rows read the values, and the [`schema`], the [`page`] for users and the suggestions of editors
+//! are generated from it. A value is checked against the `shape` of its row before it is read. An unknown name gets a warning with the nearest
+//! known name (`unknown`), because a misspelt argument would silently do nothing.
 
 mod aliases;
 mod attach;
@@ -33,12 +32,12 @@ use dapple_dap::message::Raw;
 use given::Given;
 use std::collections::BTreeMap;
 
-/// What a request is called, and which rows of the table are for it.
+/// A request that starts a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Of a program.
+    /// `launch`: starts a program.
     Launch,
-    /// To a process, or what it has left.
+    /// `attach`: attaches to a process or opens a core file.
     Attach,
 }
 
@@ -51,7 +50,7 @@ impl Start {
         }
     }
 
-    /// The other.
+    /// The other request.
     fn other(self) -> Start {
         match self {
             Start::Launch => Start::Attach,
@@ -60,15 +59,15 @@ impl Start {
     }
 }
 
-/// What a request with these arguments would be told: sentences about what is ignored.
+/// Checks arguments without starting a session. Returns warnings about ignored ones.
 ///
 /// # Errors
-/// A sentence about what is wrong.
+/// A message about an invalid argument.
 pub fn check(start: Start, arguments: &BTreeMap<String, Raw>) -> Result<Vec<String>, String> {
     Ok(Given::read(start, arguments)?.common.warnings)
 }
 
-/// The names of all arguments that users are told of, with the request they are for.
+/// The names of all documented arguments, with their requests.
 pub fn documented() -> impl Iterator<Item = (Start, &'static str)> {
     [Start::Launch, Start::Attach]
         .into_iter()

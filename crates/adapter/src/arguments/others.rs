@@ -1,14 +1,14 @@
-//! Arguments of other debuggers that nothing here does the same for: what is said of each, where there is something to say.
+//! Arguments of other debuggers that Dapple has no equivalent for, with a message for the ones that need an explanation.
 
 use super::Start;
 
-/// Commands of LLDB.
+/// The message about LLDB commands.
 const LLDB: &str = "these are commands of LLDB, which isn't here";
 
-/// What could be known of a place that the debugger can't be in.
+/// The message about arguments for remote debugging.
 const ELSEWHERE: &str = "only processes of this machine are debugged; to debug on another, run the adapter there (`dapple dap --listen`, or your editor's remote sessions)";
 
-/// What is said where a name is met, by sentence.
+/// The messages, each with the names of its arguments.
 const TOLD: &[(&[&str], &str)] = &[
     (
         &[
@@ -159,7 +159,7 @@ const TOLD: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Why nothing comes of an argument of another debugger's.
+/// The message about an argument of another debugger.
 pub fn told(start: Start, name: &str) -> Option<&'static str> {
     if start == Start::Attach && matches!(name, "executable" | "exe" | "binary") {
         return Some("it is `program` here, or give the `pid`");
@@ -168,7 +168,7 @@ pub fn told(start: Start, name: &str) -> Option<&'static str> {
     told.map(|(_, sentence)| *sentence)
 }
 
-/// All of their names.
+/// The names of all arguments with a message.
 #[cfg(test)]
 pub fn names() -> impl Iterator<Item = &'static str> {
     TOLD.iter().flat_map(|(names, _)| names.iter().copied())

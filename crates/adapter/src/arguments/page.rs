@@ -1,11 +1,11 @@
-//! The tables of the page for users.
+//! The tables of arguments in `docs/launch.md`.
 
 use super::Start;
 use super::row::{Origin, Requests, Row};
 use super::table;
 use crate::argument_values::shape::{Shape, Word};
 
-/// The tables by the name that marks their place on the page.
+/// The tables, each with the name of its marker on the page.
 pub fn tables() -> [(&'static str, String); 4] {
     let own = |requests: Requests| {
         let rows = table::ARGUMENTS.iter();
@@ -64,7 +64,7 @@ fn line(cells: &[&str]) -> String {
 }
 
 impl Shape {
-    /// What it may be, short.
+    /// A short description for a table cell.
     fn in_a_table(&self) -> String {
         let words = |words: &[Word]| {
             let words: Vec<String> = words

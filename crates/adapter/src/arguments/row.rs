@@ -7,53 +7,53 @@ use serde_json::Value;
 
 /// One argument.
 pub struct Row {
-    /// As it is written.
+    /// The name.
     pub name: &'static str,
     /// Which requests take it.
     pub requests: Requests,
-    /// What its value may be.
+    /// The shape of its value.
     pub shape: Shape,
-    /// What holds without it, as JSON; `None` where that is nothing in particular.
+    /// The default as JSON; `None` if there is no fixed default.
     pub default: Option<&'static str>,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub description: &'static str,
-    /// A value, as JSON.
+    /// An example value as JSON.
     pub example: &'static str,
-    /// Whose it is.
+    /// Whether the name is Dapple's own.
     pub origin: Origin,
-    /// Takes a value that has the shape, and is not `null`. The text is the argument's name, for what is wrong with it.
+    /// Reads a value that has the shape and is not `null`. The string is the argument's name, for error messages.
     pub read: fn(&mut Given, &str, &Value) -> Result<(), String>,
 }
 
 /// Which requests take an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requests {
-    /// `launch`
+    /// `launch` alone.
     Launch,
-    /// `attach`
+    /// `attach` alone.
     Attach,
-    /// Each, and it goes for the sessions of children, too.
+    /// Both. Sessions of forked children inherit the argument.
     Both,
 }
 
-/// Whose an argument is.
+/// The origin of an argument's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Ours.
+    /// Dapple's own.
     Own,
-    /// Another debugger's name for ours.
+    /// Another debugger's name for an argument.
     Alias {
-        /// Ours, which wins where both are given.
+        /// Dapple's name, which wins if both are given.
         of: &'static str,
-        /// The debugger.
+        /// The other debugger.
         from: &'static str,
     },
-    /// From the adapter to itself.
+    /// Passed only between sessions of the adapter.
     Internal,
 }
 
 impl Row {
-    /// The argument that this is another name for.
+    /// The argument that this is an alias of.
     pub fn alias_of(&self) -> Option<&'static str> {
         match self.origin {
             Origin::Alias { of, .. } => Some(of),
@@ -61,17 +61,17 @@ impl Row {
         }
     }
 
-    /// The argument of ours that it is, or is another name for.
+    /// Dapple's name of the argument.
     pub fn meant(&self) -> &'static str {
         self.alias_of().unwrap_or(self.name)
     }
 
-    /// Whether users are told of it.
+    /// Whether it is documented.
     pub fn is_told(&self) -> bool {
         self.origin != Origin::Internal
     }
 
-    /// Whether it is for both requests.
+    /// Whether both requests take it.
     pub fn is_common(&self) -> bool {
         self.requests == Requests::Both
     }

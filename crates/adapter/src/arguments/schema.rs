@@ -25,13 +25,13 @@ pub fn launch_schema() -> Value {
     })
 }
 
-/// `configurationAttributes` of VS Code's `contributes.debuggers`, which adds by itself what every debugger has.
+/// `configurationAttributes` of VS Code's `contributes.debuggers`. VS Code adds the attributes of all debuggers itself.
 pub fn configuration_attributes() -> Value {
     let mut attributes =
         json!({ "launch": attributes(Start::Launch), "attach": attributes(Start::Attach) });
     in_markdown(&mut attributes);
     for start in [Start::Launch, Start::Attach] {
-        // They are understood, but nobody needs to be led to them.
+        // Aliases work, but are not suggested.
         for alias in table::rows(start).filter_map(|row| row.alias_of().map(|_| row.name)) {
             attributes[start.name()]["properties"][alias]["doNotSuggest"] = json!(true);
         }
@@ -39,7 +39,7 @@ pub fn configuration_attributes() -> Value {
     attributes
 }
 
-/// Puts the texts under the names by which VS Code shows code in them as such.
+/// Renames descriptions to the keys that VS Code renders as Markdown.
 fn in_markdown(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -59,11 +59,11 @@ fn in_markdown(schema: &mut Value) {
 }
 
 fn attributes(start: Start) -> Value {
-    // One of several says what is debugged, so that none is needed by itself.
+    // None is required, because one of several arguments names the program.
     json!({ "properties": properties(start) })
 }
 
-/// One request's. What clients keep beside the arguments is let through; what nobody knows is not.
+/// The schema of one request. Allows the attributes of clients, and no unknown ones.
 fn definition(start: Start) -> Value {
     let mut definition = attributes(start);
     let own = CLIENTS_OWN
@@ -99,7 +99,7 @@ fn property(row: &Row) -> Value {
     property
 }
 
-/// Within a sentence.
+/// A sentence with a lower-case first letter.
 fn lower(sentence: &str) -> String {
     let mut characters = sentence.chars();
     match characters.next() {
@@ -109,7 +109,7 @@ fn lower(sentence: &str) -> String {
 }
 
 impl Shape {
-    /// The schema of such values.
+    /// The schema of values with this shape.
     fn schema(&self) -> Value {
         match self {
             Shape::Boolean => json!({ "type": "boolean" }),
@@ -136,7 +136,7 @@ impl Shape {
 fn of_words(words: &[Word]) -> Value {
     let (words, meanings): (Vec<_>, Vec<_>) =
         words.iter().map(|word| (word.word, word.meaning)).unzip();
-    // What editors show beside each; validators don't know it, and leave it alone.
+    // `enumDescriptions` is for editors; validators ignore it.
     json!({ "type": "string", "enum": words, "enumDescriptions": meanings })
 }
 

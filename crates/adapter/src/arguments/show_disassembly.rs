@@ -1,17 +1,17 @@
-//! What `launch` or `attach` says of frames' disassemblies.
+//! The argument `showDisassembly`.
 
 use crate::argument_values::string;
 use serde_json::Value;
 
-/// For which frames the client is told a disassembly as their source.
+/// Which frames have a disassembly as their source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ShowDisassembly {
-    /// For none.
+    /// No frames.
     Never,
-    /// For those without a source that can be opened here.
+    /// Frames without a source file on this machine.
     #[default]
     Auto,
-    /// For all.
+    /// All frames.
     Always,
 }
 
@@ -19,7 +19,7 @@ impl ShowDisassembly {
     /// Reads `"never"`, `"auto"` or `"always"`.
     ///
     /// # Errors
-    /// It is no text.
+    /// The value is no string.
     pub fn read(name: &str, value: &Value) -> Result<ShowDisassembly, String> {
         Ok(match string(name, value)? {
             "never" => ShowDisassembly::Never,

@@ -1,19 +1,19 @@
-//! How a program is asked to end (`terminate`), and how long it may take before it is killed.
+//! The arguments about `terminate`: the signal, and the time after which the program is killed.
 
 use crate::argument_values::string;
 use dapple_engine::signals;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The longest time that can be given, in seconds.
+/// The longest time, in seconds.
 const LONGEST: f64 = 86_400.0;
 
-/// What `launch` or `attach` said of the program's end.
+/// Settings of `terminate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shutdown {
-    /// The signal that asks for it.
+    /// The signal that asks the program to end.
     pub signal: i32,
-    /// How long the program may take then; `None`: as long as it likes.
+    /// The time after which the program is killed; `None`: never.
     pub patience: Option<Duration>,
 }
 
@@ -27,20 +27,20 @@ impl Default for Shutdown {
 }
 
 impl Shutdown {
-    /// Takes `gracefulShutdown`.
+    /// Reads `gracefulShutdown`.
     ///
     /// # Errors
-    /// It names no signal.
+    /// The value names no signal.
     pub fn read_signal(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let number = signals::number(string(name, value)?);
         self.signal = number.map_err(|sentence| format!("`{name}`: {sentence}"))?;
         Ok(())
     }
 
-    /// Takes `shutdownTimeout`.
+    /// Reads `shutdownTimeout`.
     ///
     /// # Errors
-    /// It is no length of time.
+    /// The value is no time.
     pub fn read_patience(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
         let seconds = seconds.ok_or_else(|| {

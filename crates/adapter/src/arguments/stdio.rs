@@ -1,21 +1,20 @@
-//! `stdio`: all streams in one argument, as CodeLLDB and lldb-dap have it.
+//! The argument `stdio`: all standard streams in one argument, as in CodeLLDB and lldb-dap.
 //!
-//! Output empties the file that it goes to. So a file that is there is output only where it stands in output's place: alone, as a text
-//! or in a list, it is the input.
+//! Output truncates its file. So a string that names an existing file, and a list of one item, is only the input.
 
 use super::given::Given;
 use crate::argument_values::{sink, stdin};
 use serde_json::Value;
 use std::path::Path;
 
-/// The names of the streams, in their order.
+/// The names of the streams, in the order of a list.
 const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
-/// Takes `"FILE"` (the input where that is a file, else all three, as a terminal), a list whose last but the first goes for the
-/// rest, or `{"stdout": "FILE"}`; `null` leaves a stream as it is.
+/// Reads `"FILE"` (the input if that is a regular file, else all three streams, such as a terminal), a list, or `{"stdout": "FILE"}`. The last
+/// item of a list of several stands for the missing ones. `null` leaves a stream unchanged.
 ///
 /// # Errors
-/// A file that can't be one.
+/// A value is no valid file.
 pub fn read(given: &mut Given, name: &str, value: &Value) -> Result<(), String> {
     if let Value::Array(items) = value
         && items.len() > STREAMS.len()
@@ -55,7 +54,7 @@ pub fn read(given: &mut Given, name: &str, value: &Value) -> Result<(), String> 
     Ok(())
 }
 
-/// Whether a path, from the program's working directory, is of a regular file that is there.
+/// Whether a path, relative to the program's working directory, is an existing regular file.
 fn is_file(given: &Given, path: &Path) -> bool {
     let folder = given.options.cwd.as_deref().unwrap_or(Path::new(""));
     folder.join(path).is_file()

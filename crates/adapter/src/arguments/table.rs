@@ -1,6 +1,6 @@
-//! The table of arguments: the source of what is read, of the schema, of the page and of what editors offer.
+//! The table of arguments, from which values are read, and the schema, the documentation and the suggestions of editors are generated.
 //!
-//! Who adds an argument adds its row here and a test of its effect to `tests/every_argument.md`, and runs `cargo xtask codegen`.
+//! To add an argument, add a row here and a test of its effect to `tests/every_argument.md`, and run `cargo xtask codegen`.
 
 use super::Start;
 use super::aliases::ALIASES;
@@ -18,7 +18,7 @@ use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
 use serde_json::Value;
 
-/// What editors add for themselves: in VS Code's `launch.json` these stand beside the adapter's own.
+/// Arguments of the editors themselves, which VS Code's `launch.json` has beside those of the adapter.
 pub const CLIENTS_OWN: [&str; 15] = [
     "type",
     "request",
@@ -37,7 +37,7 @@ pub const CLIENTS_OWN: [&str; 15] = [
     "$schema",
 ];
 
-/// The arguments of a request: other debuggers' names before ours.
+/// The arguments of a request. Aliases come first, so that Dapple's own names override them.
 pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
     ALIASES
         .iter()
@@ -45,7 +45,7 @@ pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
         .filter(move |row| row.is_for(start))
 }
 
-/// Words for a standard input that is no file.
+/// Keywords for a standard input that is no file.
 const INPUTS: &[Word] = &[
     Word {
         word: "null",
@@ -61,7 +61,7 @@ const INPUTS: &[Word] = &[
     },
 ];
 
-/// Words for an output that is no file.
+/// Keywords for an output that is no file.
 const OUTPUTS: &[Word] = &[
     Word {
         word: "null",
@@ -95,7 +95,7 @@ const SINK: Shape = Shape::Any(&[
 /// A stream of `stdio`.
 const STREAM: Shape = Shape::Any(&[Shape::PathOr(INPUTS), Shape::Null]);
 
-/// Whether servers are asked: ours, and cpptools' object.
+/// A boolean, or the object of cpptools.
 const DEBUGINFOD: Shape = Shape::Any(&[
     Shape::Boolean,
     Shape::Object(&[
@@ -114,7 +114,7 @@ const DEBUGINFOD: Shape = Shape::Any(&[
     ]),
 ]);
 
-/// Our own, in the order in which they are listed to users.
+/// Dapple's own arguments, in the order of the documentation.
 pub const ARGUMENTS: &[Row] = &[
     Row {
         name: "program",
@@ -369,7 +369,7 @@ pub const ARGUMENTS: &[Row] = &[
         description: "Run it without debugging: nothing traces it.",
         example: "true",
         origin: Origin::Own,
-        // The protocol's own, and read with it.
+        // The protocol defines it, and its type reads it.
         read: |_, _, _| Ok(()),
     },
     Row {
@@ -662,7 +662,7 @@ pub const ARGUMENTS: &[Row] = &[
                 Value::Object(fields) => fields.get("enabled").filter(|it| !it.is_null()),
                 other => Some(other),
             };
-            // In an object it is on unless that says otherwise, as in cpptools.
+            // The default in an object is `true`, as in cpptools.
             given.common.debuginfod = enabled.is_none_or(|it| it == true);
             if value.get("timeout").is_some_and(|it| !it.is_null()) {
                 given.warn(format!(

@@ -1,4 +1,4 @@
-//! The table and what is read can't drift apart.
+//! Checks that the table agrees with what is read.
 
 #[path = "../../tests/support/json_schema.rs"]
 #[allow(dead_code, reason = "whole configurations are another test's")]
@@ -22,11 +22,11 @@ fn arguments(entries: &[(&str, &Value)]) -> BTreeMap<String, Raw> {
         .collect()
 }
 
-/// What a whole request says of one argument, beside what it needs.
+/// Reads a request with one argument and those that it needs.
 fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> {
     let (program, pid) = (json!("/bin/true"), json!(1));
     let mut entries = match start {
-        // It says which program.
+        // `cargo` names the program.
         Start::Launch if name == "cargo" => BTreeMap::new(),
         Start::Launch => arguments(&[("program", &program)]),
         Start::Attach if name == "program" || name == "waitFor" => {
@@ -52,7 +52,7 @@ fn example(row: &Row) -> Value {
 #[test]
 fn each_argument_is_taken_as_the_table_has_it() {
     for start in STARTS {
-        // The file of variables is read, and isn't here.
+        // `envFile` needs a file that exists.
         for row in rows(start).filter(|row| row.name != "envFile") {
             let told = read(start, row.name, &example(row));
             assert_eq!(told, Ok(Vec::new()), "{}: {}", start.name(), row.name);
@@ -74,7 +74,7 @@ fn each_default_is_a_value_that_says_nothing_new() {
     }
 }
 
-/// Values of each type of JSON.
+/// Values of a JSON type.
 fn values(of: Type) -> Value {
     match of {
         Type::Null => json!(null),
@@ -113,7 +113,7 @@ fn no_other_type_than_the_tables_is_taken_and_the_argument_is_named() {
     }
 }
 
-/// A value for each alternative of a shape.
+/// One value for each alternative of a shape.
 fn samples(shape: &Shape) -> Vec<Value> {
     match shape {
         Shape::Boolean => vec![json!(true), json!(false)],
@@ -166,11 +166,11 @@ fn samples(shape: &Shape) -> Vec<Value> {
 fn each_type_that_the_table_states_is_taken() {
     for start in STARTS {
         for row in rows(start) {
-            // Texts that mean something.
+            // Strings with a meaning of their own.
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
                 "envFile" => false,
-                // That nothing comes of it is said.
+                // `timeout` is ignored with a warning.
                 "debuginfod" => value.get("timeout").is_none(),
                 "build" => !value["env"].is_array(),
                 "cargo" => !value.to_string().contains('7') || value.to_string().contains("run"),

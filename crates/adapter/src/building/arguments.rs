@@ -1,4 +1,4 @@
-//! The arguments of `launch` that say what is built, as plans.
+//! Turns the arguments about builds into plans.
 
 use super::Plan;
 use super::cargo::{CargoPlan, CommandLine, Filter, Kind};
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// `{"args": ["test", "--lib"], "cwd": …, "env": …, "filter": {"name": …, "kind": …}}`, or the arguments alone.
+/// `{"args": ["test", "--lib"], "cwd": …, "env": …, "filter": {"name": …, "kind": …}}`, or only the `args`.
 ///
 /// # Errors
-/// The arguments build nothing that could be debugged.
+/// The arguments build no program.
 pub fn cargo(name: &str, value: &Value) -> Result<CargoPlan, String> {
     let mut plan = CargoPlan::default();
     let (fields, label) = fields_of(name, "args", value);
@@ -24,7 +24,7 @@ pub fn cargo(name: &str, value: &Value) -> Result<CargoPlan, String> {
             "cwd" => plan.cwd = path(&of, value)?,
             "env" => plan.env = variables(&of, value)?,
             "filter" => plan.filter = filter(&of, value)?,
-            // That it is not known was said.
+            // The check of the shape has warned about unknown fields.
             _ => {}
         }
     }
@@ -68,7 +68,7 @@ pub fn command(name: &str, value: &Value) -> Result<CommandPlan, String> {
     Ok(CommandPlan { command, cwd, env })
 }
 
-/// The fields of an object, or of one with this field alone; and what that field is called.
+/// The fields of an object, or a single value as the field `first`; and the label of that field.
 fn fields_of(name: &str, first: &str, value: &Value) -> (Map<String, Value>, String) {
     match value {
         Value::Object(fields) => (fields.clone(), format!("{name}.{first}")),
@@ -98,10 +98,10 @@ fn command_line(label: &str, value: &Value) -> Result<Line, String> {
     }
 }
 
-/// What is built of what the arguments say together, in order; the program where none of that makes it.
+/// The builds that the arguments ask for, in order, and the program if no build determines it.
 ///
 /// # Errors
-/// They contradict each other, or name nothing: the rest of a sentence that begins with the request.
+/// The arguments contradict each other, or name no program. The message continues one that begins with the request.
 pub fn plans(
     program: Option<PathBuf>,
     cwd: Option<&Path>,
@@ -130,7 +130,7 @@ pub fn plans(
             plans.push(Plan::Cargo(Box::new(of_folder(&program)?)));
         }
         (Some(program), None) => match Language::of(&program) {
-            // Of one that isn't there, and that nothing makes, the launch says what may be meant.
+            // For a file that doesn't exist and isn't built, the launch suggests similar names.
             Some(language) if program.exists() || !plans.is_empty() => {
                 plans.push(Plan::Source(program, language));
             }
@@ -149,7 +149,7 @@ pub fn plans(
     Ok((plans, None))
 }
 
-/// The program of a package's folder.
+/// The program of a package in a folder.
 fn of_folder(folder: &Path) -> Result<CargoPlan, String> {
     Ok(CargoPlan {
         line: CommandLine::read(&["run".to_owned()])?,
@@ -159,7 +159,7 @@ fn of_folder(folder: &Path) -> Result<CargoPlan, String> {
 }
 
 fn texts(words: Vec<OsString>) -> Vec<String> {
-    // They come from JSON.
+    // They come from JSON, so they are UTF-8.
     let texts = words.into_iter();
     texts
         .map(|word| word.to_string_lossy().into_owned())

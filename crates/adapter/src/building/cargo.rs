@@ -1,8 +1,8 @@
-//! Programs that cargo builds: `cargo run`, `test`, `bench` and `build`, with the program debugged instead of run.
+//! Builds with cargo: `cargo run`, `test`, `bench` and `build`, with the program debugged in place of run.
 //!
-//! Cargo says itself what it has built (`--message-format=json`); paths are never guessed. Where that are several programs, `choosing` has the rules,
-//! and tests are asked for by name in the programs that have them (`harness`). What the program gets is what cargo would give it: by its package and what was built
-//! (`environment`), and by what cargo is told in its files (`configuration`), which it doesn't tell and which are read here, too.
+//! The paths of programs come from cargo's messages (`--message-format=json`) and are never guessed. `choosing` selects one of several
+//! programs, `harness` finds tests by name. The program gets the environment that cargo would give it, from its package and build
+//! (`environment`) and from cargo's configuration files (`configuration`), which are read here because cargo doesn't report them.
 
 mod choosing;
 mod conditions;
@@ -33,33 +33,33 @@ use std::process::Command;
 use toolchain::Toolchain;
 use words::Verb;
 
-/// What cargo is to build.
+/// A build with cargo.
 #[derive(Debug, Clone, Default)]
 pub struct CargoPlan {
-    /// The words behind `cargo`.
+    /// The command line after `cargo`.
     pub line: CommandLine,
-    /// Where; `None`: in the debugger's working directory.
+    /// The working directory; `None`: the debugger's.
     pub cwd: Option<PathBuf>,
-    /// Changes to the debugger's environment for cargo; `None` removes.
+    /// Changes to the debugger's environment for cargo; `None` removes a variable.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Which program is meant where there are several.
+    /// Which of several programs to debug.
     pub filter: Filter,
-    /// The folder of the launch is cargo's, and tests run in their package's, as under cargo.
+    /// Whether the launch's `cwd` is cargo's, so that tests run in the folder of their package, as under cargo.
     pub cwd_is_cargos: bool,
 }
 
 impl CargoPlan {
-    /// What is said of it while it runs.
+    /// The title of its progress.
     pub fn title(&self) -> String {
         self.line.shown()
     }
 
-    /// Whether what is debugged are tests.
+    /// Whether the program has tests or benchmarks.
     pub fn is_test(&self) -> bool {
         self.line.verb.is_test()
     }
 
-    /// Cargo with these words, in its folder.
+    /// A cargo command with these arguments.
     fn command(&self, cargo: &Path, words: &[&str], site: &Site) -> Result<Command, String> {
         let mut command = Command::new(cargo);
         command.args(&self.line.before).args(words);
@@ -75,7 +75,7 @@ impl CargoPlan {
         Ok(command)
     }
 
-    /// A variable as cargo gets it.
+    /// An environment variable, as cargo gets it.
     fn variable(&self, name: &str) -> Option<OsString> {
         let changed = self.env.iter().rfind(|(changed, _)| changed == name);
         match changed {
@@ -84,7 +84,7 @@ impl CargoPlan {
         }
     }
 
-    /// `PATH` with a folder in it.
+    /// `PATH` with a folder added.
     fn path_with(&self, folder: &Path) -> OsString {
         let path = self.variable("PATH").unwrap_or_default();
         if std::env::split_paths(&path).any(|known| known == folder) {
@@ -94,7 +94,7 @@ impl CargoPlan {
         std::env::join_paths(folders).unwrap_or(path)
     }
 
-    /// Cargo's own folder.
+    /// Cargo's home directory.
     fn home(&self) -> Option<PathBuf> {
         let usual = || Some(PathBuf::from(self.variable("HOME")?).join(".cargo"));
         self.variable("CARGO_HOME")
@@ -102,24 +102,24 @@ impl CargoPlan {
             .or_else(usual)
     }
 
-    /// What cargo's configuration says in its folder.
+    /// Cargo's configuration for the build's folder.
     fn configuration(&self) -> Configuration {
         let folder = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-        // Cargo sees it without links.
+        // Cargo resolves symbolic links.
         match folder.canonicalize() {
             Ok(folder) => Configuration::read(&folder, self.home(), &self.line.configured()),
             Err(_) => Configuration::default(),
         }
     }
 
-    /// Which target is built for; `None`: the compiler's own.
+    /// The target triple; `None`: the compiler's host.
     fn target(&self, configuration: &Configuration) -> Option<String> {
         let given = self.line.target.clone();
         let variable = || self.variable("CARGO_BUILD_TARGET")?.into_string().ok();
         given.or_else(variable).or_else(|| configuration.target())
     }
 
-    /// Where cargo is: in `PATH`, or where rustup puts it. What is started from a desktop often doesn't have that in its `PATH`.
+    /// The path of cargo: from `PATH`, or where rustup installs it, because programs started from a desktop often lack that in their `PATH`.
     fn cargo(&self) -> Result<PathBuf, String> {
         let path = self.variable("PATH").unwrap_or_default();
         std::env::split_paths(&path)
@@ -134,17 +134,17 @@ impl CargoPlan {
     }
 }
 
-/// What has come of a build.
+/// The result of a cargo run.
 #[derive(Debug, Default)]
 struct Outcome {
     artifacts: Vec<Artifact>,
     scripts: Vec<BuildScript>,
 }
 
-/// Has cargo build, and finds what is to be debugged.
+/// Runs cargo, and finds the program to debug.
 ///
 /// # Errors
-/// It was given up, or a sentence of why there is nothing to debug.
+/// The build was cancelled or failed, or there is nothing to debug.
 pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     let cargo = plan.cargo()?;
     let metadata = read_manifests(plan, &cargo, site)?;
@@ -213,7 +213,7 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     Ok(launchable(artifact))
 }
 
-/// What the manifests say.
+/// Reads the manifests.
 fn read_manifests(plan: &CargoPlan, cargo: &Path, site: &mut Site) -> Result<Metadata, Unbuilt> {
     let mut words = vec!["metadata", "--no-deps", "--format-version=1"];
     if let Some(manifest) = &plan.line.manifest {
@@ -240,14 +240,14 @@ fn read_manifests(plan: &CargoPlan, cargo: &Path, site: &mut Site) -> Result<Met
             None => "cargo: the manifest can't be read; cargo's output says why".to_owned(),
         }));
     }
-    // One of another form has less to say: cargo builds without it.
+    // The metadata may be unreadable: the build works without.
     Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
         tracing::warn!(%error, "cargo's metadata has another form");
         Metadata::default()
     }))
 }
 
-/// The program that `cargo run` runs if none is named.
+/// The program that `cargo run` runs without a named target.
 fn default_program(plan: &CargoPlan, metadata: &Metadata) -> Option<String> {
     if plan.line.verb != Verb::Run || plan.line.names_target || plan.filter != Filter::default() {
         return None;
@@ -265,7 +265,7 @@ fn default_program(plan: &CargoPlan, metadata: &Metadata) -> Option<String> {
     defaults.next().is_none().then_some(default)
 }
 
-/// Builds.
+/// Runs the build.
 fn run_cargo(
     plan: &CargoPlan,
     cargo: &Path,
@@ -285,7 +285,7 @@ fn run_cargo(
     }
     words.extend(plan.line.options.iter().map(String::as_str));
     let mut command = plan.command(cargo, &words, site)?;
-    // Where its lines go is no terminal, and it would tell nothing of how far it is.
+    // Without this, cargo shows no progress, because its output is no terminal.
     command.env("CARGO_TERM_PROGRESS_WHEN", "always");
     command.env("CARGO_TERM_PROGRESS_WIDTH", "80");
     site.say(&plan.title());
@@ -304,7 +304,7 @@ fn run_cargo(
                     if message.level.starts_with("error") {
                         diagnosed.note(message.place(), &message.message);
                     }
-                    // The same code is compiled with the harness for tests, and without.
+                    // Code that is compiled twice, with and without the test harness, has the same diagnostics twice.
                     if let Some(text) = message.rendered.filter(|text| shown.insert(text.clone())) {
                         told.show(&text);
                     }
@@ -313,7 +313,7 @@ fn run_cargo(
                 Err(_) if line.starts_with('{') => {
                     tracing::warn!(line, "a message of cargo's that is not understood");
                 }
-                // Macros may write, too.
+                // Procedural macros may print lines that are no JSON.
                 Err(_) => told.show(line),
             }
         })
@@ -336,7 +336,7 @@ fn run_cargo(
     }))
 }
 
-/// A line that cargo writes for people, or its progress.
+/// Handles a line of text or progress.
 fn for_people(line: &str, first: &mut FirstError, told: &mut Told) {
     match messages::progress(&styling::without(line)) {
         Some((done, total, doing)) => {
@@ -354,7 +354,7 @@ fn cannot_run(program: &Path, error: &io::Error) -> String {
     format!("{} can't be run: {error}", program.display())
 }
 
-/// What to do where the program has less debug information than debugging needs.
+/// A hint for a program without enough debug information.
 fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
     let kind = &artifact.profile.debuginfo;
     let missing = match (kind.as_str(), kind.as_u64()) {
@@ -377,7 +377,7 @@ fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
     ))
 }
 
-/// What is said where cargo would run the program with another one: that would be debugged then.
+/// A warning for a program that cargo would run by a `runner`, because the debugger runs the program itself.
 fn without_runner(
     plan: &CargoPlan,
     configuration: &Configuration,

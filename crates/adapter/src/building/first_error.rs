@@ -1,11 +1,11 @@
-//! The first error that a compiler's output tells of, for a sentence.
+//! Finds the first error in a compiler's output.
 //!
-//! It is read from what compilers write for people: `FILE:LINE:COLUMN: error: …` of gcc and clang, `error: …` with an arrow to the place of
-//! rustc, and linkers' undefined references.
+//! Understands `FILE:LINE:COLUMN: error: …` of gcc and clang, `error: …` with an arrow to the place of rustc, and undefined references of
+//! linkers.
 
 use crate::styling;
 
-/// Looks at output, line by line.
+/// Reads output line by line.
 #[derive(Debug, Default)]
 pub struct FirstError {
     message: Option<String>,
@@ -13,7 +13,7 @@ pub struct FirstError {
 }
 
 impl FirstError {
-    /// Looks at a line.
+    /// Reads a line.
     pub fn look(&mut self, line: &str) {
         if self.message.is_some() {
             if self.place.is_none()
@@ -48,7 +48,7 @@ impl FirstError {
         }
     }
 
-    /// Notes an error that is known otherwise, unless there was one before.
+    /// Adds an error from another source, unless there was one before.
     pub fn note(&mut self, place: Option<String>, message: &str) {
         if self.message.is_none() {
             self.message = Some(message.to_owned());

@@ -1,4 +1,4 @@
-//! A command of the user's that builds the program: `make`, `ninja`, a script.
+//! Builds with a command of the user: `make`, `ninja`, a script.
 
 use super::Built;
 use super::first_error::FirstError;
@@ -9,18 +9,18 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A command that builds.
+/// A build with a command.
 #[derive(Debug, Clone)]
 pub struct CommandPlan {
-    /// What is run.
+    /// The command.
     pub command: Line,
-    /// Where; `None`: in the debugger's working directory.
+    /// The working directory; `None`: the debugger's.
     pub cwd: Option<PathBuf>,
-    /// Changes to the debugger's environment; `None` removes.
+    /// Changes to the debugger's environment; `None` removes a variable.
     pub env: Vec<(OsString, Option<OsString>)>,
 }
 
-/// A command as it is given.
+/// A command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A line for the shell.
@@ -30,7 +30,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// As the user would write it.
+    /// The command as the user would type it.
     fn shown(&self) -> String {
         match self {
             Line::Shell(line) => line.to_string_lossy().into_owned(),
@@ -44,7 +44,7 @@ impl Line {
 }
 
 impl CommandPlan {
-    /// What is said of it while it runs.
+    /// The title of its progress.
     pub fn title(&self) -> String {
         format!("Building: {}", self.command.shown())
     }
@@ -53,7 +53,7 @@ impl CommandPlan {
 /// Runs the command.
 ///
 /// # Errors
-/// It was given up, can't be run, or has failed.
+/// The command was cancelled, can't be run, or failed.
 pub fn build(plan: &CommandPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     let shown = plan.command.shown();
     let mut command = match &plan.command {
@@ -94,10 +94,10 @@ pub fn build(plan: &CommandPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     }
 }
 
-/// Gives a command its folder and its variables.
+/// Sets a command's working directory and environment.
 ///
 /// # Errors
-/// There is no such folder.
+/// The directory doesn't exist.
 pub fn set_up(
     command: &mut Command,
     cwd: Option<&PathBuf>,

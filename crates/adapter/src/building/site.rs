@@ -1,4 +1,4 @@
-//! What a build needs from outside: where its output and its progress go, and whether it is still wanted.
+//! The surroundings of a build: where its output and progress go, and whether it is cancelled.
 
 use crate::console::say;
 use crate::styling;
@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The longest line that is kept together.
+/// The longest line in bytes; longer ones are split.
 const LONGEST_LINE: usize = 16 << 20;
 
 /// Why there is nothing to debug.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unbuilt {
-    /// Nobody wants it any more.
+    /// The build was cancelled.
     Cancelled,
-    /// A sentence for the user.
+    /// The build failed, with a message for the user.
     Failed(String),
 }
 
@@ -29,26 +29,26 @@ impl From<String> for Unbuilt {
     }
 }
 
-/// Where a build goes on.
+/// The surroundings of a build.
 pub struct Site {
     outbox: Outbox,
     progress: Progress,
     is_styled: bool,
     wanted: Box<dyn FnMut() -> bool + Send>,
-    /// Where programs that are made of one source file are kept.
+    /// The directory for programs that are compiled from a source file.
     pub programs: Option<PathBuf>,
 }
 
-/// What a line of output leads to.
+/// What to show for a line of output.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// What the user is shown.
+    /// The text for the user.
     text: String,
     progress: Option<(Option<String>, Option<f64>)>,
 }
 
 impl Told {
-    /// Shows a line, or several.
+    /// Adds lines to the text.
     pub fn show(&mut self, lines: &str) {
         self.text.push_str(lines);
         if !lines.ends_with('\n') {
@@ -56,7 +56,7 @@ impl Told {
         }
     }
 
-    /// Says how far it is: a message, a percentage, or both.
+    /// Sets the progress: a message, a percentage, or both.
     pub fn progress(&mut self, message: Option<String>, percentage: Option<f64>) {
         self.progress = Some((message, percentage));
     }
@@ -65,14 +65,14 @@ impl Told {
 /// How a command has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// It has exited.
     With(ExitStatus),
-    /// It took too long.
+    /// It was killed at its time limit.
     TooLate,
 }
 
 impl Site {
-    /// A site that tells the client, as long as `wanted` says so.
+    /// A site that reports to the client. The build is cancelled when `wanted` returns `false`.
     pub fn new(
         outbox: &Outbox,
         title: String,
@@ -89,27 +89,27 @@ impl Site {
         }
     }
 
-    /// Whether the client takes colours.
+    /// Whether the client supports colours.
     pub fn is_styled(&self) -> bool {
         self.is_styled
     }
 
-    /// Says a sentence of the debugger's own.
+    /// Sends a message of the debugger.
     pub fn say(&self, sentence: &str) {
         say(&self.outbox, sentence);
     }
 
-    /// Shows what a command has written.
+    /// Sends output of a command.
     pub fn show(&mut self, lines: &str) {
         let mut told = Told::default();
         told.show(lines);
         told.pass_on(&self.outbox, &mut self.progress, self.is_styled);
     }
 
-    /// Runs a command to its end. What each line of its output means is up to `read`.
+    /// Runs a command to its end. `read` interprets each line of its output.
     ///
     /// # Errors
-    /// It was given up, or can't be run.
+    /// The command was cancelled, or can't be run.
     pub fn run(
         &mut self,
         command: Command,
@@ -122,10 +122,10 @@ impl Site {
         })
     }
 
-    /// As [`run`](Self::run), for no longer than `limit`.
+    /// As [`run`](Self::run), with a time limit.
     ///
     /// # Errors
-    /// As there.
+    /// As [`run`](Self::run).
     pub fn run_for(
         &mut self,
         command: Command,
@@ -184,11 +184,11 @@ impl Told {
     }
 }
 
-/// Cuts output into lines. A carriage return ends one, too: what follows is written over it.
+/// Splits output into lines. A carriage return also ends a line, because terminals overwrite the line after it.
 #[derive(Debug, Default)]
 struct Lines {
     pending: Vec<u8>,
-    /// The last line has ended with a carriage return, to which a line feed may belong.
+    /// Whether the last byte was a carriage return, which a line feed may follow.
     has_returned: bool,
 }
 
@@ -208,7 +208,7 @@ impl Lines {
 
     fn finish(&mut self, line: &mut dyn FnMut(&str)) {
         let text = String::from_utf8_lossy(&self.pending);
-        // Terminals are told to clear the line.
+        // The sequence that clears a line in a terminal.
         let text = text.replace("\x1b[K", "");
         let text = text.trim_end_matches(['\n', '\r']);
         if !text.is_empty() || self.pending == b"\n" {

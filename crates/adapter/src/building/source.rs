@@ -1,7 +1,7 @@
-//! Source files given as programs: compiled with debug info into a private folder, then debugged.
+//! Compiles a source file that is given as the program, with debug information, into a private directory.
 //!
-//! A program is compiled once for each source text, path and compiler version. What it includes is not in that key, so
-//! the compiler's own list of what it read is kept next to the program, and a file on it that is newer compiles again.
+//! A program is cached by source text, path and compiler version. Included files are not part of that key: the compiler's list of its inputs
+//! is kept beside the program, and a newer file in that list causes a new compilation.
 
 use super::Built;
 use super::first_error::FirstError;
@@ -38,7 +38,7 @@ impl Language {
         }
     }
 
-    /// Its name for people.
+    /// The name for users.
     pub fn name(self) -> &'static str {
         match self {
             Self::C => "C",
@@ -47,7 +47,7 @@ impl Language {
         }
     }
 
-    /// What has its compiler write in colours.
+    /// The compiler's option for coloured output.
     fn colours(self) -> &'static str {
         match self {
             Self::C | Self::Cpp => "-fdiagnostics-color=always",
@@ -55,7 +55,7 @@ impl Language {
         }
     }
 
-    /// The compiler's command, and the variable that can name another one.
+    /// The compiler: from an environment variable, or the default.
     fn compiler(self) -> OsString {
         let (variable, default) = match self {
             Self::C => ("CC", "cc"),
@@ -68,10 +68,10 @@ impl Language {
     }
 }
 
-/// Makes the program of a source file, unless it is there already.
+/// Compiles a source file, unless the cached program is current.
 ///
 /// # Errors
-/// It was given up; the source or the compiler is missing; or the compiler refused the source.
+/// The build was cancelled; the source or the compiler is missing; or the compilation failed.
 pub fn build(source: &Path, language: Language, site: &mut Site) -> Result<Built, Unbuilt> {
     let Some(folder) = site.programs.clone() else {
         return Err(Unbuilt::Failed(format!(
@@ -103,8 +103,8 @@ pub fn build(source: &Path, language: Language, site: &mut Site) -> Result<Built
     })
 }
 
-/// The same for another debugger, which takes programs only. The compiler writes where this process does; `announce` gets a line for the user
-/// before it runs.
+/// [`build`] without a session. The compiler inherits the standard streams of this process. `announce` gets a line for the user before the
+/// compiler runs.
 ///
 /// # Errors
 /// As for [`build`].
@@ -125,15 +125,15 @@ pub fn compile(
     })
 }
 
-/// A source file, and what its program depends on.
+/// A source file with the key of its program.
 struct SourceFile {
     path: PathBuf,
-    /// As it was given.
+    /// The path as it was given.
     shown: String,
     language: Language,
     name: String,
     compiler: OsString,
-    /// Of all that the program is made of but what the source includes.
+    /// A hash of everything that the program depends on, except for included files.
     hash: u64,
 }
 
@@ -162,7 +162,7 @@ impl SourceFile {
         })
     }
 
-    /// The program, which is compiled where the folder doesn't have it.
+    /// The path of the program, compiled if the folder has no current one.
     fn program(&self, folder: &Path, run: &mut Run<'_>) -> Result<PathBuf, Unbuilt> {
         let directory = folder.join(format!("{:016x}", self.hash));
         create_private(&directory)
@@ -172,8 +172,8 @@ impl SourceFile {
         if is_current(&program, &inputs) {
             return Ok(program);
         }
-        // Under a name of its own until it is whole: two sessions may compile the same source at once. No dot in it:
-        // rustc names its object files after what comes before the last one.
+        // A temporary name until it is complete, because two sessions may compile the same source at once. The name has no dot, because rustc
+        // derives the names of object files from the part before the last dot.
         let unfinished = directory.join(format!("{}-{}", self.name, std::process::id()));
         let announced = format!(
             "compiling {} with {} …",
@@ -182,7 +182,7 @@ impl SourceFile {
         );
         let compiled = run(&announced, self.command(&inputs, &unfinished));
         if compiled.is_err() {
-            // It may have left a half-written file; there is nothing to do if it did not.
+            // Removes a partly written file, if there is one.
             let _ = fs::remove_file(&unfinished);
         }
         compiled?;
@@ -246,7 +246,7 @@ fn compiler_version(compiler: &OsString, language: Language) -> Result<Vec<u8>, 
     }
 }
 
-/// The source file's name as a crate's name: letters, digits and `_`, not starting with a digit.
+/// The source file's name as a valid crate name: letters, digits and `_`, not starting with a digit.
 fn program_name(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_string_lossy();
     let mut name: String = stem
@@ -262,13 +262,13 @@ fn program_name(path: &Path) -> Option<String> {
 /// Creates a directory that only this user can enter, with its parents.
 ///
 /// # Errors
-/// The system's.
+/// Those of the system.
 pub fn create_private(directory: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700).create(directory)
 }
 
-/// Whether the program is there and nothing that it was compiled from has changed since.
+/// Whether the program exists and is newer than all its inputs.
 fn is_current(program: &Path, inputs: &Path) -> bool {
     let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
     let (Some(built), Ok(list)) = (changed(program), fs::read_to_string(inputs)) else {

@@ -1,21 +1,23 @@
-//! `exceptionOptions`: when to stop on some exceptions of a tree, which is given by a path. The path's first step is a category, the steps
-//! behind it name exceptions of that: types of C++, texts of panics, kinds of sanitizers' reports, signals. Of several options about an exception the last one counts.
+//! `exceptionOptions`: break modes for parts of the tree of exceptions.
+//!
+//! The first segment of a path is a category. The other segments name exceptions in it: C++ types, panic messages, kinds of sanitizer
+//! reports, signals. If several options apply to an exception, the last one wins.
 
 use dapple_dap::types::{ExceptionBreakMode, ExceptionOptions, ExceptionPathSegment};
 use dapple_engine::exceptions::{Choice, Patterns};
 use dapple_engine::signals::{self, SignalTable, When};
 
-/// How many names a path may stand for.
+/// The most names that a path may expand to.
 const MOST_NAMES: usize = 1_000;
 
-/// What the tree of exceptions begins with.
+/// The categories, which are the roots of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
-    /// Exceptions of C++, by their types.
+    /// C++ exceptions, by their types.
     Cpp,
-    /// Panics of Rust, by what they say and where they are.
+    /// Rust panics, by their messages and places.
     Rust,
-    /// Reports of sanitizers, by their kinds and texts.
+    /// Sanitizer reports, by their kinds and texts.
     Sanitizers,
     /// Signals, by their names.
     Signals,
@@ -29,7 +31,7 @@ impl Category {
         (Category::Signals, "Signals"),
     ];
 
-    /// By its name, or that with a word behind it: `C++`, `C++ Exceptions`, `Rust Panics`.
+    /// The category with this name, which may have a word behind it: `C++`, `C++ Exceptions`, `Rust Panics`.
     fn named(name: &str) -> Option<Category> {
         let first = name.split_whitespace().next()?;
         let mut all = Category::ALL.into_iter();
@@ -39,13 +41,13 @@ impl Category {
     }
 }
 
-/// What one of the options says of a category.
+/// A rule of one option about a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     category: Category,
-    /// None stand for all of the category.
+    /// The names; an empty list means the whole category.
     names: Vec<String>,
-    /// It is about all but those names.
+    /// Whether the rule applies to all but these names.
     others: bool,
     mode: ExceptionBreakMode,
 }
@@ -53,7 +55,7 @@ pub struct Rule {
 /// Reads an option.
 ///
 /// # Errors
-/// A sentence that says what is wrong with its path.
+/// A message about an invalid path.
 pub fn read(options: &ExceptionOptions) -> Result<Vec<Rule>, String> {
     let path = options.path.as_deref().unwrap_or_default();
     let categories = match path.first() {
@@ -95,7 +97,7 @@ fn categories(first: &ExceptionPathSegment) -> Result<Vec<Category>, String> {
         .collect())
 }
 
-/// The names that the steps behind the category lead to: `std`, `out_of_range` to `std::out_of_range`.
+/// The names that the segments after the category make: `std`, `out_of_range` make `std::out_of_range`.
 fn joined(steps: &[ExceptionPathSegment], category: Category) -> Result<Vec<String>, String> {
     let Some((last, before)) = steps.split_last() else {
         return Ok(Vec::new());
@@ -128,7 +130,7 @@ fn joined(steps: &[ExceptionPathSegment], category: Category) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// A filter's patterns with what the rules say of its category. `means` are the modes in which the filter stops; `None`: nothing does.
+/// A filter's patterns with the rules about its category. `means` are the break modes that enable the filter. `None`: nothing stops.
 pub fn with_rules(
     filter: Option<Patterns>,
     rules: &[Rule],
@@ -149,7 +151,7 @@ pub fn with_rules(
     Some(filter.unwrap_or_else(Patterns::nothing).choosing(choices))
 }
 
-/// Puts what the rules say of signals into a table.
+/// Applies the rules about signals to a table.
 pub fn change_signals(table: &mut SignalTable, rules: &[Rule]) {
     for rule in rules
         .iter()

@@ -1,12 +1,12 @@
-//! The stack of an exception as a text: the frames in the user's own sources, and behind them how many others there are.
+//! The stack of an exception as text: the frames in the user's sources, and the number of other frames.
 //!
-//! Clients make links of what looks like `FILE:LINE`, so only what can be opened looks like that.
+//! Clients turn `FILE:LINE` into links, so that form is used only for files that can be opened.
 
 use crate::source_map::SourceMap;
 use dapple_engine::exceptions::{StackTrace, TraceFrame};
 use std::path::PathBuf;
 
-/// The text, a line for each frame. Where none is in the user's own sources, all of them.
+/// The text, with a line for each frame. Has all frames if none is in the user's sources.
 pub fn text(trace: &StackTrace, sources: &SourceMap) -> String {
     let frames: Vec<(&TraceFrame, Option<PathBuf>)> = trace
         .frames
@@ -35,7 +35,7 @@ pub fn text(trace: &StackTrace, sources: &SourceMap) -> String {
     lines.join("\n")
 }
 
-/// The file that a frame's source is here.
+/// The file on this machine of a frame's source, if it exists.
 fn openable(frame: &TraceFrame, sources: &SourceMap) -> Option<PathBuf> {
     let (file, _) = frame.position.as_ref()?;
     let (here, exists) = sources.locate(file);

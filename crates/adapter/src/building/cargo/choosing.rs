@@ -1,15 +1,15 @@
-//! Which of the programs that cargo has built is meant.
+//! Selects one of the programs that cargo has built.
 
 use super::messages::Artifact;
 use super::words::Verb;
 use std::path::Path;
 
-/// Which program is meant where there are several.
+/// The argument `filter`: which of several programs to debug.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The target's name.
     pub name: Option<String>,
-    /// What it is.
+    /// The target's kind.
     pub kind: Option<Kind>,
 }
 
@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All, with their names in a filter.
+    /// All kinds, with their names in a filter.
     pub const ALL: [(Kind, &'static str); 5] = [
         (Kind::Bin, "bin"),
         (Kind::Lib, "lib"),
@@ -38,7 +38,7 @@ impl Kind {
         (Kind::Bench, "bench"),
     ];
 
-    /// Its name in a filter.
+    /// The name in a filter.
     pub fn name(self) -> &'static str {
         let found = Kind::ALL.iter().find(|(kind, _)| *kind == self);
         found.map_or("", |(_, name)| name)
@@ -58,12 +58,12 @@ impl Kind {
 }
 
 impl Artifact {
-    /// Whether it is of this kind of target, in cargo's words.
+    /// Whether its target has this kind, in cargo's terms.
     pub fn is_of_kind(&self, kind: &str) -> bool {
         self.target.kind.iter().any(|of| of == kind)
     }
 
-    /// Its package's folder.
+    /// The folder of its package.
     pub fn folder(&self) -> &Path {
         self.manifest_path
             .parent()
@@ -74,7 +74,7 @@ impl Artifact {
         Kind::of(&self.target.kind).unwrap_or(Kind::Lib)
     }
 
-    /// How cargo's command line and the filter choose it.
+    /// The options of cargo and of the filter that select it.
     fn choice(&self, packages: bool) -> String {
         let (name, kind) = (&self.target.name, self.kind());
         let mut words = match kind {
@@ -103,7 +103,7 @@ impl Artifact {
     }
 }
 
-/// Those that may be meant.
+/// The programs that match the filter.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,
@@ -145,7 +145,7 @@ pub fn candidates<'a>(
     }
 }
 
-/// What would choose each.
+/// A list of the programs, with the options that select each.
 pub fn listed(artifacts: &[&Artifact]) -> String {
     let packages = artifacts
         .windows(2)

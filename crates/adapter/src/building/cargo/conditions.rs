@@ -1,9 +1,9 @@
 //! Conditions on a target: `cfg(all(unix, target_env = "gnu"))` (The Rust Reference, "Conditional compilation").
 
-/// How deep they may be.
+/// The deepest nesting.
 const DEEPEST: usize = 32;
 
-/// Whether a condition holds, by what the compiler says of the target, one a line; `None` if it is none.
+/// Whether a condition holds. `known` has the lines of `rustc --print cfg`. `None`: the condition is invalid.
 pub fn holds(condition: &str, known: &[String]) -> Option<bool> {
     let inside = condition.trim().strip_prefix("cfg(")?.strip_suffix(')')?;
     let mut reader = Reader { rest: inside };

@@ -1,7 +1,7 @@
-//! What cargo's own configuration says of the programs that it runs: their variables (`[env]`), and a `runner` (The Cargo Book, "Configuration").
+//! Reads cargo's configuration for the programs that it runs: environment variables (`[env]`) and `runner` (The Cargo Book, "Configuration").
 //!
-//! It stands in `.cargo/config.toml` in cargo's folder and in those above it, in cargo's home, in what such files `include`, and on the command line
-//! (`--config`). What is nearer wins, key by key. What is wrong in it cargo says itself, before there is a program; here that is nothing.
+//! Sources are `.cargo/config.toml` in cargo's working directory and its parents, cargo's home, files that these `include`, and the command
+//! line (`--config`). The nearer source wins for each key. Errors are ignored here, because cargo itself reports them.
 
 use super::conditions;
 use crate::argument_values::words::text_of;
@@ -10,23 +10,23 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item, TableLike};
 
-/// How deep files may include others.
+/// The deepest nesting of included files.
 const DEEPEST: usize = 16;
-/// How many files and arguments are looked at: cargo refuses files that include themselves, but one that is too old to include any doesn't look.
+/// The most files and arguments that are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
 const MOST: usize = 256;
 
-/// All that there is, the strongest first.
+/// All sources, the strongest first.
 #[derive(Debug, Default)]
 pub struct Configuration {
     layers: Vec<Layer>,
 }
 
-/// A file, or an argument.
+/// A file or a `--config` argument.
 #[derive(Debug)]
 struct Layer {
-    /// What it is called in front of users.
+    /// The name for users.
     name: String,
-    /// The folder that its `relative` values are meant from.
+    /// The folder that `relative` values start from.
     root: PathBuf,
     content: Document<String>,
 }
@@ -34,16 +34,16 @@ struct Layer {
 /// A variable of `[env]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: OsString,
-    /// Its value.
+    /// The value.
     pub value: OsString,
-    /// It replaces one that is set already.
+    /// Whether it replaces a variable that is set already.
     pub force: bool,
 }
 
 impl Configuration {
-    /// Reads what holds for cargo in a folder, with its home and what it is given by `--config`.
+    /// Reads the configuration for a folder, with cargo's home directory and the values of `--config`.
     pub fn read(folder: &Path, home: Option<PathBuf>, given: &[&str]) -> Configuration {
         let mut layers = Vec::new();
         for argument in given.iter().rev() {
@@ -60,7 +60,7 @@ impl Configuration {
         let mut seen = HashSet::new();
         let above = folder.ancestors().map(|folder| folder.join(".cargo"));
         for place in above.chain(home) {
-            // The name of old wins where both are there.
+            // The old name `config` wins if both exist.
             let files = ["config", "config.toml"].map(|name| place.join(name));
             let file = files.into_iter().find(|file| file.is_file());
             if seen.insert(place)
@@ -72,7 +72,7 @@ impl Configuration {
         Configuration { layers }
     }
 
-    /// The variables for what cargo runs.
+    /// The variables for programs that cargo runs.
     pub fn variables(&self) -> Vec<Variable> {
         let tables = self.layers.iter().filter_map(|layer| layer.table("env"));
         let names: BTreeSet<&str> = tables
@@ -107,8 +107,7 @@ impl Configuration {
         })
     }
 
-    /// What programs for a target are run with, if there is anything: its key, and where that stands. `known` is what the compiler says of the target
-    /// (`--print cfg`).
+    /// The runner for a target: its key, and the name of the source that has it. `known` has the lines of `rustc --print cfg`.
     pub fn runner(&self, target: &str, known: &[String]) -> Option<(String, &str)> {
         let has_runner = |item: &Item| {
             let table = item.as_table_like();
@@ -132,7 +131,7 @@ impl Configuration {
         Some((key, &layer.name))
     }
 
-    /// The target that is built for, where the command line names none.
+    /// The configured target (`build.target`).
     pub fn target(&self) -> Option<String> {
         let builds = self.layers.iter().filter_map(|layer| layer.table("build"));
         let target = builds.filter_map(|build| build.get("target")).next()?;
@@ -155,7 +154,7 @@ impl Layer {
     }
 }
 
-/// A file, and below it what it includes, of which the last wins.
+/// Adds a file, and behind it the files that it includes, of which the last wins.
 fn add_file(layers: &mut Vec<Layer>, file: &Path, depth: usize) {
     if layers.len() >= MOST {
         return;

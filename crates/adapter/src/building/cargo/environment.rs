@@ -1,4 +1,4 @@
-//! The environment that cargo gives a program when it runs it (The Cargo Book, "Environment variables"; `Compilation::target_process` in cargo).
+//! The environment that cargo gives to programs that it runs (The Cargo Book, "Environment variables"; `Compilation::target_process` in cargo).
 
 use super::configuration::Variable;
 use super::messages::{Artifact, BuildScript};
@@ -6,7 +6,7 @@ use super::metadata::Package;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The variables for a program of this package.
+/// The variables for a program of a package.
 pub fn variables(
     program: &Artifact,
     package: Option<&Package>,
@@ -71,16 +71,16 @@ pub fn variables(
     variables
 }
 
-/// Whether a variable is set for a program, or comes from the debugger's own environment.
+/// Whether a variable is set for a program, or in the debugger's environment.
 pub fn has(variables: &[(OsString, OsString)], name: &OsStr) -> bool {
     variables.iter().any(|(known, _)| known == name) || std::env::var_os(name).is_some()
 }
 
-/// Adds what cargo's configuration says: what cargo sets itself it never changes, what is set otherwise only by `force`
-/// (`apply_env_config` in cargo).
+/// Adds the variables of cargo's configuration. They never override cargo's own variables, and others only with `force` (`apply_env_config` in
+/// cargo).
 pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec<Variable>) {
     for Variable { name, value, force } in configured {
-        // That is always cargo's.
+        // Cargo always sets this one.
         let is_cargos =
             name == "LD_LIBRARY_PATH" || variables.iter().any(|(known, _)| *known == name);
         if !is_cargos && (force || std::env::var_os(&name).is_none()) {
@@ -89,7 +89,7 @@ pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec
     }
 }
 
-/// Where a program finds its libraries: what build scripts have said and lies in the target folder, that folder, and the toolchain's.
+/// The library path of a program: folders of build scripts that are inside the target directory, that directory, and the toolchain's.
 pub fn library_path(
     program: &Artifact,
     scripts: &[BuildScript],

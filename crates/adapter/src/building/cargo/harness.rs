@@ -1,4 +1,4 @@
-//! Programs with tests or benchmarks, asked for their names (`--list`): which of several has those that are wanted, and whether the only one has them.
+//! Asks test and benchmark programs for their tests (`--list`), to find the program that has the wanted test.
 
 use super::choosing;
 use super::messages::Artifact;
@@ -12,25 +12,25 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long a program may take to list its tests.
+/// The time limit for listing tests.
 const LISTING: Duration = Duration::from_secs(10);
 
-/// How much of a program's list of tests is read, in lines.
+/// The most lines of a list that are read.
 const MOST_LISTED: usize = 1 << 20;
 
-/// The longest name of a test that is kept.
+/// The longest test name in bytes that is kept.
 const LONGEST_NAME: usize = 1000;
 
-/// How many tests are named where none is near.
+/// The most tests that an error names.
 const MOST_NAMED: usize = 5;
 
-/// How a program would be run.
+/// Says how a program would be run.
 type Launchable<'l> = dyn Fn(&Artifact) -> Built + 'l;
 
-/// The one of several programs that has a test of the names that are wanted.
+/// The one of several programs that has the wanted test.
 ///
 /// # Errors
-/// It was given up, or none or several have.
+/// The build was cancelled, or no program or several have it.
 pub fn with_the_test<'a>(
     line: &CommandLine,
     several: &[&'a Artifact],
@@ -80,10 +80,10 @@ pub fn with_the_test<'a>(
     }
 }
 
-/// Looks whether the only program has a test of the name that is wanted, if one is.
+/// Checks that the only program has the wanted test, if one is named.
 ///
 /// # Errors
-/// It was given up, or it has none.
+/// The build was cancelled, or the program doesn't have the test.
 pub fn require_the_test(
     line: &CommandLine,
     only: &Artifact,
@@ -119,13 +119,13 @@ pub fn require_the_test(
     )))
 }
 
-/// The name, or the part of one, by which tests are wanted.
+/// The name of the wanted test, or a part of it.
 fn name_wanted(line: &CommandLine) -> Option<&str> {
     let first = || line.program.first().filter(|word| !word.starts_with('-'));
     Some(line.tests.as_ref().or_else(first)?.as_str())
 }
 
-/// What is wanted, in words.
+/// A description of the wanted test.
 fn wanted(line: &CommandLine) -> String {
     match line.program_arguments().as_slice() {
         [] => "tests".to_owned(),
@@ -133,7 +133,7 @@ fn wanted(line: &CommandLine) -> String {
     }
 }
 
-/// The test that is most likely meant: by all of its name, or by its own without its module.
+/// The nearest test: by its full name, or by its name without the module.
 fn near<'t>(line: &CommandLine, tests: &'t [String]) -> Option<&'t str> {
     let wanted = name_wanted(line)?;
     let whole: Vec<&str> = tests.iter().map(String::as_str).collect();
@@ -145,13 +145,13 @@ fn near<'t>(line: &CommandLine, tests: &'t [String]) -> Option<&'t str> {
     })
 }
 
-/// One that does something else when it is asked for its tests may do anything.
+/// Whether the program may have a harness of its own. Such a program is not run with `--list`, because it may do anything then.
 fn may_have_its_own_harness(artifact: &Artifact) -> bool {
     let manifest = std::fs::read_to_string(&artifact.manifest_path);
     manifest.map_or(true, |manifest| manifest.contains("harness"))
 }
 
-/// All tests of these programs, whatever is wanted.
+/// All tests of these programs, not only the wanted ones.
 fn all_tests(
     artifacts: &[&Artifact],
     launchable: &Launchable<'_>,
@@ -165,7 +165,7 @@ fn all_tests(
     Ok(all)
 }
 
-/// The tests that a program would run with these arguments; `None` when it doesn't list them.
+/// The tests that a program would run with these arguments; `None` if it doesn't list them.
 fn tests(
     built: &Built,
     args: &[OsString],

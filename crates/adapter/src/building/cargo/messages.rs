@@ -1,4 +1,4 @@
-//! What cargo tells of a build: a JSON object a line (`--message-format=json`), and its progress among the lines for people.
+//! Cargo's messages about a build: a JSON object on each line (`--message-format=json`), and progress between lines of text.
 
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -7,35 +7,35 @@ use std::path::PathBuf;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "reason")]
 pub enum Message {
-    /// Something was made, or was there already.
+    /// A target was compiled, or was up to date.
     #[serde(rename = "compiler-artifact")]
     Artifact(Artifact),
-    /// The compiler says something.
+    /// A message of the compiler.
     #[serde(rename = "compiler-message")]
     Diagnostic {
-        /// What it says.
+        /// The message.
         message: Diagnostic,
     },
-    /// A package's build script has run, now or earlier.
+    /// A build script has run, now or in an earlier build.
     #[serde(rename = "build-script-executed")]
     Script(BuildScript),
-    /// Something else.
+    /// Any other message.
     #[serde(other)]
     Other,
 }
 
-/// What was made of a target.
+/// The output of a target.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Artifact {
-    /// Its package, in cargo's own notation.
+    /// The package, in cargo's notation.
     pub package_id: String,
     /// The package's `Cargo.toml`.
     pub manifest_path: PathBuf,
-    /// What it was made of.
+    /// The target.
     pub target: Target,
-    /// How.
+    /// How it was compiled.
     pub profile: Profile,
-    /// The program, if it is one.
+    /// The path of the program, if it is one.
     pub executable: Option<PathBuf>,
 }
 
@@ -51,28 +51,28 @@ pub struct Target {
 /// How something was compiled.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Profile {
-    /// As `debug` in a profile: a number or a name; nothing for none.
+    /// `debug` of the profile: a number or a name.
     #[serde(default)]
     pub debuginfo: serde_json::Value,
-    /// With the harness for tests or benchmarks.
+    /// Whether it has the harness for tests or benchmarks.
     pub test: bool,
 }
 
-/// What the compiler says.
+/// A message of the compiler.
 #[derive(Debug, Deserialize)]
 pub struct Diagnostic {
-    /// In few words.
+    /// The message in short.
     pub message: String,
     /// `error`, `warning`, `note`, …
     pub level: String,
-    /// For people, in several lines.
+    /// The rendered text, in several lines.
     pub rendered: Option<String>,
-    /// What it is about.
+    /// The places that it is about.
     #[serde(default)]
     pub spans: Vec<Span>,
 }
 
-/// A piece of source.
+/// A span of source.
 #[derive(Debug, Deserialize)]
 pub struct Span {
     file_name: String,
@@ -82,7 +82,7 @@ pub struct Span {
 }
 
 impl Diagnostic {
-    /// `FILE:LINE:COLUMN` of what it is about first.
+    /// `FILE:LINE:COLUMN` of its primary span.
     pub fn place(&self) -> Option<String> {
         let span = self.spans.iter().find(|span| span.is_primary)?;
         let Span {
@@ -95,22 +95,22 @@ impl Diagnostic {
     }
 }
 
-/// What a build script has asked for.
+/// The output of a build script.
 #[derive(Debug, Clone, Deserialize)]
 pub struct BuildScript {
-    /// Its package.
+    /// The package.
     pub package_id: String,
-    /// Where libraries are, as `KIND=PATH` or `PATH`.
+    /// Library paths, as `KIND=PATH` or `PATH`.
     #[serde(default)]
     pub linked_paths: Vec<String>,
-    /// Variables for compiling, and for running what was compiled.
+    /// Variables for compiling and running the package.
     #[serde(default)]
     pub env: Vec<(String, String)>,
-    /// Its folder.
+    /// Its output folder (`OUT_DIR`).
     pub out_dir: Option<PathBuf>,
 }
 
-/// The progress that a line for people is: how much is done of what, and what is being done.
+/// The progress in a line of text: units done, all units, and what is being done.
 pub fn progress(line: &str) -> Option<(u32, u32, &str)> {
     let rest = line.trim_start().strip_prefix("Building [")?;
     let (_, rest) = rest.split_once("] ")?;

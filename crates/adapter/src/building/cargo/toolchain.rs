@@ -1,4 +1,4 @@
-//! The compiler that cargo builds with, as far as its programs need it.
+//! Facts about the compiler that cargo uses, which its programs need at run time.
 
 use super::CargoPlan;
 use crate::building::shell::set_up;
@@ -7,23 +7,23 @@ use dapple_engine::event::{ExitStatus, Stream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How many lines it may say of a target.
+/// The most lines of `--print cfg` that are read.
 const MOST_LINES: usize = 10_000;
 
-/// What the compiler's installation has for programs.
+/// The facts.
 #[derive(Debug, Default)]
 pub struct Toolchain {
-    /// Where the standard library is.
+    /// The folder of the standard library.
     pub libraries: Option<PathBuf>,
-    /// What the target is, one a line (`--print cfg`).
+    /// The lines of `rustc --print cfg`.
     pub conditions: Vec<String>,
 }
 
 impl Toolchain {
-    /// The one that a plan is built with, for a target; `None`: the compiler's own.
+    /// Asks the compiler of a plan. `None` as the target means the compiler's host.
     ///
     /// # Errors
-    /// It was given up.
+    /// The build was cancelled.
     pub fn of(
         plan: &CargoPlan,
         target: Option<&str>,
@@ -56,7 +56,7 @@ impl Toolchain {
         match told {
             Ok(Err(Unbuilt::Cancelled)) => return Err(Unbuilt::Cancelled),
             Ok(Ok(ExitStatus::Code(0))) => {}
-            // Few programs need it.
+            // Not an error, because few programs need the standard library as a shared library.
             other => tracing::warn!(?other, "where the standard library is can't be found out"),
         }
         let mut lines = lines.into_iter();
@@ -67,13 +67,13 @@ impl Toolchain {
         })
     }
 
-    /// What the target is called.
+    /// The target triple.
     pub fn target(&self) -> Option<&str> {
         // SYSROOT/lib/rustlib/TARGET/lib
         self.libraries.as_deref()?.parent()?.file_name()?.to_str()
     }
 
-    /// Cargo itself, where this is only a proxy (rustup's).
+    /// The path of cargo itself, if `proxy` is rustup's proxy.
     pub fn cargo(&self, proxy: &Path) -> PathBuf {
         // SYSROOT/lib/rustlib/TARGET/lib
         let root = self.libraries.as_deref();

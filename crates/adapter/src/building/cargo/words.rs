@@ -1,6 +1,6 @@
 //! A cargo command as the user writes it: what cargo is to build, and what the program is to get.
 
-/// What is done with what is built.
+/// What the command would do with the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Verb {
     /// `cargo build`, `cargo rustc`.
@@ -15,44 +15,44 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Whether it is a harness's program, with tests or benchmarks.
+    /// Whether the program has the test harness.
     pub fn is_test(self) -> bool {
         matches!(self, Verb::Test | Verb::Bench)
     }
 }
 
-/// A command line of cargo's, behind `cargo`.
+/// A command line after `cargo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// `+nightly` and what else comes before the subcommand.
+    /// `+nightly` and options before the subcommand.
     pub before: Vec<String>,
-    /// What is done with what is built.
+    /// What the command would do with the program.
     pub verb: Verb,
-    /// The subcommand that builds, as it was written where it builds itself.
+    /// The subcommand that builds; for `run` that is `build`.
     pub subcommand: String,
     /// The subcommand's options.
     pub options: Vec<String>,
-    /// What the program is to get.
+    /// The arguments of the program.
     pub program: Vec<String>,
-    /// Which tests or benchmarks are wanted, by a part of their names.
+    /// The wanted tests or benchmarks, by a part of their names.
     pub tests: Option<String>,
-    /// A target is named that is to be run (`--bin`, `--example`).
+    /// Whether a target is named (`--bin`, `--example`).
     pub names_target: bool,
-    /// Packages that are named.
+    /// The named packages.
     pub packages: Vec<String>,
     /// `--manifest-path`.
     pub manifest: Option<String>,
     /// `--target`.
     pub target: Option<String>,
-    /// `--profile`, or what `--release` stands for.
+    /// `--profile`, or the profile of `--release`.
     pub profile: Option<String>,
-    /// Options that hold for reading the manifest, too.
+    /// Options that also apply to `cargo metadata`.
     pub common: Vec<String>,
-    /// The user says when there are to be colours.
+    /// Whether the user sets the use of colours.
     pub names_colours: bool,
 }
 
-/// Options with a value, which may be the next word.
+/// Long options with a value, which may be the next word.
 const WITH_VALUE: [&str; 20] = [
     "--package",
     "--exclude",
@@ -76,17 +76,17 @@ const WITH_VALUE: [&str; 20] = [
     "--crate-type",
 ];
 
-/// The same of one letter.
+/// One-letter options with a value.
 const LETTERS_WITH_VALUE: &str = "pFjZC";
 
-/// Options of both `cargo metadata` and what builds.
+/// Options of both `cargo metadata` and the build.
 const COMMON: [&str; 4] = ["--offline", "--locked", "--frozen", "--config"];
 
 impl CommandLine {
-    /// Reads the words behind `cargo`.
+    /// Parses the words after `cargo`.
     ///
     /// # Errors
-    /// A sentence of why nothing can be debugged that way.
+    /// A message about a command that builds no program.
     pub fn read(words: &[String]) -> Result<CommandLine, String> {
         let words = words.strip_prefix(&["cargo".to_owned()]).unwrap_or(words);
         let (mut line, mut rest) = subcommand(words)?;
@@ -104,7 +104,7 @@ impl CommandLine {
                     Verb::Test | Verb::Bench if line.tests.is_none() => {
                         line.tests = Some(word.clone());
                     }
-                    // Cargo says what is wrong with it.
+                    // Cargo reports what is wrong.
                     _ => line.options.push(word.clone()),
                 }
                 rest = rest.get(1..).unwrap_or_default();
@@ -118,10 +118,10 @@ impl CommandLine {
         Ok(line)
     }
 
-    /// What stands behind `--`.
+    /// Parses the words after `--`.
     fn behind(&mut self, words: &[String]) {
         if self.subcommand == "rustc" {
-            // The compiler's.
+            // Options of the compiler.
             self.options.push("--".to_owned());
             self.options.extend_from_slice(words);
             return;
@@ -131,7 +131,7 @@ impl CommandLine {
 
     fn note(&mut self, option: &str, value: Option<&str>, words: &[String]) -> Result<(), String> {
         match option {
-            // These are ours.
+            // Dapple sets these itself.
             "--message-format" | "--no-run" => return Ok(()),
             "--doc" if self.verb == Verb::Test => {
                 return Err(
@@ -158,7 +158,7 @@ impl CommandLine {
         Ok(())
     }
 
-    /// The arguments that cargo gives the program.
+    /// The arguments that cargo would give the program.
     pub fn program_arguments(&self) -> Vec<String> {
         let mut words: Vec<String> = self.tests.iter().chain(&self.program).cloned().collect();
         if self.verb == Verb::Bench {
@@ -167,7 +167,7 @@ impl CommandLine {
         words
     }
 
-    /// What `--config` gives: behind the subcommand it replaces what is in front of it.
+    /// The values of `--config`. Those after the subcommand replace those before it.
     pub fn configured(&self) -> Vec<&str> {
         match values_of_config(&self.options) {
             behind if behind.is_empty() => values_of_config(&self.before),
@@ -175,7 +175,7 @@ impl CommandLine {
         }
     }
 
-    /// As the user would write it.
+    /// The command as the user would type it.
     pub fn shown(&self) -> String {
         let verb = match self.verb {
             Verb::Build => self.subcommand.as_str(),
@@ -204,7 +204,7 @@ fn values_of_config(options: &[String]) -> Vec<&str> {
     found
 }
 
-/// The line without what comes behind the subcommand, and that.
+/// Parses the words up to the subcommand. Returns the words after it.
 fn subcommand(words: &[String]) -> Result<(CommandLine, &[String]), String> {
     let mut before = Vec::new();
     let mut common = Vec::new();
@@ -254,11 +254,11 @@ fn subcommand(words: &[String]) -> Result<(CommandLine, &[String]), String> {
     Ok((line, rest))
 }
 
-/// The option that words begin with, its value, and how many words they are.
+/// The option at the beginning of `words`, its value, and how many words they take.
 fn option(words: &[String]) -> (String, Option<String>, usize) {
     let word = words.first().map(String::as_str).unwrap_or_default();
     let next = words.get(1).map(String::as_str);
-    // Names don't begin with a dash; a number of jobs may.
+    // Values don't begin with a dash, except for a negative number of jobs.
     let is_value = |word: &&str| !word.starts_with('-') || word.parse::<i64>().is_ok();
     let next = next.filter(is_value);
     if word.starts_with("--") {
@@ -270,7 +270,7 @@ fn option(words: &[String]) -> (String, Option<String>, usize) {
             None => (word.to_owned(), None, 1),
         };
     }
-    // Several flags may stand together, with the value of the last behind it.
+    // Several one-letter flags may be joined, and the last may have a value.
     let letters = word.trim_start_matches('-');
     let Some(at) = letters.find(|letter| LETTERS_WITH_VALUE.contains(letter)) else {
         let last = letters.chars().next_back();
