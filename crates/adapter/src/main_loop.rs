@@ -2,6 +2,13 @@
 //!
 //! This thread is also the debuggee's tracer. It waits for the debuggee's next stop or the next message, whichever comes first, and reads
 //! messages itself. So neither a request nor a stop costs a switch between threads.
+//!
+//! Waking a thread on another CPU takes 15 to 40 µs, more than a step does. Hence:
+//! - The kernel's SIGURG for the client's descriptor (`O_ASYNC`) ends the wait for the debuggee.
+//! - The reader thread rests meanwhile, so a [`CancelToken`](dapple_dap::cancel::CancelToken) reads the input itself when it is asked.
+//! - A client that sends within 200 µs of its response, as scripts do, is waited for 100 µs without sleeping.
+//!
+//! If breakpoints write more than 16 MiB that the client doesn't read, the loop lets the debuggee wait, and handles requests only.
 
 mod input;
 

@@ -1,6 +1,6 @@
 //! Turns the protocol's types into lines of text. Makes no requests.
 //!
-//! Text from the adapter may contain any of the debuggee's data, so it passes through [`printable`](super::screen::printable).
+//! Text from the adapter may contain any of the debuggee's data, so it passes through [`super::screen::printable`].
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! `dapple symbols`: shows a program's symbols and debug information without running it.
 //!
-//! First a [`report`] is gathered, the same for text output ([`print`]) and for `--json`. Results go to stdout. Each failed lookup is a
+//! First a [`report`] is gathered, the same for text output ([`mod@print`]) and for `--json`. Results go to stdout. Each failed lookup is a
 //! sentence on stderr, and makes the exit code 1.
 
 pub(crate) mod lookup;

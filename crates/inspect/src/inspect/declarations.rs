@@ -48,8 +48,8 @@ pub fn code_position(threads: &dyn Inspect, address: Address) -> Option<SourcePo
 /// A list of a frame's variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableList {
-    /// Parameters and local variables: [`Inspect::variables`](crate::inspect::Inspect::variables).
+    /// Parameters and local variables: [`crate::inspect::Inspect::variables`].
     Visible,
-    /// Static variables: [`Inspect::statics`](crate::inspect::Inspect::statics).
+    /// Static variables: [`crate::inspect::Inspect::statics`].
     Statics,
 }

@@ -1,5 +1,5 @@
 //! Line tables (DWARF 5 §6.2): decoding them by unit, and queries from addresses to lines. Queries from lines to
-//! addresses, such as [`Module::lookup_line`], are in `line_lookup`.
+//! addresses, such as [`crate::Module::lookup_line`], are in `line_lookup`.
 
 use crate::FileAddress;
 use crate::dwarf::{Dwarf, Unit};
@@ -270,7 +270,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// See [`Module::row_with_line`].
+    /// See [`crate::Module::row_with_line`].
     pub(crate) fn row_with_line(&self, address: u64) -> Option<LineRow> {
         let found = self.row_at(address)?;
         if found.line != 0 {

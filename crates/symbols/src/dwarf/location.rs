@@ -25,7 +25,7 @@ pub trait LocationContext {
     fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64>;
     /// The frame's canonical frame address.
     fn cfa(&self) -> Option<u64>;
-    /// What to add to a [`FileAddress`] to get an address in the process.
+    /// What to add to a [`crate::FileAddress`] to get an address in the process.
     fn load_bias(&self) -> u64;
     /// The address of the thread-local at `offset` of this module's TLS block.
     ///
@@ -85,7 +85,7 @@ pub enum Place {
     /// In no location: the value itself, little-endian.
     Bytes(Vec<u8>),
     /// The value is a pointer to an object that has no address, such as a variable optimised into a register.
-    /// [`Module::locate_pointee`] locates the object.
+    /// [`crate::Module::locate_pointee`] locates the object.
     ImplicitPointer {
         /// The object that it points to or into.
         pointee: EntryInFrame,

@@ -65,7 +65,7 @@ pub struct FoundFunction {
     /// The ranges of its code, from DWARF or the symbol's size; empty if neither is known.
     pub ranges: Vec<Range<FileAddress>>,
     /// Whether the code at `entry` is the resolver of an indirect function (`STT_GNU_IFUNC`), which chooses the
-    /// implementation at run time. A breakpoint belongs at the chosen implementation; see [`Module::indirect_slots`].
+    /// implementation at run time. A breakpoint belongs at the chosen implementation; see [`crate::Module::indirect_slots`].
     pub indirect: bool,
     /// For a Rust `async fn`: the type of the future it makes, which has its body.
     pub future: Option<TypeId>,

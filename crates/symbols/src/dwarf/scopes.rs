@@ -26,7 +26,7 @@ pub enum VariableKind {
     Static,
 }
 
-/// A variable in scope. Its location depends on the address: [`Module::locate`].
+/// A variable in scope. Its location depends on the address: [`crate::Module::locate`].
 #[derive(Debug, Clone)]
 pub struct Variable {
     /// The name; qualified for statics.

@@ -168,7 +168,7 @@ pub struct Member {
     pub artificial: bool,
 }
 
-/// A static member as declared in its class. For its value, see [`Module::static_member`].
+/// A static member as declared in its class. For its value, see [`crate::Module::static_member`].
 #[derive(Debug, Clone)]
 pub struct StaticMember {
     /// The name, without the class.

@@ -83,7 +83,7 @@ impl Module {
         })
     }
 
-    /// The pieces of the object that a [`Place::ImplicitPointer`] points to or into. Takes the frame and address of the
+    /// The pieces of the object that a [`Place::ImplicitPointer`](crate::location::Place::ImplicitPointer) points to or into. Takes the frame and address of the
     /// pointer.
     ///
     /// # Errors
