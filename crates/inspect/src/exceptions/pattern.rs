@@ -3,6 +3,7 @@
 
 use crate::eval::Parsed;
 use dapple_symbols::functions::Language;
+use wildmatch::WildMatch;
 
 /// A list of patterns, optionally with a condition. An empty list matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -126,31 +127,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
 
 /// Whether `text` matches a pattern with `*` (any text) and `?` (any character).
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
-    // Where to resume if the text after the last `*` doesn't match: the `*` then takes one more character.
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match star {
-                Some((at, from)) => {
-                    star = Some((at, from + 1));
-                    p = at + 1;
-                    t = from + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
+    WildMatch::new(pattern).matches(text)
 }
 
 /// Whether a pattern matches a type: its full name, or the end of its path.

@@ -3,9 +3,13 @@
 use super::implementation::{Implementation, bracketed};
 use super::parts::{Part, parts, split_arguments};
 use super::short::{Form, in_form};
+use wildmatch::WildMatchPattern;
 
 /// Longer names match nothing.
 const LONGEST: usize = 16 * 1024;
+
+/// A component in which only `*` is special: for one character stands what no name has. `globset` would read brackets and braces, too.
+type Glob = WildMatchPattern<'*', '\0'>;
 
 /// A name as a user writes it.
 ///
@@ -35,7 +39,8 @@ pub struct NamePattern {
 #[derive(Debug, Clone)]
 struct Wanted {
     base: String,
-    glob: bool,
+    /// The base, if it contains wildcards.
+    glob: Option<Glob>,
     arguments: Option<String>,
 }
 
@@ -163,7 +168,7 @@ impl NamePattern {
 
     /// Whether the last component contains a wildcard.
     pub(crate) fn has_glob_base(&self) -> bool {
-        self.last().is_some_and(|wanted| wanted.glob)
+        self.last().is_some_and(|wanted| wanted.glob.is_some())
     }
 
     fn last(&self) -> Option<&Wanted> {
@@ -427,9 +432,10 @@ impl Wanted {
             "{closure}" | "{{closure}}" => "{*closure*}",
             base => base,
         };
+        // `operator*` contains no wildcard.
+        let is_glob = base.contains('*') && !base.starts_with("operator");
         Wanted {
-            // `operator*` contains no wildcard.
-            glob: base.contains('*') && !base.starts_with("operator"),
+            glob: is_glob.then(|| Glob::new(base)),
             base: base.to_owned(),
             arguments: part.arguments.map(str::to_owned),
         }
@@ -453,9 +459,9 @@ impl Wanted {
     }
 
     fn takes_base(&self, base: &str) -> bool {
-        match self.glob {
-            true => glob(self.base.as_bytes(), base.as_bytes()),
-            false => self.base == base,
+        match &self.glob {
+            Some(glob) => glob.matches(base),
+            None => self.base == base,
         }
     }
 }
@@ -489,32 +495,6 @@ fn partner(closing: char) -> Option<char> {
         '>' => Some('<'),
         _ => None,
     }
-}
-
-/// Whether `pattern`, in which `*` stands for any text, matches all of `text`.
-fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut again: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                again = Some((p, t));
-                p += 1;
-            }
-            Some(&byte) if byte == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut again {
-                Some((star, taken)) => {
-                    *taken += 1;
-                    (p, t) = (*star + 1, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
 /// The parts without C++'s anonymous namespaces, whose members are visible in the enclosing namespace. `None` if there

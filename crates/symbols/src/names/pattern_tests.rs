@@ -245,6 +245,7 @@ fn stars_stand_for_text_and_components() {
         ("*_test", "shop::parse_test", true),
         ("par*e", "parse", true),
         ("par*e", "parser", false),
+        ("par?*", "parse", false),
         ("*", "main", true),
         ("*::add", "shop::Order::add", true),
         ("*::add", "add", false),
