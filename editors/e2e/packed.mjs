@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { zip } from '../vscode/scripts/zip.mjs';
 
 /** Packs the files of a folder into `file`, and gives that back. */
-export function packed(folder, file) {
+export async function packed(folder, file) {
     const { name, publisher, version, description } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const gallery = `<?xml version="1.0" encoding="utf-8"?>
 <PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
@@ -20,6 +20,6 @@ export function packed(folder, file) {
 </PackageManifest>
 `;
     const files = readdirSync(folder).map((name) => ({ name: `extension/${name}`, data: readFileSync(join(folder, name)), mode: 0o644 }));
-    writeFileSync(file, zip([{ name: 'extension.vsixmanifest', data: Buffer.from(gallery), mode: 0o644 }, ...files]));
+    writeFileSync(file, await zip([{ name: 'extension.vsixmanifest', data: Buffer.from(gallery), mode: 0o644 }, ...files]));
     return file;
 }

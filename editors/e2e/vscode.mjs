@@ -53,7 +53,7 @@ const checks = new Checks(pictures);
 let browser;
 try {
     server.install(extension);
-    server.install(packed(fileURLToPath(new URL('hexview', import.meta.url)), join(folder, 'hexview.vsix')));
+    server.install(await packed(fileURLToPath(new URL('hexview', import.meta.url)), join(folder, 'hexview.vsix')));
     const address = await server.start();
     browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

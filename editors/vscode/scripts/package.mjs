@@ -4,6 +4,9 @@
 //   node scripts/package.mjs [--binary DAPPLE] [--output FOLDER]
 //
 // With --binary that executable goes along as `bin/dapple`, and the package is for Linux x86-64 only.
+//
+// @vscode/vsce would do this, too, but with other content: it calls README.md readme.md, knows neither of our licences as the gallery's (it wants
+// LICENSE.txt), gives files without an extension no type and package.json's scripts to everyone. It needs node 20 and 250 packages.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +36,7 @@ if (binary !== undefined) {
 }
 const target = binary === undefined ? '' : '-linux-x64';
 const file = join(output, `${manifest.name}${target}-${manifest.version}.vsix`);
-const archive = zip(entries);
+const archive = await zip(entries);
 writeFileSync(file, archive);
 console.log(`wrote ${file} (${entries.length} files, ${Math.ceil(archive.length / 1024)} KiB)`);
 
