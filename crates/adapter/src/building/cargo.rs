@@ -21,9 +21,9 @@ use super::first_error::FirstError;
 use super::shell::set_up;
 use super::site::{Site, Told, Unbuilt};
 use super::{Built, styling};
+use cargo_metadata::{Artifact, ArtifactDebuginfo, BuildScript, Message};
 use configuration::Configuration;
 use dapple_engine::event::{ExitStatus, Stream};
-use messages::{Artifact, BuildScript, Message};
 use metadata::Metadata;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -156,7 +156,7 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     let target = plan.target(&configuration);
     let toolchain = Toolchain::of(plan, target.as_deref(), site)?;
     let launchable = |artifact: &Artifact| {
-        let package = metadata.package(&artifact.package_id);
+        let package = metadata.package(&artifact.package_id.repr);
         let mut env =
             environment::variables(artifact, package, &outcome.scripts, &outcome.artifacts);
         env.push(("CARGO".into(), toolchain.cargo(&cargo).into()));
@@ -174,14 +174,15 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
         }
         let libraries = toolchain.libraries.clone();
         Built {
-            program: artifact.executable.clone(),
+            program: artifact.executable.clone().map(PathBuf::from),
             args: plan
                 .line
                 .program_arguments()
                 .into_iter()
                 .map(OsString::from)
                 .collect(),
-            cwd: (plan.is_test() && plan.cwd_is_cargos).then(|| artifact.folder().to_owned()),
+            cwd: (plan.is_test() && plan.cwd_is_cargos)
+                .then(|| messages::folder(artifact).to_owned()),
             env,
             library_path: environment::library_path(artifact, &outcome.scripts, libraries),
         }
@@ -298,18 +299,19 @@ fn run_cargo(
                 return for_people(line, &mut complained, told);
             }
             match serde_json::from_str(line) {
-                Ok(Message::Artifact(artifact)) => outcome.artifacts.push(artifact),
-                Ok(Message::Script(script)) => outcome.scripts.push(script),
-                Ok(Message::Diagnostic { message }) => {
-                    if message.level.starts_with("error") {
-                        diagnosed.note(message.place(), &message.message);
+                Ok(Message::CompilerArtifact(artifact)) => outcome.artifacts.push(artifact),
+                Ok(Message::BuildScriptExecuted(script)) => outcome.scripts.push(script),
+                Ok(Message::CompilerMessage(said)) => {
+                    let message = said.message;
+                    if messages::is_error(&message) {
+                        diagnosed.note(messages::place(&message), &message.message);
                     }
                     // Code that is compiled twice, with and without the test harness, has the same diagnostics twice.
                     if let Some(text) = message.rendered.filter(|text| shown.insert(text.clone())) {
                         told.show(&text);
                     }
                 }
-                Ok(Message::Other) => {}
+                Ok(_) => {}
                 Err(_) if line.starts_with('{') => {
                     tracing::warn!(line, "a message of cargo's that is not understood");
                 }
@@ -356,14 +358,10 @@ fn cannot_run(program: &Path, error: &io::Error) -> String {
 
 /// A hint for a program without enough debug information.
 fn without_debug_info(artifact: &Artifact, plan: &CargoPlan) -> Option<String> {
-    let kind = &artifact.profile.debuginfo;
-    let missing = match (kind.as_str(), kind.as_u64()) {
-        (Some("line-tables-only" | "line-directives-only"), _) | (_, Some(1)) => {
-            "local variables can't be shown"
-        }
-        (Some("0" | "none"), _) | (None, Some(0) | None) => {
-            "neither lines nor variables can be shown"
-        }
+    use ArtifactDebuginfo::{Limited, LineDirectivesOnly, LineTablesOnly, None as Nothing};
+    let missing = match artifact.profile.debuginfo {
+        LineTablesOnly | LineDirectivesOnly | Limited => "local variables can't be shown",
+        Nothing => "neither lines nor variables can be shown",
         _ => return None,
     };
     let profile = match (&plan.line.profile, plan.line.verb) {

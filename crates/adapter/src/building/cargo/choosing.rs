@@ -1,15 +1,15 @@
-//! Selects one of the programs that cargo has built.
+//! Which of the programs that cargo has built is meant.
 
-use super::messages::Artifact;
+use super::messages::folder;
 use super::words::Verb;
-use std::path::Path;
+use cargo_metadata::{Artifact, Target, TargetKind};
 
-/// The argument `filter`: which of several programs to debug.
+/// Which program is meant where there are several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The target's name.
     pub name: Option<String>,
-    /// The target's kind.
+    /// What it is.
     pub kind: Option<Kind>,
 }
 
@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, with their names in a filter.
+    /// All, with their names in a filter.
     pub const ALL: [(Kind, &'static str); 5] = [
         (Kind::Bin, "bin"),
         (Kind::Lib, "lib"),
@@ -38,72 +38,57 @@ impl Kind {
         (Kind::Bench, "bench"),
     ];
 
-    /// The name in a filter.
+    /// Its name in a filter.
     pub fn name(self) -> &'static str {
         let found = Kind::ALL.iter().find(|(kind, _)| *kind == self);
         found.map_or("", |(_, name)| name)
     }
 
-    fn of(target: &[String]) -> Option<Kind> {
-        let first = target.first()?;
-        Some(match first.as_str() {
-            "bin" => Kind::Bin,
-            "test" => Kind::Test,
-            "example" => Kind::Example,
-            "bench" => Kind::Bench,
-            "custom-build" => return None,
+    fn of(target: &Target) -> Option<Kind> {
+        Some(match target.kind.first()? {
+            TargetKind::Bin => Kind::Bin,
+            TargetKind::Test => Kind::Test,
+            TargetKind::Example => Kind::Example,
+            TargetKind::Bench => Kind::Bench,
+            TargetKind::CustomBuild => return None,
             _ => Kind::Lib,
         })
     }
 }
 
-impl Artifact {
-    /// Whether its target has this kind, in cargo's terms.
-    pub fn is_of_kind(&self, kind: &str) -> bool {
-        self.target.kind.iter().any(|of| of == kind)
-    }
+fn kind(artifact: &Artifact) -> Kind {
+    Kind::of(&artifact.target).unwrap_or(Kind::Lib)
+}
 
-    /// The folder of its package.
-    pub fn folder(&self) -> &Path {
-        self.manifest_path
-            .parent()
-            .unwrap_or(self.manifest_path.as_path())
+/// How cargo's command line and the filter choose a program.
+fn choice(artifact: &Artifact, packages: bool) -> String {
+    let (name, kind) = (&artifact.target.name, kind(artifact));
+    let mut words = match kind {
+        Kind::Lib => "--lib".to_owned(),
+        kind => format!("--{} {name}", kind.name()),
+    };
+    if packages {
+        let folder = folder(artifact).file_name().unwrap_or_default();
+        let package = package_name(&artifact.package_id.repr);
+        let package = package.unwrap_or_else(|| folder.to_string_lossy().into_owned());
+        words = format!("-p {package} {words}");
     }
+    format!(
+        "\n  {words:<24} or \"filter\": {{\"name\": {name:?}, \"kind\": \"{}\"}}",
+        kind.name()
+    )
+}
 
-    fn kind(&self) -> Kind {
-        Kind::of(&self.target.kind).unwrap_or(Kind::Lib)
-    }
-
-    /// The options of cargo and of the filter that select it.
-    fn choice(&self, packages: bool) -> String {
-        let (name, kind) = (&self.target.name, self.kind());
-        let mut words = match kind {
-            Kind::Lib => "--lib".to_owned(),
-            kind => format!("--{} {name}", kind.name()),
-        };
-        if packages {
-            let folder = self.folder().file_name().unwrap_or_default();
-            let package = self.package_name();
-            let package = package.unwrap_or_else(|| folder.to_string_lossy().into_owned());
-            words = format!("-p {package} {words}");
-        }
-        format!(
-            "\n  {words:<24} or \"filter\": {{\"name\": {name:?}, \"kind\": \"{}\"}}",
-            kind.name()
-        )
-    }
-
-    /// The name in `path+file:///folder/name#1.2.3`, or in `…#name@1.2.3`.
-    fn package_name(&self) -> Option<String> {
-        let (address, fragment) = self.package_id.rsplit_once('#')?;
-        match fragment.split_once('@') {
-            Some((name, _)) => Some(name.to_owned()),
-            None => Some(address.rsplit('/').next()?.to_owned()),
-        }
+/// The name in `path+file:///folder/name#1.2.3`, or in `…#name@1.2.3`.
+fn package_name(id: &str) -> Option<String> {
+    let (address, fragment) = id.rsplit_once('#')?;
+    match fragment.split_once('@') {
+        Some((name, _)) => Some(name.to_owned()),
+        None => Some(address.rsplit('/').next()?.to_owned()),
     }
 }
 
-/// The programs that match the filter.
+/// Those that may be meant.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,
@@ -111,9 +96,7 @@ pub fn candidates<'a>(
 ) -> Result<Vec<&'a Artifact>, String> {
     let programs: Vec<&Artifact> = artifacts
         .iter()
-        .filter(|artifact| {
-            artifact.executable.is_some() && Kind::of(&artifact.target.kind).is_some()
-        })
+        .filter(|artifact| artifact.executable.is_some() && Kind::of(&artifact.target).is_some())
         .filter(|artifact| match verb {
             Verb::Build => true,
             Verb::Run => !artifact.profile.test,
@@ -133,7 +116,7 @@ pub fn candidates<'a>(
             .name
             .as_ref()
             .is_none_or(|name| artifact.target.name == *name)
-            && filter.kind.is_none_or(|kind| artifact.kind() == kind)
+            && filter.kind.is_none_or(|kind| self::kind(artifact) == kind)
     };
     let chosen: Vec<&Artifact> = programs.iter().copied().filter(meant).collect();
     match chosen.is_empty() {
@@ -145,12 +128,12 @@ pub fn candidates<'a>(
     }
 }
 
-/// A list of the programs, with the options that select each.
+/// What would choose each.
 pub fn listed(artifacts: &[&Artifact]) -> String {
     let packages = artifacts
         .windows(2)
         .any(|pair| matches!(pair, [a, b] if a.package_id != b.package_id));
-    let choices = artifacts.iter().map(|artifact| artifact.choice(packages));
+    let choices = artifacts.iter().map(|artifact| choice(artifact, packages));
     let mut choices: Vec<String> = choices.collect();
     choices.sort();
     choices.concat()

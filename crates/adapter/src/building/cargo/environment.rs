@@ -1,10 +1,11 @@
 //! The environment that cargo gives to programs that it runs (The Cargo Book, "Environment variables"; `Compilation::target_process` in cargo).
 
 use super::configuration::Variable;
-use super::messages::{Artifact, BuildScript};
+use super::messages::folder;
 use super::metadata::Package;
+use cargo_metadata::{Artifact, BuildScript};
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The variables for a program of a package.
 pub fn variables(
@@ -22,22 +23,23 @@ pub fn variables(
         for (name, value) in &script.env {
             set(name, value.into());
         }
-        if let Some(folder) = &script.out_dir {
-            set("OUT_DIR", folder.into());
-        }
+        set("OUT_DIR", script.out_dir.as_os_str().into());
     }
-    if program.is_of_kind("test") || program.is_of_kind("bench") {
+    if program.target.is_test() || program.target.is_bench() {
         let siblings = artifacts.iter().filter(|artifact| {
             artifact.package_id == program.package_id
-                && artifact.is_of_kind("bin")
+                && artifact.target.is_bin()
                 && !artifact.profile.test
         });
         for (bin, path) in siblings.filter_map(|bin| Some((bin, bin.executable.as_ref()?))) {
             set(&format!("CARGO_BIN_EXE_{}", bin.target.name), path.into());
         }
     }
-    set("CARGO_MANIFEST_PATH", program.manifest_path.clone().into());
-    set("CARGO_MANIFEST_DIR", program.folder().into());
+    set(
+        "CARGO_MANIFEST_PATH",
+        program.manifest_path.as_os_str().into(),
+    );
+    set("CARGO_MANIFEST_DIR", folder(program).into());
     let Some(package) = package else {
         return variables;
     };
@@ -95,17 +97,21 @@ pub fn library_path(
     scripts: &[BuildScript],
     toolchain: Option<PathBuf>,
 ) -> Vec<PathBuf> {
-    let Some(folder) = program.executable.as_deref().and_then(Path::parent) else {
+    let Some(folder) = program
+        .executable
+        .as_deref()
+        .and_then(|program| program.parent())
+    else {
         return Vec::new();
     };
-    let root = match folder.file_name().and_then(|name| name.to_str()) {
+    let root = match folder.file_name() {
         Some("deps" | "examples") => folder.parent().unwrap_or(folder),
         _ => folder,
     };
     let mut native: Vec<PathBuf> = scripts
         .iter()
         .flat_map(|script| &script.linked_paths)
-        .map(|path| match path.split_once('=') {
+        .map(|path| match path.as_str().split_once('=') {
             Some(("native" | "crate" | "dependency" | "framework" | "all", path)) => path.into(),
             _ => path.into(),
         })
@@ -113,8 +119,8 @@ pub fn library_path(
         .collect();
     native.sort();
     native.dedup();
-    native.push(root.to_owned());
-    native.push(root.join("deps"));
+    native.push(root.into());
+    native.push(root.join("deps").into());
     native.extend(toolchain);
     native
 }

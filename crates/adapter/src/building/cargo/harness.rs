@@ -1,11 +1,12 @@
 //! Asks test and benchmark programs for their tests (`--list`), to find the program that has the wanted test.
 
 use super::choosing;
-use super::messages::Artifact;
+use super::messages::folder;
 use super::words::CommandLine;
 use crate::argument_values::unknown::nearest;
 use crate::building::site::{Ended, Site, Unbuilt};
 use crate::building::{Built, joined_library_path};
+use cargo_metadata::Artifact;
 use dapple_engine::event::{ExitStatus, Stream};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -41,7 +42,7 @@ pub fn with_the_test<'a>(
     let mut silent = Vec::new();
     for artifact in several {
         let built = launchable(artifact);
-        match tests(&built, &built.args, artifact.folder(), site)?.as_deref() {
+        match tests(&built, &built.args, folder(artifact), site)?.as_deref() {
             Some([]) => {}
             Some(_) => having.push(*artifact),
             None => silent.push(*artifact),
@@ -94,7 +95,7 @@ pub fn require_the_test(
         return Ok(());
     }
     let built = launchable(only);
-    let found = tests(&built, &built.args, only.folder(), site)?;
+    let found = tests(&built, &built.args, folder(only), site)?;
     if found.as_deref() != Some(&[]) {
         return Ok(());
     }
@@ -159,7 +160,7 @@ fn all_tests(
 ) -> Result<Vec<String>, Unbuilt> {
     let mut all = Vec::new();
     for artifact in artifacts {
-        let tests = tests(&launchable(artifact), &[], artifact.folder(), site)?;
+        let tests = tests(&launchable(artifact), &[], folder(artifact), site)?;
         all.extend(tests.unwrap_or_default());
     }
     Ok(all)
