@@ -5,7 +5,6 @@
 //! (`environment`) and from cargo's configuration files (`configuration`), which are read here because cargo doesn't report them.
 
 mod choosing;
-mod conditions;
 mod configuration;
 mod environment;
 mod harness;

@@ -3,8 +3,8 @@
 //! Sources are `.cargo/config.toml` in cargo's working directory and its parents, cargo's home, files that these `include`, and the command
 //! line (`--config`). The nearer source wins for each key. Errors are ignored here, because cargo itself reports them.
 
-use super::conditions;
 use crate::argument_values::words::text_of;
+use cargo_metadata::cargo_platform::{Cfg, CfgExpr};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use toml_edit::{Document, Item, TableLike};
 const DEEPEST: usize = 16;
 /// The most files and arguments that are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
 const MOST: usize = 256;
+/// Longer conditions on a target hold for none: they are read as deep as they are.
+const LONGEST_CONDITION: usize = 1024;
 
 /// All sources, the strongest first.
 #[derive(Debug, Default)]
@@ -121,7 +123,9 @@ impl Configuration {
             .flat_map(|(layer, runners)| runners.map(move |(name, _)| (layer, name)))
             .collect();
         let is_this = |name: &str| name == target;
-        let holds = |name: &str| conditions::holds(name, known) == Some(true);
+        let known: Vec<Cfg> = known.iter().filter_map(|line| line.parse().ok()).collect();
+        let holds =
+            |name: &str| name.len() <= LONGEST_CONDITION && CfgExpr::matches_key(name, &known);
         let found = runners.iter().find(|(_, name)| is_this(name));
         let (layer, name) = found.or_else(|| runners.iter().find(|(_, name)| holds(name)))?;
         let key = match is_this(name) {
@@ -256,5 +260,13 @@ mod tests {
         );
         assert_eq!(of("target.'cfg(windows)'.runner = 'wine'", "any"), None);
         assert_eq!(of("target.any.linker = 'ld'", "any"), None);
+        let odd = "target.'cfg(unix windows)'.runner = 'time'";
+        assert_eq!(of(odd, "any"), None);
+        let nested = |depth: usize| {
+            let (open, close) = ("not(".repeat(depth), ")".repeat(depth));
+            format!("target.'cfg({open}unix{close})'.runner = 'time'")
+        };
+        assert!(of(&nested(2), "any").is_some());
+        assert_eq!(of(&nested(100_000), "any"), None);
     }
 }
