@@ -1,16 +1,20 @@
-//! Values in the syntax of a shell: a line of words, and a file of environment variables.
+//! Launch arguments in the forms of a shell: a line of words, a file of variables.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// The largest file that is read, in bytes. The kernel accepts fewer variables (execve(2)).
+/// The largest file that is read: of variables, the system takes fewer.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Splits a line into words as a POSIX shell does, with quotes and backslashes, but without expansions.
+/// Cuts a line into words as a POSIX shell does: at blanks, but for what is in quotation marks or behind a backslash.
+/// Nothing is expanded, and nothing is a comment.
+///
+/// Not by the crates `shlex` or `shell-words`: for them a word that begins with `#` and all that follows is a comment, so that `--colour #f00` would
+/// lose its argument without a word; and they don't say which quotation mark is open, nor where.
 ///
 /// # Errors
-/// A quote is not closed, or a backslash is at the end.
+/// A quotation mark without a second one, or nothing behind a backslash.
 pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -71,10 +75,10 @@ pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, St
     Ok(variables)
 }
 
-/// The content of a regular file.
+/// What a file says, if it is one that is read to its end.
 ///
 /// # Errors
-/// The file can't be read, is too large, or is no regular file.
+/// Why it can't be read.
 pub fn text_of(path: &Path) -> Result<String, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -140,6 +144,7 @@ mod tests {
             (r#"a\ b "\"x\" \n" '\'"#, &["a b", r#""x" \n"#, r"\"]),
             ("''", &[""]),
             ("--x=$HOME *", &["--x=$HOME", "*"]),
+            ("--colour #f00 x", &["--colour", "#f00", "x"]),
         ] {
             assert_eq!(split_words(line).expect("valid"), words, "{line}");
         }
