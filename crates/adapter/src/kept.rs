@@ -120,7 +120,7 @@ impl KeptReferences {
         self.logged.insert(logged)
     }
 
-    /// Whether a number is that of a lasting reference.
+    /// Whether a number is in the range of lasting references, even if its target was dropped.
     pub fn has_number(&self, reference: i64) -> bool {
         reference >= FIRST
     }

@@ -522,11 +522,11 @@ impl Owner {
         for report in &reports {
             self.mark_stop_seen(report);
         }
-        let not_begun: Vec<_> = reports
+        let not_entered: Vec<_> = reports
             .iter()
             .filter_map(|r| self.stands_before(r, ended))
             .collect();
-        self.threads.show(not_begun, self.lines_of(&reports));
+        self.threads.show(not_entered, self.lines_of(&reports));
         self.tell_stops(reports);
         self.remove_temporaries(|_| false);
     }

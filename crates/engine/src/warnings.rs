@@ -15,7 +15,7 @@ const MOST: usize = 10;
 pub(crate) struct Reported(FxHashMap<PathBuf, Vec<String>>);
 
 impl Reported {
-    /// The modules' problems since the last time, module by module.
+    /// The modules' new problems since the last call, one list for each module that has any.
     pub(crate) fn news_of(&mut self, modules: &Modules) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for loaded in modules.iter() {

@@ -176,7 +176,7 @@ pub struct StackCache {
     count: usize,
     complete: bool,
     /// How many inlined calls begin at the innermost frame's address and are not entered yet.
-    not_begun: usize,
+    not_entered: usize,
     /// The line to show for the innermost frame, where several lines have its address.
     line: Option<SourcePosition>,
     descriptions: FxHashMap<Address, Arc<[Description]>>,
@@ -203,7 +203,7 @@ impl StackCache {
             starts: Vec::new(),
             count: 0,
             complete: false,
-            not_begun: 0,
+            not_entered: 0,
             line: None,
             descriptions: FxHashMap::default(),
         }
@@ -217,7 +217,7 @@ impl StackCache {
     /// Hides the frames of the innermost `count` inlined calls: the thread is at their first instruction and is shown before the calls.
     pub fn before_calls(self, count: usize) -> StackCache {
         StackCache {
-            not_begun: count,
+            not_entered: count,
             ..self
         }
     }
@@ -304,7 +304,7 @@ impl StackCache {
                 .or_insert_with(|| describe(&next));
             self.starts.push(self.count);
             let level = self.starts.len() - 1;
-            self.count += described.len() - hidden(level, self.not_begun, described);
+            self.count += described.len() - hidden(level, self.not_entered, described);
             found.push(next);
             if found.len() == HELD_TOGETHER {
                 self.hold(std::mem::replace(&mut found, none()));
@@ -329,7 +329,7 @@ impl StackCache {
             .checked_sub(1)?;
         let physical = self.physical.get(level)?;
         let described = self.descriptions.get(&physical.lookup)?;
-        let hidden = hidden(level, self.not_begun, described);
+        let hidden = hidden(level, self.not_entered, described);
         let mut description = described.get(index - self.starts[level] + hidden)?.clone();
         if let (0, Some(asked), Some(shown)) = (index, &self.line, &mut description.position)
             && (asked.line, &asked.file) != (shown.line, &shown.file)
@@ -352,9 +352,9 @@ impl StackCache {
 }
 
 /// How many logical frames of the physical one at `level` are hidden; at least one is always shown.
-fn hidden(level: usize, not_begun: usize, described: &[Description]) -> usize {
+fn hidden(level: usize, not_entered: usize, described: &[Description]) -> usize {
     match level {
-        0 => not_begun.min(described.len().saturating_sub(1)),
+        0 => not_entered.min(described.len().saturating_sub(1)),
         _ => 0,
     }
 }

@@ -1,6 +1,6 @@
 //! The `attach` request: takes over a running process, waits for one to start, or opens a core file.
 
-use super::launch::{begin, begin_post_mortem, not_begun, take_common};
+use super::launch::{begin, begin_post_mortem, not_entered, take_common};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
 use crate::console::say;
@@ -29,7 +29,7 @@ pub fn attach(
     responder: Responder<AttachRequest>,
     context: &mut Context,
 ) {
-    if let Err(failure) = not_begun(adapter) {
+    if let Err(failure) = not_entered(adapter) {
         return responder.fail(failure);
     }
     let (outbox, client) = (context.outbox(), context.conventions());

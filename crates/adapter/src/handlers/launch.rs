@@ -40,7 +40,7 @@ pub fn launch(
     responder: Responder<LaunchRequest>,
     context: &mut Context,
 ) {
-    match not_begun(adapter) {
+    match not_entered(adapter) {
         Ok(()) => start(
             adapter,
             &arguments,
@@ -55,7 +55,7 @@ pub fn launch(
 ///
 /// # Errors
 /// The session has or had a program.
-pub fn not_begun(adapter: &Adapter) -> Result<(), Failure> {
+pub fn not_entered(adapter: &Adapter) -> Result<(), Failure> {
     let refused = match adapter.phase {
         Phase::New => return Ok(()),
         Phase::Ended => "the session has ended; start a new one",

@@ -73,7 +73,8 @@ fn a_wrong_guess_does_no_harm() {
         agrees(&text);
         assert!(AnyMessage::decode(&text).is_ok(), "{text}");
     }
-    // An event's name in a response, a second command, an argument where a body has to be.
+    // Misplaced fields: an event's name in a response, a second command, a body in a request, arguments in an event. Both decoders must
+    // agree on them.
     for text in [
         r#"{"body":{},"event":"terminated","command":"next","request_seq":1,"seq":2,"success":true,"type":"response"}"#,
         r#"{"seq":1,"command":"next","command":"threads","type":"request"}"#,

@@ -347,8 +347,9 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Notes the differences between two values. `kind` is the key of the innermost field that holds them; see [`kind_of_name`].
-    fn compare(&mut self, path: &str, kind: &str, recorded: &Value, now: &Value) {
+    /// Notes the differences between two values. Fields that hold ids are not compared: the new id is recorded for the old one. `within`:
+    /// as for [`kind_of_name`].
+    fn compare(&mut self, path: &str, within: &str, recorded: &Value, now: &Value) {
         match (recorded, now) {
             (Value::Object(fields), Value::Object(fields_now)) => {
                 let all: BTreeSet<_> = fields.keys().chain(fields_now.keys()).collect();
@@ -364,7 +365,7 @@ impl Play<'_> {
                     let absent = &Value::Null;
                     let [recorded, now] =
                         [fields, fields_now].map(|fields| fields.get(key).unwrap_or(absent));
-                    match kind_of_name(kind, key) {
+                    match kind_of_name(within, key) {
                         Some(kind) if same_kind_of_name(recorded, now) => {
                             self.names
                                 .insert((kind.to_owned(), recorded.to_string()), now.clone());
@@ -380,7 +381,7 @@ impl Play<'_> {
                         .push(format!("`{path}` had {count} elements and has {count_now}"));
                 }
                 for (index, (recorded, now)) in items.iter().zip(items_now).enumerate() {
-                    self.compare(&format!("{path}[{index}]"), kind, recorded, now);
+                    self.compare(&format!("{path}[{index}]"), within, recorded, now);
                 }
             }
             _ if recorded == now => {}

@@ -29,7 +29,7 @@ pub(crate) struct Here<'a> {
     /// Gives the registers that frames don't have.
     pub(crate) live: &'a dyn Live,
     /// How many of the inlined calls at its address are not entered yet.
-    pub(crate) not_begun: usize,
+    pub(crate) not_entered: usize,
     pub(crate) modules: &'a Modules,
     pub(crate) known: &'a Known,
     pub(crate) memory: &'a dyn Memory,
@@ -60,7 +60,7 @@ impl Here<'_> {
             let lookup = module.to_file(self.address());
             module.module.inlined_at(lookup).len()
         });
-        calls.saturating_sub(self.not_begun)
+        calls.saturating_sub(self.not_entered)
     }
 
     /// The innermost frame.
@@ -68,7 +68,7 @@ impl Here<'_> {
         let frame = self.frame.get_or_init(|| {
             StackCache::new(self.thread, 0, self.registers)
                 .with_vectors((self.vectors)())
-                .before_calls(self.not_begun)
+                .before_calls(self.not_entered)
                 .frame(self.modules, self.memory, 0)
         });
         frame.as_ref().ok_or(Error::NoSuchThread(self.thread))

@@ -222,8 +222,13 @@ impl Places {
         self.list.iter().map(|place| place.address)
     }
 
-    /// How many inlined calls of the function that is meant begin at `address`.
-    pub(crate) fn calls_begun(&self, address: Address, module: &LoadedModule) -> Option<usize> {
+    /// How many calls inlined into the function begin at `address`, where its breakpoint is; the fewest if several places are there.
+    /// `None`: no place is there.
+    pub(crate) fn calls_not_entered(
+        &self,
+        address: Address,
+        module: &LoadedModule,
+    ) -> Option<usize> {
         let here = self.list.iter().filter(|place| place.address == address);
         here.map(|place| place.calls(module).len()).min()
     }

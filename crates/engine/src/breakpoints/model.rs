@@ -88,8 +88,8 @@ struct Breakpoint {
 /// How a thread at a breakpoint's location is shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
-    /// How many of the inlined calls that begin there are not entered yet: see [`Model::calls_begun`].
-    pub(crate) not_begun: usize,
+    /// How many of the inlined calls that begin there are not entered yet: see [`Model::calls_not_entered`].
+    pub(crate) not_entered: usize,
     pub(crate) position: Option<SourcePosition>,
 }
 
@@ -345,14 +345,14 @@ impl Model {
 
     /// How many of the inlined calls at `address` are not entered yet for a thread that these breakpoints have stopped there: a
     /// breakpoint on a function shows that function, not what its first line calls.
-    pub(crate) fn calls_begun(
+    pub(crate) fn calls_not_entered(
         &self,
         ids: &[i64],
         address: Address,
         module: &LoadedModule,
     ) -> usize {
         let here = self.list.iter().filter(|b| ids.contains(&b.id));
-        here.map(|b| b.calls_begun(address, module))
+        here.map(|b| b.calls_not_entered(address, module))
             .min()
             .unwrap_or(0)
     }
@@ -422,12 +422,12 @@ impl Breakpoint {
         self.rules.forget();
     }
 
-    fn calls_begun(&self, address: Address, module: &LoadedModule) -> usize {
+    fn calls_not_entered(&self, address: Address, module: &LoadedModule) -> usize {
         let begun = match self.spec {
             Spec::Function { .. } => self
                 .places()
                 .iter()
-                .filter_map(|p| p.calls_begun(address, module))
+                .filter_map(|p| p.calls_not_entered(address, module))
                 .min(),
             Spec::Line { .. } => {
                 let locations = self.locations().into_iter();
@@ -443,7 +443,7 @@ impl Breakpoint {
     fn place(&self, address: Address, modules: &Modules) -> Place {
         let module = modules.at(address);
         Place {
-            not_begun: module.map_or(0, |module| self.calls_begun(address, module)),
+            not_entered: module.map_or(0, |module| self.calls_not_entered(address, module)),
             position: position_at(address, modules),
         }
     }

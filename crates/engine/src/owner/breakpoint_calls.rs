@@ -105,7 +105,7 @@ impl Owner {
             let what = format!("condition `{}`", condition.trim());
             self.tell_that_calls(thread, id, place.position.clone(), &what);
         }
-        let holds = self.holds_calling(thread, &condition, place.not_begun);
+        let holds = self.holds_calling(thread, &condition, place.not_entered);
         if let Some(registers) = self.registers(thread) {
             let decided = self.act(thread, registers, id, at, Some(holds));
             self.acted(id, thread, decided, &mut answers.stopping, &mut answers.why);
@@ -141,7 +141,7 @@ impl Owner {
         let Some((
             rules,
             Place {
-                not_begun,
+                not_entered,
                 position,
             },
         )) = self.breakpoints.calling(id, at)
@@ -154,7 +154,7 @@ impl Owner {
         let mut first = rules.calls();
         let Message { text, values } = message.message_by(|text, format| {
             let calls = Calls::default();
-            let shown = self.shown_calling(thread, text, format, not_begun, &calls);
+            let shown = self.shown_calling(thread, text, format, not_entered, &calls);
             if calls.were_made() && std::mem::take(&mut first) {
                 let what = format!("log message's `{text}`");
                 self.tell_that_calls(thread, id, position.clone(), &what);
@@ -215,13 +215,13 @@ impl Owner {
         &mut self,
         thread: ThreadId,
         condition: &str,
-        not_begun: usize,
+        not_entered: usize,
     ) -> Result<bool, Error> {
         let calls = Calls::default();
         let number = self.evaluate_asked(
             thread,
             condition,
-            not_begun,
+            not_entered,
             &calls,
             |parsed, frame, reader| parsed.number_with(frame, reader, Some(&calls)),
         );
@@ -234,7 +234,7 @@ impl Owner {
         thread: ThreadId,
         text: &str,
         format: Option<Format>,
-        not_begun: usize,
+        not_entered: usize,
         calls: &Calls,
     ) -> Result<Shown, Error> {
         let show = |parsed: &Parsed, frame: &Frame, reader: &Reader<'_>| {
@@ -243,7 +243,7 @@ impl Owner {
             let (text, value) = log::shown(named, format, frame, reader);
             Ok((text, value.filter(|_| !stays)))
         };
-        self.evaluate_asked(thread, text, not_begun, calls, show)
+        self.evaluate_asked(thread, text, not_entered, calls, show)
     }
 
     /// What `take` makes of an expression in the innermost frame of a stopped thread, once the expression's calls are made.
@@ -251,14 +251,14 @@ impl Owner {
         &mut self,
         thread: ThreadId,
         text: &str,
-        not_begun: usize,
+        not_entered: usize,
         calls: &Calls,
         take: impl Fn(&Parsed, &Frame, &Reader<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         // The call replaces the step as the activity, and changes which threads may run. Both are restored afterwards.
         let step = self.activity.take_step();
         let runners = self.stops.runners();
-        let before = self.threads.set_calls_not_begun(thread, not_begun);
+        let before = self.threads.set_calls_not_begun(thread, not_entered);
         self.threads.forget_stack(thread);
         let options = CallOptions::default();
         let frame = FrameId {

@@ -105,7 +105,7 @@ impl Owner {
             registers,
             vectors: &vectors,
             live: &live,
-            not_begun: place.not_begun,
+            not_entered: place.not_entered,
             modules,
             known,
             memory,

@@ -222,7 +222,7 @@ fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Optio
         .spawn()?;
     let output = child.stdout.take();
     let mut asking = lock();
-    // The session may have ended between two requests.
+    // If the session ended before this client process was registered here, nobody else kills it.
     if asking.is_over {
         let _ = child.kill();
     }

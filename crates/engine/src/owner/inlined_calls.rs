@@ -24,7 +24,8 @@ impl Owner {
             stepped.filter(|(thread, _)| *thread == stop.thread)?.1
         } else if !ids.is_empty() {
             let module = self.modules.at(stop.address)?;
-            self.breakpoints.calls_begun(ids, stop.address, module)
+            self.breakpoints
+                .calls_not_entered(ids, stop.address, module)
         } else {
             0
         };
@@ -42,7 +43,7 @@ impl Owner {
     }
 
     /// How many inlined calls a stopped thread is shown before.
-    pub(super) fn calls_not_begun(&self, thread: ThreadId) -> usize {
-        self.threads.calls_not_begun(thread)
+    pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
+        self.threads.calls_not_entered(thread)
     }
 }

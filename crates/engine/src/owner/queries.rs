@@ -72,7 +72,7 @@ impl Inspect for Owner {
         let vectors = ptrace::vectors(thread).ok().map(Arc::new);
         let stack = StackCache::new(thread, self.stop.number, registers.to_dwarf())
             .with_vectors(vectors)
-            .before_calls(self.calls_not_begun(thread))
+            .before_calls(self.calls_not_entered(thread))
             .at_line(self.threads.line(thread));
         Some(stack)
     }

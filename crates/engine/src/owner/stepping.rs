@@ -116,7 +116,7 @@ impl Owner {
             return Ok(());
         }
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let before = self.calls_not_begun(thread);
+        let before = self.calls_not_entered(thread);
         let context = self.context(registers);
         if kind == StepKind::Into
             && let Some(before) = step::enters_inlined(&context, before, options.target)
@@ -170,7 +170,7 @@ impl Owner {
             ));
         }
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let before = self.calls_not_begun(thread);
+        let before = self.calls_not_entered(thread);
         Ok(step::targets(&self.context(registers), before))
     }
 

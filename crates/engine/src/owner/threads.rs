@@ -47,7 +47,7 @@ pub(super) struct Control {
 #[derive(Debug, Default)]
 struct Shown {
     /// How many inlined calls begin at its instruction pointer and are shown as not entered.
-    calls_not_begun: usize,
+    calls_not_entered: usize,
     /// The line of the breakpoint that it has stopped at.
     line: Option<SourcePosition>,
     /// The lowest address on its stack that the results of inferior calls occupy.
@@ -151,15 +151,15 @@ impl Threads {
     /// Sets what a stop shows of the threads that it reports: how many inlined calls are not begun, and the breakpoints' lines.
     pub(super) fn show(
         &mut self,
-        calls_not_begun: impl IntoIterator<Item = (ThreadId, usize)>,
+        calls_not_entered: impl IntoIterator<Item = (ThreadId, usize)>,
         lines: impl IntoIterator<Item = (ThreadId, SourcePosition)>,
     ) {
         for shown in self.shown.values_mut() {
-            shown.calls_not_begun = 0;
+            shown.calls_not_entered = 0;
             shown.line = None;
         }
-        for (thread, count) in calls_not_begun {
-            self.shown.entry(thread).or_default().calls_not_begun = count;
+        for (thread, count) in calls_not_entered {
+            self.shown.entry(thread).or_default().calls_not_entered = count;
         }
         for (thread, line) in lines {
             self.shown.entry(thread).or_default().line = Some(line);
@@ -169,22 +169,22 @@ impl Threads {
     /// A stopped thread was moved: it is at no breakpoint's line, and inside all inlined calls.
     pub(super) fn moved(&mut self, thread: ThreadId) {
         if let Some(shown) = self.shown.get_mut(&thread) {
-            shown.calls_not_begun = 0;
+            shown.calls_not_entered = 0;
             shown.line = None;
         }
     }
 
     /// How many inlined calls a stopped thread is shown before.
-    pub(super) fn calls_not_begun(&self, thread: ThreadId) -> usize {
+    pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
         self.shown
             .get(&thread)
-            .map_or(0, |shown| shown.calls_not_begun)
+            .map_or(0, |shown| shown.calls_not_entered)
     }
 
     /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
     pub(super) fn set_calls_not_begun(&mut self, thread: ThreadId, count: usize) -> usize {
         let shown = self.shown.entry(thread).or_default();
-        std::mem::replace(&mut shown.calls_not_begun, count)
+        std::mem::replace(&mut shown.calls_not_entered, count)
     }
 
     /// The line of the breakpoint that a thread has stopped at.

@@ -21,7 +21,7 @@ impl Owner {
         }
     }
 
-    /// Reports a module's file that can't be read at all.
+    /// Reports that a module's file, or the debug file fetched for it, can't be used.
     pub(super) fn warn_of_module(&mut self, path: &Path, problem: &dapple_symbols::Error) {
         let warnings = self
             .loading

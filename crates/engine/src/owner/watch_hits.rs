@@ -180,7 +180,7 @@ impl Owner {
             registers: registers.map(|r| r.to_dwarf()).unwrap_or_default(),
             vectors: &vectors,
             live: &Stopped(registers),
-            not_begun: 0,
+            not_entered: 0,
             modules: &self.modules,
             known: &self.known,
             memory: &self.memory,

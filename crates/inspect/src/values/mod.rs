@@ -87,7 +87,7 @@ pub struct Value {
     pub(crate) tail: Option<u64>,
     /// For a bit-field: its bits, of which `contents` is a copy.
     pub bits: Option<Arc<Bits>>,
-    /// It is a base class subobject of an object that is shown itself.
+    /// It is shown as a base class of an object, under that object. So it gets no `[Derived]` child.
     pub base: bool,
     /// How a natvis presentation requires it to be shown.
     pub(crate) natvis_format: Option<Arc<Wanted>>,

@@ -36,7 +36,7 @@ pub(crate) enum View {
     Record(Record),
     /// A natvis presentation.
     Presented(Box<Presented>),
-    /// A library's type in an invalid state: why it can't be shown.
+    /// A value of a library's type that is corrupt or can't be read: the text that says why.
     Broken(String),
     /// An unavailable value: the reason.
     Missing(String),

@@ -6,7 +6,7 @@ use crate::values::view::{Field, Limit, Record, Shows, Style, View};
 use crate::values::{Contents, Reader, Value};
 use dapple_symbols::types::TypeKind;
 
-/// The view of such an iterator; `None`: it is another type.
+/// The view of an iterator adaptor; `None`: another type, or an unknown layout.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit) -> Option<View> {
     match path {
         // It refers to the element before the one of its inner iterator.

@@ -331,7 +331,7 @@ pub(super) fn list(
         let pointer = reader.search(&pointer, 8, &|_, type_| {
             matches!(type_.kind, TypeKind::Pointer(..))
         });
-        // The pointer may be in the variant `Some`.
+        // The field may be an `Option`: the pointer is in its variant `Some`.
         let pointer = match pointer {
             Some(pointer) => pointer,
             None => {
