@@ -1,20 +1,19 @@
-//! Launch arguments in the forms of a shell: a line of words, a file of variables.
+//! Values in the syntax of a shell: a line of words, and a file of environment variables.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// The largest file that is read: of variables, the system takes fewer.
+/// The largest file that is read, in bytes. The kernel accepts fewer variables (execve(2)).
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Cuts a line into words as a POSIX shell does: at blanks, but for what is in quotation marks or behind a backslash.
-/// Nothing is expanded, and nothing is a comment.
+/// Splits a line into words as a POSIX shell does, with quotes and backslashes, but without expansions and comments.
 ///
-/// Not by the crates `shlex` or `shell-words`: for them a word that begins with `#` and all that follows is a comment, so that `--colour #f00` would
-/// lose its argument without a word; and they don't say which quotation mark is open, nor where.
+/// The crates `shlex` and `shell-words` take a word that begins with `#`, and all words after it, as a comment: `--colour #f00` would
+/// silently lose its argument. Nor do they say which quote is open, and where.
 ///
 /// # Errors
-/// A quotation mark without a second one, or nothing behind a backslash.
+/// A quote is not closed, or a backslash is at the end.
 pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -75,10 +74,10 @@ pub fn variables_of(path: &Path) -> Result<Vec<(OsString, Option<OsString>)>, St
     Ok(variables)
 }
 
-/// What a file says, if it is one that is read to its end.
+/// The content of a regular file.
 ///
 /// # Errors
-/// Why it can't be read.
+/// The file can't be read, is too large, or is no regular file.
 pub fn text_of(path: &Path) -> Result<String, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {

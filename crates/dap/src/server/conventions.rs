@@ -1,15 +1,15 @@
-//! The client's way to write places.
+//! How the client writes source positions.
 //!
-//! [`ClientConventions`] converts lines, columns and paths between what the client announced in `initialize` and ours:
-//! lines and columns from 1, files by path.
+//! [`ClientConventions`] converts lines, columns and paths between the form that the client announced in `initialize` and the
+//! adapter's: lines and columns from 1, files by path.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use std::path::{Path, PathBuf};
 
 use crate::types::{InitializeRequestArguments, InitializeRequestArgumentsPathFormat};
 
-/// How the client counts lines and columns and names files, and the way from that to ours and back. Ours count from 1 and name files
-/// by path.
+/// How the client counts lines and columns and names files. Converts to and from the adapter's form, which counts from 1 and names
+/// files by path.
 ///
 /// ```
 /// use dapple_dap::server::{ClientConventions, PathFormat};
@@ -25,11 +25,11 @@ use crate::types::{InitializeRequestArguments, InitializeRequestArgumentsPathFor
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientConventions {
-    /// Its first line is 1, not 0.
+    /// The client's first line is 1, not 0.
     pub lines_start_at_1: bool,
-    /// Its first column is 1, not 0.
+    /// The client's first column is 1, not 0.
     pub columns_start_at_1: bool,
-    /// How it names files.
+    /// How the client names files.
     pub path_format: PathFormat,
 }
 
@@ -66,7 +66,7 @@ impl ClientConventions {
         }
     }
 
-    /// A line of ours, for the client.
+    /// Converts the adapter's line to the client's.
     pub fn line_to_client(&self, line: i64) -> i64 {
         if self.lines_start_at_1 {
             line
@@ -75,7 +75,7 @@ impl ClientConventions {
         }
     }
 
-    /// A line of the client's, for us.
+    /// Converts the client's line to the adapter's.
     pub fn line_from_client(&self, line: i64) -> i64 {
         if self.lines_start_at_1 {
             line
@@ -84,7 +84,7 @@ impl ClientConventions {
         }
     }
 
-    /// A column of ours, for the client.
+    /// Converts the adapter's column to the client's.
     pub fn column_to_client(&self, column: i64) -> i64 {
         if self.columns_start_at_1 {
             column
@@ -93,7 +93,7 @@ impl ClientConventions {
         }
     }
 
-    /// A column of the client's, for us.
+    /// Converts the client's column to the adapter's.
     pub fn column_from_client(&self, column: i64) -> i64 {
         if self.columns_start_at_1 {
             column
@@ -102,7 +102,7 @@ impl ClientConventions {
         }
     }
 
-    /// A path of ours, for the client. A path that is not UTF-8 loses what is not, unless the client takes URIs.
+    /// Converts a path to the client's form. Bytes that are not UTF-8 are replaced unless the client takes URIs.
     pub fn path_to_client(&self, path: &Path) -> String {
         match self.path_format {
             PathFormat::Path => path.to_string_lossy().into_owned(),
@@ -110,7 +110,7 @@ impl ClientConventions {
         }
     }
 
-    /// A path of the client's, for us. `file://` URIs are understood whatever was announced.
+    /// Converts the client's text to a path. `file:` URIs are accepted whatever the client announced.
     pub fn path_from_client(&self, text: &str) -> PathBuf {
         uri_to_path(text).unwrap_or_else(|| PathBuf::from(text))
     }
@@ -143,13 +143,13 @@ pub fn uri_to_path(text: &str) -> Option<PathBuf> {
     Some(PathBuf::from(std::ffi::OsString::from_vec(path)))
 }
 
-/// The `file:` URI of an absolute path. A relative path has none and is given as it is.
+/// The `file:` URI of an absolute path. A relative path has none and is returned as it is.
 pub fn path_to_uri(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     if !path.is_absolute() {
         return path.to_string_lossy().into_owned();
     }
-    /// All but unreserved characters (RFC 3986 §2.3) and the slash.
+    // All but unreserved characters (RFC 3986 §2.3) and the slash.
     const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
         .remove(b'/')
         .remove(b'-')
@@ -160,7 +160,7 @@ pub fn path_to_uri(path: &Path) -> String {
     format!("file://{path}")
 }
 
-/// The column, from 1 and in UTF-16 code units as clients count, of a byte in a line. Past its end, each byte counts one.
+/// The column of a byte in a line: from 1 and in UTF-16 code units, as clients count. Each byte past the line's end counts one.
 pub fn utf16_column(line: &str, byte: usize) -> i64 {
     let mut units = 0usize;
     for (at, character) in line.char_indices() {
@@ -172,7 +172,7 @@ pub fn utf16_column(line: &str, byte: usize) -> i64 {
     to_column(units.saturating_add(byte.saturating_sub(line.len())))
 }
 
-/// The byte in a line of a column, from 1 and in UTF-16 code units. Past the line's end it is the end.
+/// The byte offset of a column in a line. Columns count from 1 in UTF-16 code units; one past the line's end gives the line's length.
 pub fn byte_of_column(line: &str, column: i64) -> usize {
     let wanted = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let mut units = 0usize;

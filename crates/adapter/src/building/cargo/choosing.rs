@@ -1,15 +1,15 @@
-//! Which of the programs that cargo has built is meant.
+//! Selects one of the programs that cargo has built.
 
 use super::messages::folder;
 use super::words::Verb;
 use cargo_metadata::{Artifact, Target, TargetKind};
 
-/// Which program is meant where there are several.
+/// The argument `filter`: which of several programs to debug.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The target's name.
     pub name: Option<String>,
-    /// What it is.
+    /// The target's kind.
     pub kind: Option<Kind>,
 }
 
@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All, with their names in a filter.
+    /// All kinds, with their names in a filter.
     pub const ALL: [(Kind, &'static str); 5] = [
         (Kind::Bin, "bin"),
         (Kind::Lib, "lib"),
@@ -38,7 +38,7 @@ impl Kind {
         (Kind::Bench, "bench"),
     ];
 
-    /// Its name in a filter.
+    /// The name in a filter.
     pub fn name(self) -> &'static str {
         let found = Kind::ALL.iter().find(|(kind, _)| *kind == self);
         found.map_or("", |(_, name)| name)
@@ -60,7 +60,7 @@ fn kind(artifact: &Artifact) -> Kind {
     Kind::of(&artifact.target).unwrap_or(Kind::Lib)
 }
 
-/// How cargo's command line and the filter choose a program.
+/// The options of cargo and of the filter that select a program.
 fn choice(artifact: &Artifact, packages: bool) -> String {
     let (name, kind) = (&artifact.target.name, kind(artifact));
     let mut words = match kind {
@@ -88,7 +88,7 @@ fn package_name(id: &str) -> Option<String> {
     }
 }
 
-/// Those that may be meant.
+/// The programs that match the filter.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,
@@ -128,7 +128,7 @@ pub fn candidates<'a>(
     }
 }
 
-/// What would choose each.
+/// A list of the programs, with the options that select each.
 pub fn listed(artifacts: &[&Artifact]) -> String {
     let packages = artifacts
         .windows(2)

@@ -14,7 +14,7 @@ use toml_edit::{Document, Item, TableLike};
 const DEEPEST: usize = 16;
 /// The most files and arguments that are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
 const MOST: usize = 256;
-/// Longer conditions on a target hold for none: they are read as deep as they are.
+/// The longest `cfg(…)` condition that is evaluated, in bytes; longer ones are false. The evaluation recurses as deep as a condition nests.
 const LONGEST_CONDITION: usize = 1024;
 
 /// All sources, the strongest first.

@@ -1,5 +1,5 @@
-//! What is read in what cargo tells of a build: its messages (`--message-format=json`, of the crate `cargo_metadata`), and its progress among the lines
-//! for people.
+//! Cargo's output during a build: what is used of its messages (`--message-format=json`, read by the crate `cargo_metadata`), and its
+//! progress between lines of text.
 
 use cargo_metadata::Artifact;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
@@ -11,13 +11,13 @@ pub fn folder(artifact: &Artifact) -> &Path {
     manifest.parent().unwrap_or(manifest)
 }
 
-/// Whether something can't be compiled.
+/// Whether a diagnostic is an error, which makes the build fail.
 pub fn is_error(diagnostic: &Diagnostic) -> bool {
     use DiagnosticLevel::{Error, Ice};
     matches!(diagnostic.level, Error | Ice)
 }
 
-/// `FILE:LINE:COLUMN` of what a diagnostic is about first.
+/// `FILE:LINE:COLUMN` of a diagnostic's primary span.
 pub fn place(diagnostic: &Diagnostic) -> Option<String> {
     let span = diagnostic.spans.iter().find(|span| span.is_primary)?;
     Some(format!(
@@ -26,7 +26,7 @@ pub fn place(diagnostic: &Diagnostic) -> Option<String> {
     ))
 }
 
-/// The progress that a line for people is: how much is done of what, and what is being done.
+/// The progress in a line of text: units done, all units, and what is being done.
 pub fn progress(line: &str) -> Option<(u32, u32, &str)> {
     let rest = line.trim_start().strip_prefix("Building [")?;
     let (_, rest) = rest.split_once("] ")?;

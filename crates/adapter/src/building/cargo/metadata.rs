@@ -1,7 +1,7 @@
-//! What the manifests say of the workspace's packages (`cargo metadata --no-deps`).
+//! The packages of the workspace (`cargo metadata --no-deps`).
 //!
-//! Not as the crate `cargo_metadata` reads it: that completes a `rust-version` of `1.85` to `1.85.0`, which isn't what cargo gives programs, and reads
-//! nothing at all where a field has another form.
+//! Not read by the crate `cargo_metadata`: it completes a `rust-version` of `1.85` to `1.85.0`, while cargo gives programs `1.85`, and
+//! one unexpected field fails the whole output.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Metadata {
     /// Its packages.
     #[serde(default)]
     pub packages: Vec<Package>,
-    /// Those that are meant where the root is no package.
+    /// The default members, if the root is no package.
     #[serde(default)]
     workspace_default_members: Vec<String>,
 }
@@ -20,7 +20,7 @@ pub struct Metadata {
 /// A package.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Package {
-    /// In cargo's own notation.
+    /// The id, in cargo's notation.
     pub id: String,
     /// Its name.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct Package {
     pub version: String,
     /// Its `Cargo.toml`.
     pub manifest_path: PathBuf,
-    /// Which program is run if none is named.
+    /// The program that `cargo run` runs by default.
     pub default_run: Option<String>,
     #[serde(default)]
     pub authors: Vec<String>,
@@ -47,11 +47,11 @@ impl Metadata {
         self.packages.iter().find(|package| package.id == id)
     }
 
-    /// The packages that are meant: those that are named; else the one whose folder this is, or the workspace's own choice.
+    /// The selected packages: the named ones, else the one with this manifest, else the default members.
     pub fn meant(&self, named: &[String], manifest: Option<&Path>) -> Vec<&Package> {
         let packages = self.packages.iter();
         if !named.is_empty() {
-            // A version or an address may stand with the name.
+            // The name may have a version or a URL with it.
             let is_named = |package: &&Package| {
                 named.iter().any(|spec| {
                     let name = spec.rsplit(['/', '#']).next().unwrap_or(spec);
@@ -72,7 +72,7 @@ impl Metadata {
     }
 }
 
-/// The manifest of the package or workspace that a folder is in.
+/// The manifest of the package or workspace that contains a folder.
 pub fn manifest_of(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
