@@ -34,6 +34,7 @@ mod terminate;
 mod terminate_threads;
 mod threads;
 mod variables;
+mod waiting;
 
 use crate::adapter::Adapter;
 use crate::clients;

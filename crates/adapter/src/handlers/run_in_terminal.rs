@@ -3,10 +3,11 @@
 //! The client runs Dapple's launcher there. The launcher connects to a socket (`Rendezvous`), is traced, and executes the program.
 
 use super::launch::{Finish, run as run_here, settle};
+use super::waiting;
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::Console;
 use crate::to_dap::OrFail;
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::bounded;
 use dapple_dap::server::{ClientConventions, Failure, Outbox};
 use dapple_dap::types::{
     InitializeRequestArguments, RunInTerminalRequest, RunInTerminalRequestArguments,
@@ -14,9 +15,7 @@ use dapple_dap::types::{
 };
 use dapple_engine::launch::{LaunchOptions, Sink, Stdin};
 use dapple_engine::launcher::Rendezvous;
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Asks the client for a terminal, and starts the program there when the launcher has connected.
 pub fn run(
@@ -40,7 +39,7 @@ pub fn run(
     });
     let (later, over) = (adapter.later.clone(), adapter.over());
     let wait = move || {
-        let came = rendezvous.wait(|time| pause(time, &over, &refusal));
+        let came = rendezvous.wait(|time| waiting::pause(time, &over, &refusal));
         later.run(move |adapter, outbox, client| {
             let started = came.map_err(Failure::new).and_then(|(options, launcher)| {
                 let options = LaunchOptions {
@@ -109,22 +108,4 @@ fn invitation(
         .with_kind(kind)
         .with_title(title);
     Ok((arguments, rendezvous))
-}
-
-/// Sleeps.
-///
-/// # Errors
-/// The session has ended, or the client has refused the request.
-fn pause(
-    time: Duration,
-    over: &Receiver<Infallible>,
-    refusal: &Receiver<String>,
-) -> Result<(), String> {
-    if let Ok(refused) = refusal.try_recv() {
-        return Err(refused);
-    }
-    match over.recv_timeout(time) {
-        Err(RecvTimeoutError::Timeout) => Ok(()),
-        _ => Err("the session has ended meanwhile".into()),
-    }
 }

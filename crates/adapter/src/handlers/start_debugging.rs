@@ -3,10 +3,11 @@
 //! The child is held while the client starts the session. That session connects to a socket (`Meeting`), and gets the child handed over.
 //! A child that no session takes over runs on without a debugger, and the user is told so once.
 
+use super::waiting;
 use crate::adapter::Adapter;
 use crate::arguments::{HANDED_OVER, goes_for_children};
 use crate::console::say;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Sender, bounded};
 use dapple_dap::message::Raw;
 use dapple_dap::server::{Context, Outbox};
 use dapple_dap::types::{
@@ -16,7 +17,7 @@ use dapple_engine::forks::{FollowForks, HandedOver, Meeting, Successor};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The state of child processes in the session of their parent.
 #[derive(Debug, Default)]
@@ -95,7 +96,7 @@ impl Adapter {
                         "no session has come for it within {seconds} seconds"
                     ));
                 }
-                pause(time, &over, &refusal)
+                waiting::pause(time, &over, &refusal)
             });
             later.run(move |adapter, outbox, _| match came {
                 Ok(successor) => adapter.give_child(child, successor, outbox),
@@ -212,22 +213,4 @@ fn configuration(
         configuration,
         StartDebuggingRequestArgumentsRequest::Attach,
     ))
-}
-
-/// Sleeps.
-///
-/// # Errors
-/// The session has ended, or the client has refused the request.
-fn pause(
-    time: Duration,
-    over: &Receiver<Infallible>,
-    refusal: &Receiver<String>,
-) -> Result<(), String> {
-    if let Ok(refused) = refusal.try_recv() {
-        return Err(refused);
-    }
-    match over.recv_timeout(time) {
-        Err(RecvTimeoutError::Timeout) => Ok(()),
-        _ => Err("the session has ended meanwhile".into()),
-    }
 }
