@@ -18,14 +18,10 @@ pub const TRAP_BASE: Register = Register::EAX;
 pub const FRAME_BASES: [Register; 3] = [Register::RSP, Register::RBP, Register::RBX];
 
 /// The registers of integer and pointer arguments, in their order (ABI §3.2.3).
-pub const INTEGER_ARGUMENTS: [Register; 6] = [
-    Register::RDI,
-    Register::RSI,
-    Register::RDX,
-    Register::RCX,
-    Register::R8,
-    Register::R9,
-];
+pub const INTEGER_ARGUMENTS: [Register; 6] = {
+    let [first, second, third, fourth, fifth, sixth, _, _] = GIVEN;
+    [first, second, third, fourth, fifth, sixth]
+};
 
 /// All general registers in which a caller passes something: [`INTEGER_ARGUMENTS`], the number of vector registers used (rax), and the
 /// static chain (r10).

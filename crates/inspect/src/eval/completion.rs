@@ -224,14 +224,10 @@ impl List<'_> {
                     }
                 }
             }
-            value = match view {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return,
+            let Some(target) = view.target() else {
+                return;
             };
+            value = target;
         }
     }
 

@@ -42,6 +42,20 @@ pub(crate) enum View {
     Missing(String),
 }
 
+impl View {
+    /// The value that a reference, a smart pointer or a pointer leads to.
+    pub(crate) fn target(self) -> Option<Value> {
+        match self {
+            View::Alias(target)
+            | View::Pointer {
+                target: Some(target),
+                ..
+            } => Some(target),
+            _ => None,
+        }
+    }
+}
+
 /// What a pointer's summary shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shows {

@@ -117,14 +117,7 @@ impl Runner<'_> {
             if let Some(whole) = self.whole_of(&value) {
                 return Some(whole);
             }
-            value = match self.reader.view(&value, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return None,
-            };
+            value = self.reader.view(&value, LONG).target()?;
         }
         None
     }

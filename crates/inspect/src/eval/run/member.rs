@@ -107,14 +107,7 @@ impl Runner<'_> {
             if let Some(member) = self.own_member(&value, name) {
                 return Some(member);
             }
-            value = match self.reader.view(&value, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return None,
-            };
+            value = self.reader.view(&value, LONG).target()?;
         }
         None
     }

@@ -98,14 +98,7 @@ impl Runner<'_> {
                     _ => None,
                 };
             }
-            value = match self.reader.view(&value, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return None,
-            };
+            value = self.reader.view(&value, LONG).target()?;
         }
         None
     }

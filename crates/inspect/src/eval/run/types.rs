@@ -582,14 +582,7 @@ impl Runner<'_> {
                 let found = constant_in_class(&module, type_.id, name, 0)?;
                 return Some(self.constant(module, found));
             }
-            object = match self.reader.view(&object, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return None,
-            };
+            object = self.reader.view(&object, LONG).target()?;
         }
         None
     }

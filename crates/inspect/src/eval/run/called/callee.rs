@@ -8,7 +8,7 @@ use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind, Unary};
 use crate::eval::run::{MAX_STEPS, Runner};
 use crate::modules::LoadedModule;
-use crate::values::view::{LONG, View};
+use crate::values::view::LONG;
 use crate::values::{Contents, Number, Value, names, results};
 use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::names::NamePattern;
@@ -465,14 +465,10 @@ impl Runner<'_> {
                     return found;
                 }
             }
-            value = match self.reader.view(&value, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => break,
+            let Some(target) = self.reader.view(&value, LONG).target() else {
+                break;
             };
+            value = target;
         }
         Vec::new()
     }

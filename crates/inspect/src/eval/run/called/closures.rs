@@ -9,7 +9,7 @@ use super::{Candidate, Object};
 use crate::calls::Image;
 use crate::eval::a_type;
 use crate::eval::run::{MAX_STEPS, Runner};
-use crate::values::view::{LONG, View};
+use crate::values::view::LONG;
 use crate::values::{Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
@@ -44,14 +44,7 @@ impl Runner<'_> {
                 }
                 through = through.or(&type_.name);
             }
-            value = match self.reader.view(&value, LONG) {
-                View::Alias(target) => target,
-                View::Pointer {
-                    target: Some(target),
-                    ..
-                } => target,
-                _ => return None,
-            };
+            value = self.reader.view(&value, LONG).target()?;
         }
         None
     }
