@@ -7,6 +7,11 @@
 /// The number of address registers.
 pub const SLOTS: usize = 4;
 
+/// In the status register: a single step has completed.
+pub const SINGLE_STEP: u64 = 1 << 14;
+/// In the status register: which slots were hit.
+pub const HITS: u64 = (1 << SLOTS) - 1;
+
 /// The bytes that one register watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {

@@ -72,12 +72,14 @@ use dapple_inspect::values::known::Known;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
 use dapple_target::linux::guardian::Guardian;
-use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
-use dapple_target::linux::wait::{self, Waited, Waker};
-use dapple_target::linux::{launch, launcher, process, ptrace};
+use dapple_target::linux::wait::{self, Waker};
+use dapple_target::linux::{launch, launcher};
+use dapple_target::process::{Process, Resume, Waited};
 use dapple_target::process_info::{ProcessInfo, Start};
 use dapple_target::signals::SignalTable;
+use dapple_target::wait_event::WaitEvent;
 use state::{Debuggee, Leaving, Link, Loading, StopState};
 use std::sync::Arc;
 use threads::{Control, Threads};
@@ -141,7 +143,7 @@ pub(crate) struct Owner {
 struct Parts {
     debuggee: Debuggee,
     stops: Stops,
-    memory: ProcessMemory,
+    process: Arc<dyn Process>,
     guardian: Option<Guardian>,
     output: Output,
     debug_info: DebugInfoOptions,
@@ -164,17 +166,17 @@ impl Owner {
             program: options.program.clone(),
             reason: format!("{what}: {e}"),
         };
-        let started = ProcessMemory::open(launched.process)
+        let started = LiveProcess::open(launched.process)
             .map_err(|e| refuse("its memory can't be read", e))
-            .and_then(|memory| {
+            .and_then(|process| {
                 let output =
                     Output::start(launched.output, &event::output_to(&events), queue.wakes());
                 Ok((
-                    memory,
+                    process,
                     output.map_err(|e| refuse("its output can't be read", e))?,
                 ))
             });
-        let (memory, output) = match started {
+        let (process, output) = match started {
             Ok(started) => started,
             Err(error) => {
                 wait::abandon(launched.process);
@@ -192,32 +194,32 @@ impl Owner {
         stops.follow(options.follow_forks);
         let parts = Parts {
             debuggee: Debuggee {
-                process: launched.process,
                 start: Start::Launched,
                 of_launched: true,
             },
             stops,
-            memory,
+            process: Arc::new(process),
             guardian: None,
             output,
             debug_info,
         };
         let mut owner = Owner::of(parts, events, queue);
         owner.link.input = launched.input;
-        owner.threads.add(owner.debuggee.process);
+        owner.threads.add(launched.process);
         owner.load_program(&launched.program);
-        owner.tell(Event::ThreadStarted(owner.debuggee.process));
+        owner.tell(Event::ThreadStarted(launched.process));
         Ok((owner, info))
     }
 
     fn of(parts: Parts, events: Sender<Event>, queue: CommandQueue) -> Owner {
         let link = Link::new(queue, events, parts.output);
+        let first = parts.process.id();
         Owner {
             children: forks::Children::default(),
             stops: parts.stops,
             actions: Actions::new(),
             threads: Threads::default(),
-            memory: PatchedMemory::new(parts.memory, parts.guardian),
+            memory: PatchedMemory::new(parts.process, parts.guardian),
             modules: Modules::default(),
             known: Known::default(),
             loading: Loading::new(parts.debug_info, &link.back),
@@ -229,7 +231,7 @@ impl Owner {
             activity: Activity::default(),
             places: Places::default(),
             stop_wait: stop_all::StopWait::default(),
-            stop: StopState::new(parts.debuggee.process),
+            stop: StopState::new(first),
             leaving: Leaving::default(),
             debuggee: parts.debuggee,
             link,
@@ -252,8 +254,8 @@ impl Owner {
     /// Waits for an event of the debuggee or for the waker, and handles it. `false`: there is no tracee to wait for, only commands.
     pub(crate) fn attend(&mut self) -> bool {
         let one = self.stop_wait.next(&self.stops);
-        match self.next_status(one) {
-            Ok(Waited::Status(thread, status)) => self.handle_status(thread, status),
+        match self.next_event(one) {
+            Ok(Waited::Event(event)) => self.handle_event(event),
             Ok(Waited::Woken) => {
                 self.stop_wait.tick();
                 self.link.waker.take();
@@ -261,12 +263,12 @@ impl Owner {
                 if !self.activity.is_call() {
                     self.serve();
                 }
-                self.handle_pending_statuses();
+                self.handle_pending_event();
             }
-            Ok(Waited::NoChildren) if one.is_some() => self.stop_wait.was_in_vain(),
+            Ok(Waited::NoThreads) if one.is_some() => self.stop_wait.was_in_vain(),
             // A child is being handed over to another tracer, which answers with a command.
-            Ok(Waited::NoChildren) if self.has_only_children() => return false,
-            Ok(Waited::NoChildren) => {
+            Ok(Waited::NoThreads) if self.has_only_children() => return false,
+            Ok(Waited::NoThreads) => {
                 let status = self.stops.last_exit();
                 self.ended(status.unwrap_or(ExitStatus::Signal(libc::SIGKILL)));
             }
@@ -278,8 +280,7 @@ impl Owner {
         true
     }
 
-    fn handle_status(&mut self, thread: ThreadId, status: i32) {
-        let event = wait::decode(thread, status);
+    fn handle_event(&mut self, event: WaitEvent) {
         tracing::trace!(?event, "debuggee");
         self.noticed(event);
         self.activity_notices(event);
@@ -294,7 +295,7 @@ impl Owner {
             self.let_children_go();
             match self.debuggee.of_launched {
                 true if self.has_only_children() => {}
-                true => wait::abandon(self.debuggee.process),
+                true => self.process().kill_after_failure(),
                 // The kernel detaches it when this thread ends.
                 false => {
                     self.memory.clean_own();
@@ -359,25 +360,26 @@ impl Owner {
                         control.exception = None;
                     }
                     self.memory.put_back_all();
-                    // Fails only if the thread has died; the next wait reports that.
-                    let _ = match how {
-                        How::Continue if to_call => ptrace::cont_to_call(thread, signal),
-                        How::Continue => ptrace::cont(thread, signal),
-                        How::Step => ptrace::step(thread, signal),
+                    let how = match how {
+                        How::Continue if to_call => Resume::UntilSystemCall,
+                        How::Continue => Resume::Continue,
+                        How::Step => Resume::Step,
                     };
+                    // Fails only if the thread has died; the next wait reports that.
+                    let _ = self.process().resume(thread, how, signal);
                 }
                 Action::Listen(thread) => {
-                    let _ = ptrace::listen(thread);
+                    let _ = self.process().stay_in_group_stop(thread);
                 }
                 Action::Interrupt(thread) => {
-                    let _ = ptrace::interrupt(thread);
+                    let _ = self.process().interrupt(thread);
                     self.stop_wait.asked(thread);
                 }
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReleaseCopy(child) => self.release_copy(child),
                 Action::ReleaseVforkChild(child) => {
                     self.threads.let_go(child);
-                    let _ = ptrace::detach(child, 0);
+                    let _ = self.process().detach(child, 0);
                 }
                 Action::KeepChild(child, memory) => self.keep_child(child, memory),
                 Action::Succeed {
@@ -401,18 +403,23 @@ impl Owner {
         }
     }
 
+    /// The process itself. Reads of its memory show what was inserted.
+    fn process(&self) -> &dyn Process {
+        self.memory.process()
+    }
+
     /// A stopped thread's registers; `None` when it has died.
     fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
         let control = self.threads.control(thread);
         if control.registers.is_none() {
-            control.registers = ptrace::registers(thread).ok();
+            control.registers = self.memory.process().registers(thread).ok();
         }
         control.registers
     }
 
     fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
         // Refused only when the thread has died.
-        let _ = ptrace::set_registers(thread, &registers);
+        let _ = self.process().set_registers(thread, &registers);
         let control = self.control(thread);
         control.registers = Some(registers);
         control.unwritten = false;
@@ -631,29 +638,29 @@ impl Owner {
         self.threads.executed(thread);
         self.stop.reports.clear();
         self.indirect_functions = indirect_functions::IndirectFunctions::default();
-        match ProcessMemory::open(self.debuggee.process) {
-            Ok(memory) => {
+        match self.process().reopen(self.process().id()) {
+            Ok(process) => {
                 self.memory.needs_no_guardian();
-                let guardian = self.guardian_of(self.debuggee.process, &memory);
-                self.memory = PatchedMemory::new(memory, guardian);
+                let guardian = self.guardian_of(process.as_ref());
+                self.memory = PatchedMemory::new(process, guardian);
             }
             Err(error) => {
                 tracing::error!(%error, "the new program's memory can't be read");
                 return self.abandon();
             }
         }
-        self.load_new_program(thread);
+        self.load_new_program();
         self.activity_executed(thread);
     }
 
     /// Replaces the known modules by those of another program, in whose memory nothing is inserted yet.
-    fn load_new_program(&mut self, process: ThreadId) {
+    fn load_new_program(&mut self) {
         self.breakpoints.frames_gone();
         for module in std::mem::take(&mut self.modules).iter() {
             self.breakpoints.module_unloaded(module.id);
             self.tell(Event::ModuleUnloaded(module.info()));
         }
-        let program = process::executable(process).unwrap_or_default();
+        let program = self.process().executable();
         self.load_program(&program);
         self.watch_new_program();
         self.tell(Event::Executed);

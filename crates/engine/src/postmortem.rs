@@ -25,8 +25,8 @@ use dapple_inspect::values::known::Known;
 use dapple_symbols::Module;
 pub use dapple_symbols::indexing::IndexCache;
 use dapple_symbols::indexing::IndexState;
+use dapple_target::auxiliary_vector::AuxiliaryVector;
 use dapple_target::core_file::{CHANGED, CoreFile, CoreThread, MappedFile, MemoryFile, build_id};
-use dapple_target::linux::process::{AuxiliaryVector, parse_auxiliary_vector};
 use dapple_target::memory_map::Mapping;
 use dapple_target::process_info::{ProcessInfo, Start};
 use dapple_target::signal_info::SignalInfo;
@@ -166,7 +166,7 @@ impl PostMortem {
         options: &CoreOptions,
         warnings: &mut Vec<String>,
     ) -> Result<PathBuf, String> {
-        let vector = parse_auxiliary_vector(&self.core.notes.auxiliary);
+        let vector = AuxiliaryVector::parse(&self.core.notes.auxiliary);
         let bases = self.loaded_files();
         let runs = |file: &&Vec<MappedFile>| {
             let covers = |one: &MappedFile, entry| (one.start..one.end).contains(&entry);

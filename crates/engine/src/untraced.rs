@@ -237,7 +237,7 @@ impl Untraced {
         let pid = ThreadId(running.process.pid);
         let thread = |id| ThreadInfo {
             id,
-            name: process::thread_name(pid, id),
+            name: process::thread_name(id),
         };
         let mut threads = attach::threads(pid).unwrap_or_default();
         threads.sort_unstable();

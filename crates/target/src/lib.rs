@@ -8,6 +8,7 @@
 
 pub mod allocator;
 pub mod apart;
+pub mod auxiliary_vector;
 pub mod command;
 pub mod core_file;
 pub mod error;
@@ -19,6 +20,7 @@ pub mod linux;
 pub mod memory_map;
 pub mod private_folder;
 pub mod probe;
+pub mod process;
 pub mod process_info;
 pub mod processes;
 pub mod signal_info;

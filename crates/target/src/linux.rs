@@ -15,6 +15,7 @@ pub mod inherited;
 pub mod input;
 pub mod launch;
 pub mod launcher;
+pub mod live_process;
 pub mod memory;
 pub mod output;
 pub mod privileges;

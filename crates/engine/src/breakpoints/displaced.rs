@@ -14,7 +14,7 @@
 use crate::Address;
 use dapple_arch::instructions::is_system_call;
 use dapple_target::linux::guardian::{COPY, CopyNote, Guardian};
-use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::process::Process;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock,
@@ -92,7 +92,7 @@ impl Caves {
         &mut self,
         address: Address,
         code: &[u8],
-        memory: &ProcessMemory,
+        memory: &dyn Process,
         mut guardian: Option<&mut Guardian>,
     ) -> Option<Copy> {
         let instruction = decode(address, code)?;
@@ -202,7 +202,7 @@ impl Caves {
     }
 
     /// Takes in what is to be written for the program at `address`, and replaces in `bytes` what would overwrite copies by their bytes.
-    pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &ProcessMemory) {
+    pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &dyn Process) {
         for cave in &mut self.caves {
             let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) else {
                 continue;
@@ -220,7 +220,7 @@ impl Caves {
     }
 
     /// Writes all original bytes back.
-    pub(crate) fn restore(&self, memory: &ProcessMemory) {
+    pub(crate) fn restore(&self, memory: &dyn Process) {
         for cave in &self.caves {
             if cave.changed {
                 let _ = memory.write(cave.start, &cave.before);

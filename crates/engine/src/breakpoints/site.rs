@@ -8,10 +8,11 @@ use crate::breakpoints::displaced::{Caves, Copy, decode};
 use dapple_arch::Memory;
 use dapple_arch::trap::TRAP;
 use dapple_target::linux::guardian::{Guardian, Note};
-use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: u64 = 15;
@@ -80,10 +81,10 @@ impl Site {
     }
 }
 
-/// The debuggee's memory with everything that was inserted into it.
+/// The debuggee, with everything that was inserted into its memory.
 #[derive(Debug)]
 pub(crate) struct PatchedMemory {
-    raw: ProcessMemory,
+    process: Arc<dyn Process>,
     sites: BTreeMap<Address, Site>,
     /// All bytes are taken out temporarily.
     lifted: bool,
@@ -97,15 +98,20 @@ pub(crate) struct PatchedMemory {
 
 impl PatchedMemory {
     /// Memory that nothing has been inserted into.
-    pub(crate) fn new(raw: ProcessMemory, guardian: Option<Guardian>) -> PatchedMemory {
+    pub(crate) fn new(process: Arc<dyn Process>, guardian: Option<Guardian>) -> PatchedMemory {
         PatchedMemory {
-            raw,
+            process,
             sites: BTreeMap::new(),
             lifted: false,
             removed: BTreeMap::new(),
             caves: Caves::default(),
             guardian,
         }
+    }
+
+    /// The process itself. Its memory shows what was inserted.
+    pub(crate) fn process(&self) -> &dyn Process {
+        self.process.as_ref()
     }
 
     /// Leaves it to the guardian to clean up when the kernel has released the threads: their state is not known.
@@ -134,7 +140,7 @@ impl PatchedMemory {
             return Ok(());
         }
         let mut original = [0];
-        self.raw.read(address, &mut original).map_err(|_| {
+        self.process.read(address, &mut original).map_err(|_| {
             io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
         })?;
         let note = match &mut self.guardian {
@@ -145,7 +151,7 @@ impl PatchedMemory {
             }
         };
         let byte = if self.lifted { original } else { [TRAP] };
-        if let Err(error) = self.raw.write(address, &byte) {
+        if let Err(error) = self.process.write(address, &byte) {
             strike(&mut self.guardian, note);
             return Err(error);
         }
@@ -178,7 +184,7 @@ impl PatchedMemory {
         }
         self.removed.insert(address, original);
         // The memory may be gone with its module.
-        let _ = self.raw.write(address, &[original]);
+        let _ = self.process.write(address, &[original]);
         strike(&mut self.guardian, note);
     }
 
@@ -232,14 +238,14 @@ impl PatchedMemory {
     /// Takes a byte out temporarily: while a thread executes an instruction that can't be run elsewhere.
     pub(crate) fn lift(&self, address: Address) {
         if let Some(site) = self.sites.get(&address) {
-            let _ = self.raw.write(address, &[site.original]);
+            let _ = self.process.write(address, &[site.original]);
         }
     }
 
     /// Puts a byte back, if its site still exists.
     pub(crate) fn put_back(&self, address: Address) {
         if self.sites.contains_key(&address) && !self.lifted {
-            let _ = self.raw.write(address, &[TRAP]);
+            let _ = self.process.write(address, &[TRAP]);
         }
     }
 
@@ -279,7 +285,7 @@ impl PatchedMemory {
 
     /// A module's code ends at `code_end`: the rest of the page may be used for copies.
     pub(crate) fn add_cave(&mut self, code_end: Address) {
-        let raw = &self.raw;
+        let raw = &self.process;
         self.caves
             .add(code_end, &|address, bytes| raw.read(address, bytes).is_ok());
     }
@@ -292,9 +298,12 @@ impl PatchedMemory {
         }
         let mut code = [0; 16];
         let length = self.read_some(address, &mut code);
-        let copy = self
-            .caves
-            .place(address, &code[..length], &self.raw, self.guardian.as_mut())?;
+        let copy = self.caves.place(
+            address,
+            &code[..length],
+            self.process.as_ref(),
+            self.guardian.as_mut(),
+        )?;
         if let Some(site) = self.sites.get_mut(&address) {
             site.copy = Some(copy);
         }
@@ -323,12 +332,12 @@ impl PatchedMemory {
     /// Whether the byte in memory is an `int3`, ours or not.
     pub(crate) fn traps_at(&self, address: Address) -> bool {
         let mut byte = [0];
-        self.raw.read(address, &mut byte).is_ok() && byte[0] == TRAP
+        self.process.read(address, &mut byte).is_ok() && byte[0] == TRAP
     }
 
     /// As [`Memory::read`], up to where memory ends; returns the number of bytes.
     pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
-        let count = self.raw.read_some(address, buffer);
+        let count = self.process.read_some(address, buffer);
         let end = Address(address.0.saturating_add(count as u64));
         for (at, site) in self.sites.range(address..end) {
             let offset = (at.0 - address.0) as usize;
@@ -362,8 +371,9 @@ impl PatchedMemory {
                 *original = *byte;
             }
         }
-        self.caves.write(address, &mut patched, &self.raw);
-        self.raw.write(address, &patched)
+        self.caves
+            .write(address, &mut patched, self.process.as_ref());
+        self.process.write(address, &patched)
     }
 
     /// Forgets what is known about the instructions at sites that may have a byte in `range`.
@@ -384,7 +394,7 @@ impl PatchedMemory {
     }
 
     /// Takes everything out of a copy of this memory: a forked child's, or the process's own before it is let go.
-    pub(crate) fn clean(&self, copy: &ProcessMemory) {
+    pub(crate) fn clean(&self, copy: &dyn Process) {
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.
             let _ = copy.write(*address, &[site.original]);
@@ -399,9 +409,9 @@ impl PatchedMemory {
     }
 
     /// Changes to a copy of this memory, a forked child's, in which nothing is inserted until a thread is about to run in it.
-    pub(crate) fn move_to(&mut self, copy: ProcessMemory, mut guardian: Option<Guardian>) {
-        self.clean(&copy);
-        self.raw = copy;
+    pub(crate) fn move_to(&mut self, copy: Arc<dyn Process>, mut guardian: Option<Guardian>) {
+        self.clean(copy.as_ref());
+        self.process = copy;
         self.lifted = true;
         self.removed.clear();
         for (address, site) in &mut self.sites {
@@ -417,7 +427,7 @@ impl PatchedMemory {
 
     /// Takes everything out of the process's own memory.
     pub(crate) fn clean_own(&self) {
-        self.clean(&self.raw);
+        self.clean(self.process.as_ref());
     }
 }
 
@@ -446,16 +456,17 @@ impl Memory for PatchedMemory {
 mod tests {
     use super::*;
     use crate::ThreadId;
+    use dapple_target::linux::live_process::LiveProcess;
 
     #[test]
     fn a_child_that_was_forked_before_a_byte_was_taken_out_is_cleaned_of_it() {
         let own = ThreadId(std::process::id().cast_signed());
-        let open = || ProcessMemory::open(own).expect("this process's memory");
+        let open = || LiveProcess::open(own).expect("this process's memory");
         // Read and written through the file only, as a debuggee's is.
         let code: Box<[u8]> = vec![0x90; 64].into();
         let at = Address(code.as_ptr() as u64);
-        let mut memory = PatchedMemory::new(open(), None);
-        let byte = |copy: &ProcessMemory| {
+        let mut memory = PatchedMemory::new(Arc::new(open()), None);
+        let byte = |copy: &dyn Process| {
             let mut byte = [0];
             copy.read(at, &mut byte).expect("a byte");
             byte[0]

@@ -19,7 +19,6 @@ use dapple_inspect::unwind::{SavedAt, saved_at};
 use dapple_inspect::values::extract_bits;
 use dapple_inspect::values::storing::Change;
 use dapple_inspect::values::{NamedValue, Rendered};
-use dapple_target::linux::{process, ptrace};
 use std::ops::Range;
 
 /// The target of an assignment.
@@ -235,7 +234,7 @@ impl Owner {
                 Home::Live(number) if extended::has(number) => {
                     let state = match &mut extended {
                         Some(state) => state,
-                        none => none.insert(ptrace::extended_state(thread).map_err(system)?),
+                        none => none.insert(self.process().extended_state(thread).map_err(system)?),
                     };
                     let name = register_name(number);
                     let unfit = |why| refused(format!("register {name} {why}"));
@@ -284,7 +283,9 @@ impl Owner {
         }
         self.write_all(&pieces)?;
         if let Some(state) = &extended {
-            ptrace::set_extended_state(thread, state).map_err(system)?;
+            self.process()
+                .set_extended_state(thread, state)
+                .map_err(system)?;
         }
         if moved {
             self.place(thread, registers);
@@ -333,7 +334,7 @@ impl Owner {
     }
 
     fn require_code(&self, address: Address) -> Result<(), Error> {
-        let mappings = process::mappings(self.debuggee.process);
+        let mappings = self.process().mappings();
         let is_code = mappings
             .iter()
             .any(|m| m.execute && (m.start..m.end).contains(&address.0));

@@ -8,10 +8,11 @@ use crate::forks::Arrival;
 use crate::stops::{Mode, Stops};
 use crate::{Error, Event, ThreadId};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use dapple_target::linux::memory::ProcessMemory;
+use dapple_target::linux::attach;
+use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
-use dapple_target::linux::wait::{self, Waited};
-use dapple_target::linux::{attach, process, ptrace};
+use dapple_target::linux::ptrace;
+use dapple_target::process::Waited;
 use dapple_target::process_info::{ProcessInfo, Start};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -48,13 +49,13 @@ impl Owner {
         }
         let stopped = attach::stopped_by_signal(process);
         let threads = attach::seize(process, seizing)?;
-        let memory = ProcessMemory::open(process).map_err(|e| match e.raw_os_error() {
+        let live = LiveProcess::open(process).map_err(|e| match e.raw_os_error() {
             Some(libc::ESRCH) => refuse(ENDED.into()),
             _ => refuse(format!("its memory can't be read: {e}")),
         })?;
         let guardian = match of_launched {
             true => None,
-            false => attached::guardian_of(process, &memory),
+            false => attached::guardian_of(&live),
         };
         let output = Output::start(Vec::new(), &event::output_to(&events), None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;
@@ -62,12 +63,11 @@ impl Owner {
         stops.follow(options.follow_forks);
         let parts = Parts {
             debuggee: Debuggee {
-                process,
                 start: Start::Attached,
                 of_launched,
             },
             stops,
-            memory,
+            process: Arc::new(live),
             guardian,
             output,
             debug_info: options.debug_info.clone(),
@@ -78,7 +78,7 @@ impl Owner {
             owner.threads.add(thread);
             owner.tell(Event::ThreadStarted(thread));
             // Fails only if the thread has died; the next wait reports that.
-            let _ = ptrace::interrupt(thread);
+            let _ = owner.process().interrupt(thread);
         }
         owner.stop.pause = Some(Some(process));
         owner.children.parked = parked;
@@ -92,7 +92,7 @@ impl Owner {
         // Read only now: the process may have run another program (exec) while its threads were being stopped.
         let info = ProcessInfo {
             pid: process.0,
-            program: process::running_executable(process),
+            program: owner.process().running_executable(),
             start: Start::Attached,
             of_launched,
             stopped,
@@ -128,10 +128,9 @@ impl Owner {
             })
             .map_err(failed)?;
         while self.stops.mode() != Mode::Stopped {
-            match self.next_status(None).map_err(failed)? {
-                Waited::Status(thread, status) => {
-                    self.stops
-                        .handle(wait::decode(thread, status), &mut self.actions);
+            match self.next_event(None).map_err(failed)? {
+                Waited::Event(event) => {
+                    self.stops.handle(event, &mut self.actions);
                     self.perform();
                 }
                 Waited::Woken => {
@@ -139,11 +138,11 @@ impl Owner {
                     if start.elapsed() >= PATIENCE {
                         return Err(format!(
                             "it does not stop: {}",
-                            attach::obstinate(self.debuggee.process)
+                            attach::obstinate(self.process().id())
                         ));
                     }
                 }
-                Waited::NoChildren => self.leaving.over = true,
+                Waited::NoThreads => self.leaving.over = true,
             }
             if self.leaving.over {
                 return Err(ENDED.into());

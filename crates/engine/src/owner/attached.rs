@@ -5,7 +5,7 @@
 //! all threads run. While it runs, a guardian watches it ([`dapple_target::linux::guardian`]).
 //!
 //! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So a stop is only looked at
-//! until a thread that has run into a site is moved back to it, and taken from the kernel afterwards ([`Owner::next_status`]): once it is
+//! until a thread that has run into a site is moved back to it, and taken from the kernel afterwards ([`Owner::next_event`]): once it is
 //! taken, the kernel has forgotten the trap and lets the thread run from where its registers say.
 //!
 //! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
@@ -14,46 +14,46 @@ use super::Owner;
 use crate::ThreadId;
 use crate::stops::How;
 use dapple_target::linux::guardian::Guardian;
-use dapple_target::linux::memory::ProcessMemory;
-use dapple_target::linux::ptrace;
-use dapple_target::linux::wait::{self, Waited};
+use dapple_target::process::{Peeked, Process, Resume, Waited};
 use dapple_target::wait_event::WaitEvent;
 use std::io;
 
 /// Starts a guardian for a process. Without one the session works, but killing the debugger harms the process.
-pub(super) fn guardian_of(process: ThreadId, memory: &ProcessMemory) -> Option<Guardian> {
-    Guardian::start(process, memory)
+pub(super) fn guardian_of(process: &dyn Process) -> Option<Guardian> {
+    process
+        .start_guardian()
         .inspect_err(|error| tracing::warn!(%error, "there is no guardian"))
         .ok()
 }
 
 impl Owner {
-    /// The next status of any thread, or of `one`.
-    pub(super) fn next_status(&mut self, one: Option<ThreadId>) -> io::Result<Waited> {
+    /// The next event of any thread, or of `one`.
+    pub(super) fn next_event(&mut self, one: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         if self.debuggee.of_launched {
-            return wait::wait(&self.link.waker, one);
+            return self.process().next_event(&self.link.waker, one);
         }
         loop {
-            match wait::look(&self.link.waker, one)? {
-                Waited::Status(thread, seen) => {
-                    self.correct_trapped_thread(thread, seen);
-                    if let Some(status) = wait::take(thread) {
-                        return Ok(Waited::Status(thread, status));
+            match self.process().peek_event(&self.link.waker, one)? {
+                Waited::Event(peeked) => {
+                    self.correct_trapped_thread(peeked);
+                    if let Some(event) = self.process().take_event(peeked.thread) {
+                        return Ok(Waited::Event(event));
                     }
                 }
-                other => return Ok(other),
+                Waited::Woken => return Ok(Waited::Woken),
+                Waited::NoThreads => return Ok(Waited::NoThreads),
             }
         }
     }
 
-    /// Handles a status that is there already. A wait that is woken returns before it looks for statuses, so frequent wake-ups would
+    /// Handles an event that is there already. A wait that is woken returns before it looks for events, so frequent wake-ups would
     /// otherwise starve them.
-    pub(super) fn handle_pending_statuses(&mut self) {
+    pub(super) fn handle_pending_event(&mut self) {
         if !self.is_over()
-            && wait::has_status()
-            && let Ok(Waited::Status(thread, status)) = self.next_status(None)
+            && self.process().has_event()
+            && let Ok(Waited::Event(event)) = self.next_event(None)
         {
-            self.handle_status(thread, status);
+            self.handle_event(event);
         }
     }
 
@@ -61,16 +61,16 @@ impl Owner {
     /// goes through this function, so that attached processes are protected during it, too.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
         if !self.debuggee.of_launched {
-            let seen = wait::look_at(thread)?;
-            self.correct_trapped_thread(thread, seen);
+            let peeked = self.process().peek_event_of(thread)?;
+            self.correct_trapped_thread(peeked);
         }
-        wait::next_of(thread)
+        self.process().event_of(thread)
     }
 
-    /// Moves a thread to where it has to be without a debugger, before its status is taken. Once taken, the kernel forgets the trap: from
+    /// Moves a thread to where it has to be without a debugger, before its event is taken. Once taken, the kernel forgets the trap: from
     /// behind an inserted byte the thread would go on in the middle of an instruction if the debugger were killed.
-    fn correct_trapped_thread(&mut self, thread: ThreadId, seen: i32) {
-        if !wait::is_trap(seen) {
+    fn correct_trapped_thread(&mut self, Peeked { thread, is_trap }: Peeked) {
+        if !is_trap {
             return;
         }
         let control = self.control(thread);
@@ -81,13 +81,9 @@ impl Owner {
     }
 
     /// A guardian for another program, in the same process or in a child that takes its place.
-    pub(super) fn guardian_of(
-        &self,
-        process: ThreadId,
-        memory: &ProcessMemory,
-    ) -> Option<Guardian> {
+    pub(super) fn guardian_of(&self, process: &dyn Process) -> Option<Guardian> {
         (!self.debuggee.of_launched)
-            .then(|| guardian_of(process, memory))
+            .then(|| guardian_of(process))
             .flatten()
     }
 
@@ -110,10 +106,10 @@ impl Owner {
             && !self.stops.is_in_group_stop(thread);
         // A pending signal can only be delivered from the present stop.
         let undelivered = self.threads.get(thread).is_some_and(|c| c.signal != 0);
-        if !stops || undelivered || ptrace::interrupt(thread).is_err() {
+        if !stops || undelivered || self.process().interrupt(thread).is_err() {
             return;
         }
-        if ptrace::cont(thread, 0).is_err() {
+        if self.process().resume(thread, Resume::Continue, 0).is_err() {
             return;
         }
         if let Some(event) = self.next_of(thread) {

@@ -14,17 +14,20 @@ use crate::stops::How;
 use crate::{Address, Error, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::live::Live;
-use dapple_target::linux::ptrace;
+use dapple_target::process::Process;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// The registers of a stopped thread, if it still exists.
-pub(super) struct Stopped(pub Option<UserRegisters>);
+pub(super) struct Stopped<'a> {
+    pub(super) process: &'a dyn Process,
+    pub(super) registers: Option<UserRegisters>,
+}
 
-impl Live for Stopped {
+impl Live for Stopped<'_> {
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
-        let extended = ptrace::extended_state(thread).unwrap_or_default();
-        Some((self.0?, extended))
+        let extended = self.process.extended_state(thread).unwrap_or_default();
+        Some((self.registers?, extended))
     }
 }
 
@@ -97,8 +100,13 @@ impl Owner {
         address: Address,
         holds: Option<Result<bool, Error>>,
     ) -> (Act, Option<Place>) {
-        let (registers, live) = (kernels.to_dwarf(), Stopped(Some(kernels)));
-        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        let process = self.memory.process();
+        let live = Stopped {
+            process,
+            registers: Some(kernels),
+        };
+        let registers = kernels.to_dwarf();
+        let vectors = || process.vectors(thread).ok().map(Arc::new);
         let (modules, known, memory) = (&self.modules, &self.known, &self.memory);
         let here = |place: &Place| Here {
             thread,

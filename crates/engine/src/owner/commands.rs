@@ -7,7 +7,6 @@ use crate::breakpoints::wanted::{
 use crate::stops::Mode;
 use crate::{Error, Event, ThreadId};
 use dapple_target::follow_forks::FollowForks;
-use dapple_target::linux::{process, ptrace};
 use std::path::Path;
 
 /// How to end the session with the debuggee.
@@ -122,13 +121,15 @@ impl Owner {
     }
 
     fn kill_with(&self, signal: i32) -> Result<(), Error> {
-        process::signal(self.debuggee.process, signal).map_err(|e| Error::System {
-            operation: format!(
-                "signal {signal} can't be sent to process {}",
-                self.debuggee.process
-            ),
-            reason: e.to_string(),
-        })
+        self.process()
+            .signal(self.process().id(), signal)
+            .map_err(|e| Error::System {
+                operation: format!(
+                    "signal {signal} can't be sent to process {}",
+                    self.process().id()
+                ),
+                reason: e.to_string(),
+            })
     }
 
     /// Detaches from the stopped debuggee, leaving nothing of the debugger in it.
@@ -167,16 +168,16 @@ impl Owner {
     fn let_cleaned_threads_go(&mut self, vfork_children: &[(ThreadId, i32)]) {
         let their_threads = vfork_children.iter().map(|(child, _)| *child);
         for thread in self.stops.all_stopped().into_iter().chain(their_threads) {
-            let _ = ptrace::end_options(thread);
+            let _ = self.process().prepare_detach(thread);
         }
         for thread in self.stops.all_stopped() {
             self.write_back(thread);
             self.unwatch(thread);
             let signal = self.control(thread).signal;
-            let _ = ptrace::detach(thread, signal);
+            let _ = self.process().detach(thread, signal);
         }
         for (child, signal) in vfork_children {
-            let _ = ptrace::detach(*child, *signal);
+            let _ = self.process().detach(*child, *signal);
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Writes a core dump of the stopped process.
 
 use super::Owner;
-use crate::{Error, ThreadId, processes};
+use crate::{Error, ThreadId};
 use dapple_inspect::inspect::Inspect;
 use dapple_target::core_file::write::{WrittenProcess, WrittenThread};
-use dapple_target::linux::{process, ptrace};
 use std::path::Path;
 
 impl Owner {
@@ -19,15 +18,15 @@ impl Owner {
                 continue;
             };
             let signal = self.threads.get(id).map_or(0, |control| control.signal);
-            let info = || ptrace::signal_info(id).ok();
+            let info = || self.process().signal_info(id).ok();
             threads.push(WrittenThread {
                 id,
                 signal,
                 info: (signal != 0).then(info).flatten(),
                 registers,
-                vectors: ptrace::vectors(id).ok(),
-                extended: ptrace::extended_state(id).unwrap_or_default(),
-                name: process::thread_name(self.debuggee.process, id),
+                vectors: self.process().vectors(id).ok(),
+                extended: self.process().extended_state(id).unwrap_or_default(),
+                name: self.process().thread_name(id),
             });
         }
         let refused = |error: std::io::Error| Error::System {
@@ -35,13 +34,13 @@ impl Owner {
             reason: error.to_string(),
         };
         let written = WrittenProcess {
-            process: self.debuggee.process,
-            name: process::thread_name(self.debuggee.process, self.debuggee.process),
-            command: processes::command(self.debuggee.process.0),
+            process: self.process().id(),
+            name: self.process().thread_name(self.process().id()),
+            command: self.process().command_line(),
             threads,
-            auxiliary: process::auxiliary_bytes(self.debuggee.process).unwrap_or_default(),
+            auxiliary: self.process().auxiliary_bytes().unwrap_or_default(),
             mappings: self.mappings(),
-            own: process::own_mappings(self.debuggee.process).map_err(refused)?,
+            own: self.process().own_mappings().map_err(refused)?,
             memory: &self.memory,
         };
         written.write(path).map_err(refused)

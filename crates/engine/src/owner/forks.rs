@@ -15,8 +15,7 @@ use crate::forks::HandedOver;
 use crate::stops::{Memory, Mode, Stops};
 use crate::{Error, Event, ThreadId};
 use dapple_target::exit_status::ExitStatus;
-use dapple_target::linux::memory::ProcessMemory;
-use dapple_target::linux::{handover, process, ptrace, wait};
+use dapple_target::linux::{handover, ptrace};
 use dapple_target::process_info::ProcessInfo;
 
 /// The children that are kept or followed.
@@ -43,29 +42,29 @@ impl Owner {
     /// Detaches from a forked child, after taking everything inserted out of its memory.
     pub(super) fn release_copy(&mut self, child: ThreadId) {
         self.clean_copy(child);
-        let _ = ptrace::detach(child, 0);
+        let _ = self.process().detach(child, 0);
         if self.is_calls_child(child) {
             // Killed only after the detach: otherwise its end would be reported to this tracer.
-            let _ = process::signal(child, libc::SIGKILL);
+            let _ = self.process().signal(child, libc::SIGKILL);
         }
         self.end_if_due();
     }
 
     /// Takes everything inserted out of a forked child's memory, and moves its thread out of copied instructions.
     fn clean_copy(&self, child: ThreadId) {
-        match ProcessMemory::open(child) {
-            Ok(memory) => self.memory.clean(&memory),
+        match self.process().reopen(child) {
+            Ok(copy) => self.memory.clean(copy.as_ref()),
             Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
         }
         self.leave_copied_code(child);
     }
 
     fn leave_copied_code(&self, child: ThreadId) {
-        if let Ok(mut registers) = ptrace::registers(child)
+        if let Ok(mut registers) = self.process().registers(child)
             && let Some((_, original)) = self.memory.caves.original(registers.pc())
         {
             registers.set_pc(original);
-            let _ = ptrace::set_registers(child, &registers);
+            let _ = self.process().set_registers(child, &registers);
         }
     }
 
@@ -81,7 +80,7 @@ impl Owner {
         }
         self.tell(Event::Forked {
             process: child.0,
-            name: process::thread_name(child, child),
+            name: self.process().thread_name(child),
         });
     }
 
@@ -104,7 +103,7 @@ impl Owner {
             return false;
         }
         self.stops.forget_child(child);
-        let _ = ptrace::detach(child, 0);
+        let _ = self.process().detach(child, 0);
         self.end_if_due();
         true
     }
@@ -134,13 +133,13 @@ impl Owner {
     /// No other session has taken over the child: it is detached from.
     pub(crate) fn take_child_back(&mut self, child: ThreadId, handed: &HandedOver) {
         self.stops.forget_child(child);
-        let taken = ptrace::seize(child, 0).and_then(|()| ptrace::interrupt(child));
+        let taken = ptrace::seize(child, 0).and_then(|()| self.process().interrupt(child));
         match taken {
-            Ok(()) if wait::until_stopped(child) => {
+            Ok(()) if self.process().wait_until_stopped(child) => {
                 if let Err(reason) = handover::unpark(child, &handed.0) {
                     tracing::warn!(%child, reason, "a child can't be let go");
                 }
-                let _ = ptrace::detach(child, 0);
+                let _ = self.process().detach(child, 0);
             }
             Ok(()) => {}
             // It has died, or the other session has it.
@@ -152,9 +151,9 @@ impl Owner {
     /// Detaches from all children that are kept or about to appear: no session will take them.
     pub(super) fn let_children_go(&mut self) {
         for child in self.stops.take_expected_children() {
-            if wait::until_stopped(child) {
+            if self.process().wait_until_stopped(child) {
                 self.clean_copy(child);
-                let _ = ptrace::detach(child, 0);
+                let _ = self.process().detach(child, 0);
             }
         }
         if let Some(next) = self.children.successor.take()
@@ -164,7 +163,7 @@ impl Owner {
         }
         for child in self.stops.kept_children() {
             self.stops.forget_child(child);
-            let _ = ptrace::detach(child, 0);
+            let _ = self.process().detach(child, 0);
         }
     }
 
@@ -242,20 +241,20 @@ impl Owner {
             memory,
         } = next;
         // Comes first, so that nothing is written to the memory that was left.
-        match (memory, ProcessMemory::open(child)) {
+        match (memory, self.process().reopen(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
-                let guardian = self.guardian_of(child, &copy);
+                let guardian = self.guardian_of(copy.as_ref());
                 self.memory.move_to(copy, guardian);
             }
             (Memory::Own, Ok(own)) => {
                 self.memory.needs_no_guardian();
-                let guardian = self.guardian_of(child, &own);
+                let guardian = self.guardian_of(own.as_ref());
                 self.memory = PatchedMemory::new(own, guardian);
             }
             (_, Err(error)) => {
                 tracing::error!(%error, "the child's memory can't be read");
-                let _ = ptrace::detach(child, 0);
+                let _ = self.process().detach(child, 0);
                 return self.ended(ExitStatus::Signal(libc::SIGKILL));
             }
         }
@@ -264,7 +263,6 @@ impl Owner {
         self.stops = Stops::new(child);
         self.stops.follow(follow);
         self.actions.clear();
-        self.debuggee.process = child;
         self.stop.current = child;
         self.children.left_writers = true;
         self.threads.succeeded(maker, child);
@@ -283,14 +281,14 @@ impl Owner {
         self.stop.reports.clear();
         self.tell(Event::Followed(ProcessInfo {
             pid: child.0,
-            program: process::running_executable(child),
+            program: self.process().running_executable(),
             start: self.debuggee.start,
             of_launched: self.debuggee.of_launched,
             stopped: false,
         }));
         self.tell(Event::ThreadStarted(child));
         if memory == Memory::Own {
-            self.load_new_program(child);
+            self.load_new_program();
         }
     }
 
@@ -316,10 +314,10 @@ impl Owner {
         let Some(parked) = self.children.parked.take() else {
             return;
         };
-        if let Err(reason) = handover::unpark(self.debuggee.process, &parked) {
+        if let Err(reason) = handover::unpark(self.process().id(), &parked) {
             tracing::warn!(reason, "a child that was handed over can't be used");
         }
-        if let Some(control) = self.threads.get_mut(self.debuggee.process) {
+        if let Some(control) = self.threads.get_mut(self.process().id()) {
             control.registers = None;
         }
     }

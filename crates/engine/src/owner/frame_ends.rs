@@ -12,7 +12,6 @@ use crate::step;
 use crate::{Address, ThreadId};
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
-use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 
 /// The most frames that are searched for one of the user's.
@@ -113,7 +112,7 @@ impl Owner {
 
     /// Whether two addresses are on one stack, as far as the mappings tell.
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
-        let mappings = process::mappings(self.debuggee.process);
+        let mappings = self.process().mappings();
         let mut mappings = mappings.iter();
         // The end counts: the outermost frame's end is the end of the stack.
         let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);

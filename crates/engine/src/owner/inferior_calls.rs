@@ -27,7 +27,8 @@ use dapple_inspect::values::results::{self, ResultRegisters};
 use dapple_inspect::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
-use dapple_target::linux::ptrace::{self, WholeSignal};
+use dapple_target::linux::ptrace::WholeSignal;
+use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
@@ -179,21 +180,14 @@ impl Owner {
     /// Lets a thread that is stopped inside fork(2), clone(2) or execve(2) run to the end of the system call, because the kernel has yet
     /// to write the result.
     pub(super) fn finish_system_call(&mut self, thread: ThreadId) -> Result<(), Error> {
-        let event = ptrace::signal_info(thread).map(|info| info.code >> 8);
-        let is_within = matches!(
-            event,
-            Ok(libc::PTRACE_EVENT_FORK
-                | libc::PTRACE_EVENT_VFORK
-                | libc::PTRACE_EVENT_CLONE
-                | libc::PTRACE_EVENT_EXEC
-                | libc::PTRACE_EVENT_VFORK_DONE)
-        );
-        if !is_within {
+        if !self.process().is_within_system_call(thread) {
             return Ok(());
         }
         self.write_back(thread);
         self.control(thread).registers = None;
-        let stop = ptrace::to_system_call(thread, 0)
+        let stop = self
+            .process()
+            .resume(thread, Resume::UntilSystemCall, 0)
             .ok()
             .and_then(|()| self.next_of(thread));
         match stop {
@@ -234,11 +228,11 @@ impl Owner {
         let signal = control.signal;
         Some(Saved {
             registers,
-            extended: ptrace::extended_state(thread).ok(),
-            blocked: ptrace::signal_mask(thread).ok(),
+            extended: self.process().extended_state(thread).ok(),
+            blocked: self.process().signal_mask(thread).ok(),
             signal,
             particulars: (signal != 0)
-                .then(|| ptrace::whole_signal(thread).ok())
+                .then(|| self.process().whole_signal(thread).ok())
                 .flatten(),
             control,
         })
@@ -261,11 +255,13 @@ impl Owner {
         self.memory.insert(back, Reason::Call).map_err(system)?;
         self.watch_ways_out();
         if !laid.vectors.is_empty() {
-            let mut vectors = ptrace::vectors(thread).map_err(system)?;
+            let mut vectors = self.process().vectors(thread).map_err(system)?;
             for (place, value) in vectors.iter_mut().zip(&laid.vectors) {
                 *place = *value;
             }
-            ptrace::set_vectors(thread, &vectors).map_err(system)?;
+            self.process()
+                .set_vectors(thread, &vectors)
+                .map_err(system)?;
         }
         let mut registers = saved.registers;
         let vectors = laid.vectors.len() as u64;
@@ -317,7 +313,7 @@ impl Owner {
         if saved.signal != 0 {
             self.reach_signal_stop(thread, back);
             if let Some(particulars) = &saved.particulars {
-                let _ = ptrace::set_whole_signal(thread, particulars);
+                let _ = self.process().set_whole_signal(thread, particulars);
             }
         }
         let mut registers = saved.registers;
@@ -330,10 +326,10 @@ impl Owner {
             registers.restart_anew();
         }
         if let Some(extended) = &saved.extended {
-            let _ = ptrace::set_extended_state(thread, extended);
+            let _ = self.process().set_extended_state(thread, extended);
         }
         if let Some(blocked) = saved.blocked.filter(|_| given_up) {
-            let _ = ptrace::set_signal_mask(thread, blocked);
+            let _ = self.process().set_signal_mask(thread, blocked);
         }
         let control = self.control(thread);
         let (watched, pace) = (control.watched, std::mem::take(&mut control.pace));
@@ -345,9 +341,7 @@ impl Owner {
 
     /// Brings a thread into a signal-delivery stop, at the call's return site: its pending signal can be delivered only from such a stop.
     fn reach_signal_stop(&mut self, thread: ThreadId, back: Address) {
-        let in_signal_stop = ptrace::signal_info(thread)
-            .is_ok_and(|info| info.code >> 8 == 0 || info.code <= 0 || info.code == 0x80);
-        if in_signal_stop {
+        if self.process().is_before_signal(thread) {
             return;
         }
         let Some(mut registers) = self.registers(thread) else {
@@ -357,14 +351,16 @@ impl Owner {
         registers.set_pc(back);
         self.set_registers(thread, registers);
         for _ in 0..MOST_STOPS {
-            let stop = ptrace::cont(thread, 0)
+            let stop = self
+                .process()
+                .resume(thread, Resume::Continue, 0)
                 .ok()
                 .and_then(|()| self.next_of(thread));
             self.control(thread).registers = None;
             match stop.map(|event| event.what) {
                 Some(What::Signal(libc::SIGTRAP)) | None => return,
                 Some(What::Signal(signal)) => {
-                    ptrace::hand_back_signal(self.debuggee.process, thread, signal);
+                    self.process().hand_back_signal(thread, signal);
                 }
                 Some(_) => {}
             }
@@ -382,8 +378,12 @@ impl Owner {
         let general = registers.to_dwarf();
         let registers = ResultRegisters {
             general,
-            vectors: ptrace::vectors(thread).ok().map(|all| [all[0], all[1]]),
-            x87: ptrace::x87_top(thread).ok(),
+            vectors: self
+                .process()
+                .vectors(thread)
+                .ok()
+                .map(|all| [all[0], all[1]]),
+            x87: self.process().x87_top(thread).ok(),
         };
         let result = general.get(RESULT).unwrap_or(0);
         let own = || {

@@ -11,7 +11,6 @@ use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
 use crate::breakpoints::wanted::BreakpointState;
 use crate::{Address, Event};
-use dapple_target::linux::process;
 
 /// The farthest start, in bytes, from which instructions are decoded to reach an address.
 const FARTHEST: u64 = 1 << 16;
@@ -65,7 +64,7 @@ impl Owner {
         }
         let module = self.modules.at(address);
         if !module.is_some_and(|module| module.has_code_at(address)) {
-            let mappings = process::mappings(self.debuggee.process);
+            let mappings = self.process().mappings();
             let here = mappings
                 .iter()
                 .find(|mapping| (mapping.start..mapping.end).contains(&address.0));

@@ -11,7 +11,6 @@ use crate::{Address, Event};
 use dapple_arch::Memory;
 use dapple_inspect::modules::{LoadedModule, VDSO};
 use dapple_symbols::{FileAddress, Module};
-use dapple_target::linux::process;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -22,7 +21,7 @@ impl Owner {
     pub(super) fn load_program(&mut self, program: &Path) {
         self.loading.loader = Loader::default();
         self.forget_runtimes();
-        let vector = process::auxiliary_vector(self.debuggee.process).unwrap_or_default();
+        let vector = self.process().auxiliary_vector();
         let mut interpreter = None;
         match Module::open(program) {
             Ok(module) => {
@@ -34,7 +33,7 @@ impl Owner {
             Err(error) => tracing::warn!(%error, "the program's symbols can't be read"),
         }
         if let (Some(path), Some(base)) = (interpreter, vector.interpreter) {
-            match Module::open(&process::visible(self.debuggee.process, &path)) {
+            match Module::open(&self.process().visible(&path)) {
                 Ok(module) => self.add_interpreter(module, base),
                 Err(error) => tracing::warn!(%error, "the interpreter's symbols can't be read"),
             }
@@ -67,7 +66,9 @@ impl Owner {
     }
 
     fn add_vdso(&mut self, base: u64) {
-        let length = process::mapping_length(self.debuggee.process, base)
+        let length = self
+            .process()
+            .mapping_length(Address(base))
             .unwrap_or(0)
             .min(1 << 20);
         let mut bytes = vec![0; length as usize];
@@ -166,7 +167,7 @@ impl Owner {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));
-            match Module::open(&process::visible(self.debuggee.process, path)) {
+            match Module::open(&self.process().visible(path)) {
                 Ok(module) => self.add_module(module, map.bias, Some(map.at)),
                 Err(error) => self.warn_of_module(path, &error),
             }

@@ -11,7 +11,6 @@ use super::Owner;
 use crate::{Address, Error};
 use dapple_arch::Memory;
 use dapple_inspect::inspect::Inspect;
-use dapple_target::linux::process;
 use dapple_target::memory_map::Mapping;
 
 /// What happens to a write if a part of it can't be written.
@@ -78,7 +77,7 @@ impl Owner {
     fn holds_frames(&mut self, address: Address, length: usize) -> bool {
         let end = address.0.saturating_add(length as u64);
         let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
-        let mappings = process::mappings(self.debuggee.process);
+        let mappings = self.process().mappings();
         let mut executable = mappings.iter().filter(|mapping| mapping.execute);
         if executable.any(|mapping| overlaps(mapping.start, mapping.end)) {
             return true;
@@ -118,7 +117,7 @@ impl Owner {
 
     /// How many bytes from `address` on may be written; if fewer than `length`, also why the next one may not.
     pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
-        let mappings = process::mappings(self.debuggee.process);
+        let mappings = self.process().mappings();
         let mut done = 0;
         while done < length {
             let Some(at) = address.0.checked_add(done as u64) else {

@@ -16,7 +16,6 @@ use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
 use dapple_inspect::values::NamedValue;
 use dapple_inspect::values::known::Known;
-use dapple_target::linux::{process, ptrace};
 use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
 
@@ -69,7 +68,7 @@ impl Inspect for Owner {
 
     fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache> {
         let registers = self.registers(thread)?;
-        let vectors = ptrace::vectors(thread).ok().map(Arc::new);
+        let vectors = self.process().vectors(thread).ok().map(Arc::new);
         let stack = StackCache::new(thread, self.stop.number, registers.to_dwarf())
             .with_vectors(vectors)
             .before_calls(self.calls_not_entered(thread))
@@ -90,13 +89,13 @@ impl Inspect for Owner {
             .live()
             .map(|id| ThreadInfo {
                 id,
-                name: process::thread_name(self.debuggee.process, id),
+                name: self.process().thread_name(id),
             })
             .collect()
     }
 
     fn mappings(&self) -> Vec<Mapping> {
-        process::mappings(self.debuggee.process)
+        self.process().mappings()
     }
 
     fn live(&self) -> &dyn Live {
@@ -135,22 +134,24 @@ impl Inspect for Owner {
 impl Live for Owner {
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)> {
         let known = self.threads.get(thread)?.registers;
-        let registers = known.or_else(|| ptrace::registers(thread).ok())?;
-        let extended = ptrace::extended_state(thread).unwrap_or_default();
+        let registers = known.or_else(|| self.process().registers(thread).ok())?;
+        let extended = self.process().extended_state(thread).unwrap_or_default();
         Some((registers, extended))
     }
 
     fn memory_stamp(&self) -> Option<u64> {
-        self.require_stopped().is_ok().then(ptrace::changes)
+        self.require_stopped()
+            .is_ok()
+            .then(|| self.process().changes())
     }
 
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
-        let is_first = |thread: &ThreadId| *thread == self.debuggee.process;
+        let is_first = |thread: &ThreadId| *thread == self.process().id();
         let first = self.stops.live().filter(is_first);
         let others = self.stops.live().filter(|thread| !is_first(thread));
         let of = |thread: ThreadId| {
             let known = self.threads.get(thread)?.registers;
-            let registers = known.or_else(|| ptrace::registers(thread).ok())?;
+            let registers = known.or_else(|| self.process().registers(thread).ok())?;
             registers.to_dwarf().get(dapple_arch::registers::FS_BASE)
         };
         first.chain(others).take(most).filter_map(of).collect()

@@ -5,7 +5,6 @@ use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::{Address, ThreadId};
 use dapple_inspect::values::results::{self, ResultRegisters};
-use dapple_target::linux::ptrace;
 
 impl Owner {
     /// A thread has just returned from the function with code at `left`.
@@ -21,8 +20,12 @@ impl Owner {
         };
         let registers = ResultRegisters {
             general,
-            vectors: ptrace::vectors(thread).ok().map(|all| [all[0], all[1]]),
-            x87: ptrace::x87_top(thread).ok(),
+            vectors: self
+                .process()
+                .vectors(thread)
+                .ok()
+                .map(|all| [all[0], all[1]]),
+            x87: self.process().x87_top(thread).ok(),
         };
         let returned = results::returned(&module, &function, &registers);
         self.threads

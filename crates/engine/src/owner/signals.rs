@@ -8,7 +8,6 @@ use dapple_inspect::frame::PhysicalFrame;
 use dapple_inspect::inspect::signals::{Explained, explain};
 use dapple_inspect::unwind;
 use dapple_target::linux::input::Input;
-use dapple_target::linux::{process, ptrace};
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::signals::{self, SignalTable, When};
 use std::sync::Arc;
@@ -38,7 +37,7 @@ impl Owner {
             return self.release(thread);
         }
         // No information: the thread has died; its exit event follows.
-        let Ok(info) = ptrace::signal_info(thread) else {
+        let Ok(info) = self.process().signal_info(thread) else {
             return;
         };
         // If the program has a terminal of its own, a typed Ctrl+C is meant for the program.
@@ -86,7 +85,7 @@ impl Owner {
         /// The `si_code` of a signal that a process has sent (sigaction(2)).
         const SI_USER: i32 = 0;
         self.leaving.ends_with == Some(signal)
-            && ptrace::signal_info(thread).is_ok_and(|info| {
+            && self.process().signal_info(thread).is_ok_and(|info| {
                 info.code == SI_USER && u32::try_from(info.sender) == Ok(std::process::id())
             })
     }
@@ -103,26 +102,23 @@ impl Owner {
             libc::SIGTTIN,
             libc::SIGTTOU,
         ];
-        if HARMLESS.contains(&signal) || process::catches(self.debuggee.process, signal) {
+        if HARMLESS.contains(&signal) || self.process().catches(signal) {
             return false;
         }
         // Signals from the kernel's faults can't be ignored: the instruction would only fault again.
-        !process::ignores(self.debuggee.process, signal)
-            || ptrace::signal_info(thread).is_ok_and(|info| info.code > 0)
+        !self.process().ignores(signal)
+            || self
+                .process()
+                .signal_info(thread)
+                .is_ok_and(|info| info.code > 0)
     }
 
     fn explain_signal(&mut self, thread: ThreadId, info: SignalInfo) -> Explained {
         let registers = self.registers(thread);
-        let sender = (info.code <= 0 && info.sender > 0 && info.sender != self.debuggee.process.0)
-            .then(|| process::thread_name(ThreadId(info.sender), ThreadId(info.sender)))
+        let sender = (info.code <= 0 && info.sender > 0 && info.sender != self.process().id().0)
+            .then(|| self.process().thread_name(ThreadId(info.sender)))
             .filter(|name| !name.is_empty());
-        explain(
-            self,
-            self.debuggee.process,
-            registers.as_ref(),
-            info,
-            sender,
-        )
+        explain(self, self.process().id(), registers.as_ref(), info, sender)
     }
 
     /// The innermost frames of a stopped thread.

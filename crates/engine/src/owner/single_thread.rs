@@ -4,7 +4,6 @@ use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::stops::Mode;
 use crate::{Error, ThreadId};
-use dapple_target::linux::ptrace;
 
 impl Owner {
     /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run,
@@ -39,7 +38,10 @@ impl Owner {
     /// are no longer held.
     pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
         let live: Vec<ThreadId> = self.stops.live().collect();
-        if live.iter().any(|thread| !ptrace::is_held(*thread)) {
+        if live
+            .iter()
+            .any(|thread| !self.process().is_stopped(*thread))
+        {
             return None;
         }
         let thread = *live.first()?;

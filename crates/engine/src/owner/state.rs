@@ -19,7 +19,6 @@ pub(super) const FIRST_STOP: u64 = 1;
 /// The process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Debuggee {
-    pub(super) process: ThreadId,
     pub(super) start: Start,
     /// A debugger has launched it or an ancestor of it: it is killed when the debugger ends.
     pub(super) of_launched: bool,

@@ -16,7 +16,6 @@ use dapple_arch::emulate::emulate;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
-use dapple_target::linux::process;
 
 /// The most instructions that are emulated in succession, before other events get their turn.
 const MOST_EMULATED: u32 = 64;
@@ -230,7 +229,7 @@ impl Owner {
         match stepping.doing {
             Action::SingleStep => {
                 stepping.from = pc;
-                if signal != 0 && process::catches(self.debuggee.process, signal) {
+                if signal != 0 && self.memory.process().catches(signal) {
                     stepping.interrupted = Some((pc, Address(registers.sp())));
                 }
                 if signal == 0 && stepping.step.may_emulate() && stepping.emulated < MOST_EMULATED {

@@ -4,7 +4,7 @@ use super::Owner;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::instructions::SYSCALL;
-use dapple_target::linux::ptrace;
+use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 
 /// The most stops that a thread may make on its way to its end.
@@ -16,7 +16,7 @@ impl Owner {
             if !self.stops.is_live(thread) {
                 return Err(Error::NoSuchThread(thread));
             }
-            if thread == self.debuggee.process {
+            if thread == self.process().id() {
                 return Err(Error::Refused(format!(
                     "thread {thread} is the program's first, with which it would end; terminate the program instead"
                 )));
@@ -74,13 +74,13 @@ impl Owner {
             self.set_registers(thread, registers);
             self.unwatch(thread);
             // The process's other threads handle its signals from now on.
-            let _ = ptrace::block_signals(thread);
+            let _ = self.process().set_signal_mask(thread, u64::MAX);
             let signal = std::mem::take(&mut self.control(thread).signal);
             if signal != 0 {
-                ptrace::hand_back_signal(self.debuggee.process, thread, signal);
+                self.process().hand_back_signal(thread, signal);
             }
             for _ in 0..MOST_STOPS {
-                if ptrace::cont(thread, 0).is_err() {
+                if self.process().resume(thread, Resume::Continue, 0).is_err() {
                     break;
                 }
                 match self.next_of(thread) {

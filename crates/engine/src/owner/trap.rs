@@ -14,7 +14,7 @@ use dapple_arch::Memory;
 use dapple_arch::emulate::{EmulatedMemory, emulate};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
-use dapple_target::linux::ptrace;
+use dapple_target::process::Resume;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Owner {
     }
 
     /// The cause of a thread's SIGTRAP, which only this function decides: before the stop is taken from the kernel
-    /// ([`Owner::next_status`]), or when the stop is handled. A thread that has run into a site is moved back to it. `None`: the thread
+    /// ([`Owner::next_event`]), or when the stop is handled. A thread that has run into a site is moved back to it. `None`: the thread
     /// has died.
     pub(super) fn trap(&mut self, thread: ThreadId) -> Option<Trap> {
         if let Some(known) = self.control(thread).trap.take() {
@@ -93,7 +93,7 @@ impl Owner {
         if let Some(at) = self.ran_into(thread) {
             return Some(Trap::Site(at));
         }
-        let info = ptrace::signal_info(thread).ok()?;
+        let info = self.process().signal_info(thread).ok()?;
         if info.code != SI_KERNEL {
             return Some(Trap::Other(info));
         }
@@ -261,7 +261,9 @@ impl Owner {
             self.memory.lift(site);
             self.write_back(thread);
             self.control(thread).registers = None;
-            let status = ptrace::step(thread, 0)
+            let status = self
+                .process()
+                .resume(thread, Resume::Step, 0)
                 .ok()
                 .and_then(|()| self.next_of(thread));
             self.memory.put_back(site);

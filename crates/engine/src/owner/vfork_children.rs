@@ -3,7 +3,7 @@
 
 use super::Owner;
 use crate::ThreadId;
-use dapple_target::linux::{ptrace, wait};
+use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 
 impl Owner {
@@ -11,14 +11,14 @@ impl Owner {
     pub(super) fn stop_vfork_children(&mut self) -> Vec<(ThreadId, i32)> {
         let mut stopped = Vec::new();
         for child in self.stops.running_vfork_children() {
-            if ptrace::interrupt(child).is_err() {
+            if self.process().interrupt(child).is_err() {
                 continue;
             }
             while let Some(event) = self.next_of(child) {
                 let signal = match event.what {
                     What::Interrupted { trap_pending: true } => {
                         // The next event is the pending trap.
-                        if ptrace::cont(child, 0).is_err() {
+                        if self.process().resume(child, Resume::Continue, 0).is_err() {
                             break;
                         }
                         continue;
@@ -32,7 +32,7 @@ impl Owner {
                     What::Signal(libc::SIGTRAP) if self.ran_into_site(child) => 0,
                     What::Signal(signal) => signal,
                     What::NewThread(child) | What::NewProcess { child, .. } => {
-                        if wait::until_stopped(child) {
+                        if self.process().wait_until_stopped(child) {
                             self.release_copy(child);
                         }
                         0

@@ -15,11 +15,10 @@ use crate::breakpoints::data::{Access, DataHit, DataTarget};
 use crate::breakpoints::options::Act;
 use crate::event::StopReason;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::watch_slots::{HITS, SINGLE_STEP};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::Contents;
 use dapple_symbols::functions::SourcePosition;
-use dapple_target::linux::debug_registers::{self, HITS, SINGLE_STEP};
-use dapple_target::linux::ptrace;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ impl Owner {
         if self.control(thread).watched == 0 {
             return false;
         }
-        let Ok(status) = debug_registers::take_status(thread) else {
+        let Ok(status) = self.process().take_watch_status(thread) else {
             return false;
         };
         if status & HITS == 0 {
@@ -54,7 +53,7 @@ impl Owner {
         if self.control(thread).watched == 0 {
             return None;
         }
-        let status = debug_registers::take_status(thread).ok()?;
+        let status = self.process().take_watch_status(thread).ok()?;
         self.return_is_read(thread, status & HITS);
         self.judge_accesses(thread, status & HITS)
     }
@@ -174,12 +173,13 @@ impl Owner {
             true => None,
             false => self.registers(thread),
         };
-        let vectors = || ptrace::vectors(thread).ok().map(Arc::new);
+        let process = self.memory.process();
+        let vectors = || process.vectors(thread).ok().map(Arc::new);
         let here = Here {
             thread,
             registers: registers.map(|r| r.to_dwarf()).unwrap_or_default(),
             vectors: &vectors,
-            live: &Stopped(registers),
+            live: &Stopped { process, registers },
             not_entered: 0,
             modules: &self.modules,
             known: &self.known,

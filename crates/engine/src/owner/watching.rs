@@ -24,7 +24,6 @@ use dapple_inspect::unwind;
 use dapple_inspect::values::{Contents, NamedValue};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::{Place, Unavailable};
-use dapple_target::linux::debug_registers;
 use std::sync::Arc;
 
 /// The most frames that are searched for the one that has the data.
@@ -564,7 +563,8 @@ impl Owner {
 
     pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
         self.control(thread).watched = self.watches.table.version();
-        debug_registers::set(thread, self.watches.table.slots())
+        self.process()
+            .set_watch_slots(thread, self.watches.table.slots())
     }
 
     /// Clears a thread's debug registers, as before a detach.
@@ -573,7 +573,7 @@ impl Owner {
         // For a thread that was created while its creator was watching, the kernel reports the creator's registers, though they are not
         // set.
         if self.watches.table.version() != 0 {
-            let _ = debug_registers::set(thread, &[None; SLOTS]);
+            let _ = self.process().set_watch_slots(thread, &[None; SLOTS]);
         }
     }
 

@@ -302,7 +302,7 @@ fn is_32_bit(process: ThreadId) -> Option<bool> {
 
 /// A process's pid with its name.
 fn named(process: i32) -> String {
-    let name = process::thread_name(ThreadId(process), ThreadId(process));
+    let name = process::thread_name(ThreadId(process));
     match name.as_str() {
         "" => process.to_string(),
         name => format!("{process} ({name})"),

@@ -2,13 +2,8 @@
 //! them at exec. It doesn't clear them at detach, so the debugger must.
 
 use crate::ThreadId;
-use dapple_arch::watch_slots::{SLOTS, Slot};
+use dapple_arch::watch_slots::{HITS, SLOTS, Slot};
 use std::io;
-
-/// In the status register: a single step has completed.
-pub const SINGLE_STEP: u64 = 1 << 14;
-/// In the status register: which slots were hit.
-pub const HITS: u64 = (1 << SLOTS) - 1;
 
 const STATUS: usize = 6;
 const CONTROL: usize = 7;

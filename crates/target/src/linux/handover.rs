@@ -215,7 +215,7 @@ fn prctl(child: ThreadId, parked: &Parked, option: i32, argument: u64) -> Result
 fn to_system_call(child: ThreadId) -> Result<(), String> {
     let mut signal = 0;
     for _ in 0..MOST_STOPS {
-        ptrace::to_system_call(child, signal).map_err(lost)?;
+        ptrace::cont_to_system_call(child, signal).map_err(lost)?;
         let status = wait::raw_status_of(child);
         let Some(stop) = status.filter(|status| libc::WIFSTOPPED(*status)) else {
             return Err(died(child, status));

@@ -127,7 +127,7 @@ fn watched(subject: &Subject) -> Result<(), String> {
         if libc::WIFSTOPPED(status) && status >> 16 == 0 && libc::WSTOPSIG(status) == libc::SIGTRAP
         {
             return match debug_registers::take_status(child) {
-                Ok(hits) if hits & debug_registers::HITS != 0 => Ok(()),
+                Ok(hits) if hits & dapple_arch::watch_slots::HITS != 0 => Ok(()),
                 Ok(_) => Err("it has stopped, and no debug register says why".into()),
                 Err(e) => Err(format!(
                     "the processor's debug registers can't be read: {e}"

@@ -7,19 +7,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The entries of a process's auxiliary vector that locate its modules (getauxval(3)).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AuxiliaryVector {
-    /// `AT_ENTRY`: the program's entry point.
-    pub entry: Option<u64>,
-    /// `AT_BASE`: where the interpreter (dynamic linker) is mapped; `None` without one.
-    pub interpreter: Option<u64>,
-    /// `AT_SYSINFO_EHDR`: where the vDSO is mapped.
-    pub vdso: Option<u64>,
-    /// `AT_EXECFN`: the address of the path with which the program was executed.
-    pub file_name: Option<u64>,
-}
-
 /// The directory in `/proc` that shows a process's memory, mappings and executable. That is its main thread's, or another thread's if the
 /// main thread has ended while the process goes on (`pthread_exit` in `main`), since an ended thread shows none of them.
 pub fn folder(process: ThreadId) -> PathBuf {
@@ -56,32 +43,9 @@ pub fn out_of_sight() -> Option<&'static str> {
     })
 }
 
-/// Reads a process's auxiliary vector.
-pub fn auxiliary_vector(process: ThreadId) -> io::Result<AuxiliaryVector> {
-    Ok(parse_auxiliary_vector(&auxiliary_bytes(process)?))
-}
-
 /// A process's auxiliary vector in the kernel's format.
 pub fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
     std::fs::read(folder(process).join("auxv"))
-}
-
-/// Parses the entries that a debugger uses; missing ones stay `None`.
-pub fn parse_auxiliary_vector(bytes: &[u8]) -> AuxiliaryVector {
-    let mut vector = AuxiliaryVector::default();
-    let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
-    for entry in bytes.chunks_exact(16) {
-        let value = Some(word(&entry[8..]));
-        match word(&entry[..8]) {
-            libc::AT_NULL => break,
-            libc::AT_ENTRY => vector.entry = value,
-            libc::AT_BASE => vector.interpreter = value.filter(|&base| base != 0),
-            libc::AT_SYSINFO_EHDR => vector.vdso = value,
-            libc::AT_EXECFN => vector.file_name = value,
-            _ => {}
-        }
-    }
-    vector
 }
 
 /// The path of the executable that a process runs.
@@ -117,8 +81,8 @@ pub fn running_executable(process: ThreadId) -> PathBuf {
 }
 
 /// A thread's name; empty if it has just ended.
-pub fn thread_name(process: ThreadId, thread: ThreadId) -> String {
-    let name = std::fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
+pub fn thread_name(thread: ThreadId) -> String {
+    let name = std::fs::read(format!("/proc/{thread}/comm")).unwrap_or_default();
     String::from_utf8_lossy(&name)
         .trim_end_matches('\n')
         .to_owned()
@@ -219,23 +183,5 @@ mod tests {
         assert_eq!(mapping.name, "/tmp/a b");
         let anonymous = parse_mapping("7f00-7f10 ---p 00000000 00:00 0 ").expect("a mapping");
         assert_eq!(anonymous.name, "");
-    }
-
-    #[test]
-    fn the_auxiliary_vector_ends_at_its_null_entry_and_survives_a_cut() {
-        let mut bytes = Vec::new();
-        for (key, value) in [(9u64, 0x401000u64), (7, 0), (33, 0x7fff), (0, 0), (9, 1)] {
-            bytes.extend(key.to_le_bytes());
-            bytes.extend(value.to_le_bytes());
-        }
-        let expected = AuxiliaryVector {
-            entry: Some(0x401000),
-            interpreter: None,
-            vdso: Some(0x7fff),
-            file_name: None,
-        };
-        assert_eq!(parse_auxiliary_vector(&bytes), expected);
-        let cut = parse_auxiliary_vector(&bytes[..20]);
-        assert_eq!(cut.entry, Some(0x401000));
     }
 }

@@ -82,19 +82,14 @@ pub fn cont(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_CONT, thread, signal)
 }
 
-/// Resumes a stopped thread up to its next system call, delivering `signal` unless 0.
-pub fn cont_to_call(thread: ThreadId, signal: i32) -> io::Result<()> {
+/// Resumes a stopped thread until it enters or leaves a system call, delivering `signal` unless 0.
+pub fn cont_to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
 /// Single-steps a stopped thread, delivering `signal` unless 0.
 pub fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SINGLESTEP, thread, signal)
-}
-
-/// Resumes a stopped thread until it enters or leaves a system call, delivering `signal` unless 0.
-pub fn to_system_call(thread: ThreadId, signal: i32) -> io::Result<()> {
-    run(libc::PTRACE_SYSCALL, thread, signal)
 }
 
 /// The signals that a stopped thread blocks: one bit each, the lowest for signal 1.
@@ -332,11 +327,6 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
     Ok(())
 }
 
-/// Makes a stopped thread block all signals that can be blocked.
-pub fn block_signals(thread: ThreadId) -> io::Result<()> {
-    set_signal_mask(thread, u64::MAX)
-}
-
 /// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread alone is
 /// dropped.
 pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
@@ -368,9 +358,32 @@ pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
 }
 
 /// Whether a thread is in a ptrace stop other than its exit stop.
-pub fn is_held(thread: ThreadId) -> bool {
+pub fn is_stopped(thread: ThreadId) -> bool {
     const LAST: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
     signal_info(thread).is_ok_and(|info| info.code != LAST)
+}
+
+/// Whether a thread is in a signal-delivery stop: a signal can be delivered when it is resumed (ptrace(2), "Signal-delivery-stop"). An event
+/// stop has the event in the code's second byte.
+pub fn is_before_signal(thread: ThreadId) -> bool {
+    /// `SI_KERNEL`, which `libc` lacks.
+    const OF_KERNEL: i32 = 0x80;
+    signal_info(thread)
+        .is_ok_and(|info| info.code >> 8 == 0 || info.code <= 0 || info.code == OF_KERNEL)
+}
+
+/// Whether a thread is stopped inside fork(2), clone(2) or execve(2), to which the kernel has yet to write the result.
+pub fn is_within_system_call(thread: ThreadId) -> bool {
+    signal_info(thread).is_ok_and(|info| {
+        matches!(
+            info.code >> 8,
+            libc::PTRACE_EVENT_FORK
+                | libc::PTRACE_EVENT_VFORK
+                | libc::PTRACE_EVENT_CLONE
+                | libc::PTRACE_EVENT_EXEC
+                | libc::PTRACE_EVENT_VFORK_DONE
+        )
+    })
 }
 
 fn summary(info: &libc::siginfo_t) -> SignalInfo {

@@ -16,6 +16,7 @@
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::linux::ptrace;
+use crate::process::{Peeked, Waited};
 use crate::wait_event::{WaitEvent, What};
 use std::cell::Cell;
 use std::io;
@@ -179,19 +180,8 @@ fn install_handler() {
     }
 }
 
-/// The result of a wait.
-#[derive(Debug)]
-pub enum Waited {
-    /// A thread's status.
-    Status(ThreadId, i32),
-    /// [`Waker::wake`] was called, or input has arrived.
-    Woken,
-    /// No child or tracee is left to wait for.
-    NoChildren,
-}
-
 /// Waits for the next status of any thread of the debuggee, or of a given one, or for a wake-up.
-pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
+pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
     let mut status = 0;
     let whom = thread.map_or(-1, |thread| i64::from(thread.0));
     let call = [
@@ -204,14 +194,13 @@ pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
     ];
     // SAFETY: the kernel writes a status, for which there is room.
     match unsafe { make(waker, &call) } {
-        r @ 1.. => Ok(Waited::Status(ThreadId(r as i32), status)),
+        r @ 1.. => Ok(Waited::Event(decode(ThreadId(r as i32), status))),
         r => in_vain(r),
     }
 }
 
-/// As [`wait`], but the kernel keeps the status until [`take`] is called. The status in [`Waited::Status`] is provisional: for a thread
-/// that has ended it is 0, whatever its exit code.
-pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
+/// As [`wait`], but the kernel keeps the status until [`take`] is called.
+pub fn peek(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>> {
     let mut info = no_info();
     let (kind, whom) = match thread {
         Some(thread) => (libc::P_PID, i64::from(thread.0)),
@@ -222,15 +211,12 @@ pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
         kind.into(),
         whom,
         &raw mut info as i64,
-        LOOK.into(),
+        PEEK.into(),
         0,
     ];
     // SAFETY: the kernel writes a siginfo_t, for which there is room.
     match unsafe { make(waker, &call) } {
-        0 => {
-            let (thread, status) = seen(&info);
-            Ok(Waited::Status(thread, status))
-        }
+        0 => Ok(Waited::Event(peeked(&info))),
         r => in_vain(r),
     }
 }
@@ -239,28 +225,27 @@ pub fn look(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited> {
 pub fn has_status() -> bool {
     let mut info = no_info();
     // SAFETY: the kernel writes a siginfo_t, for which there is room.
-    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, LOOK | libc::WNOHANG) };
-    result == 0 && seen(&info).0.0 != 0
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, PEEK | libc::WNOHANG) };
+    result == 0 && peeked(&info).thread.0 != 0
 }
 
-/// Takes the status of a thread that [`look`] has reported. `None` if it has none any more because it was killed in its stop.
-pub fn take(thread: ThreadId) -> Option<i32> {
+/// Takes the status of a thread that [`peek`] has reported. `None` if it has none any more because it was killed in its stop.
+pub fn take(thread: ThreadId) -> Option<WaitEvent> {
     let mut status = 0;
     // SAFETY: asks about what this thread traces; the kernel writes the status.
     let result = unsafe { libc::waitpid(thread.0, &mut status, TRACED | libc::WNOHANG) };
-    (result == thread.0).then_some(status)
+    (result == thread.0).then(|| decode(thread, status))
 }
 
-/// Waits until a thread has a status, and leaves the status with the kernel; provisional as from [`look`]. `None` if there is no such
-/// thread.
-pub fn look_at(thread: ThreadId) -> Option<i32> {
+/// Waits until a thread has a status, and leaves the status with the kernel. `None` if there is no such thread.
+pub fn peek_of(thread: ThreadId) -> Option<Peeked> {
     loop {
         let mut info = no_info();
         // SAFETY: the kernel writes a siginfo_t, for which there is room.
         let result =
-            unsafe { libc::waitid(libc::P_PID, thread.0.cast_unsigned(), &raw mut info, LOOK) };
+            unsafe { libc::waitid(libc::P_PID, thread.0.cast_unsigned(), &raw mut info, PEEK) };
         if result == 0 {
-            return Some(seen(&info).1);
+            return Some(peeked(&info));
         }
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return None;
@@ -271,27 +256,22 @@ pub fn look_at(thread: ThreadId) -> Option<i32> {
 /// The wait's options: all children and tracees, of this thread only.
 const TRACED: i32 = libc::__WALL | libc::__WNOTHREAD;
 /// The same for waitid(2), without taking the status. Stops of tracees are reported in any case.
-const LOOK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
-
-/// Whether a thread with this status is stopped before the delivery of SIGTRAP.
-pub fn is_trap(status: i32) -> bool {
-    status == libc::SIGTRAP << 8 | 0x7f
-}
+const PEEK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
 
 fn no_info() -> libc::siginfo_t {
     // SAFETY: numbers only; any bit pattern is valid.
     unsafe { std::mem::zeroed() }
 }
 
-/// The thread of a waitid(2) result and its status in wait4(2)'s format; 0 if the thread has ended.
-fn seen(info: &libc::siginfo_t) -> (ThreadId, i32) {
+/// The thread of a waitid(2) result, and whether it is stopped before the delivery of SIGTRAP. Event stops have more bits than the signal.
+fn peeked(info: &libc::siginfo_t) -> Peeked {
     // SAFETY: the kernel has written these words, and any bit pattern is valid.
     let (thread, status) = unsafe { (info.si_pid(), info.si_status()) };
-    let status = match info.si_code {
-        libc::CLD_TRAPPED | libc::CLD_STOPPED => status << 8 | 0x7f,
-        _ => 0,
-    };
-    (ThreadId(thread), status)
+    let is_stopped = matches!(info.si_code, libc::CLD_TRAPPED | libc::CLD_STOPPED);
+    Peeked {
+        thread: ThreadId(thread),
+        is_trap: is_stopped && status == libc::SIGTRAP,
+    }
 }
 
 /// Makes the system call unless woken first, and returns its result.
@@ -312,10 +292,10 @@ unsafe fn make(waker: &Waker, call: &Call) -> i64 {
     }
 }
 
-fn in_vain(result: i64) -> io::Result<Waited> {
+fn in_vain<T>(result: i64) -> io::Result<Waited<T>> {
     match result {
         r if r == -i64::from(libc::EINTR) => Ok(Waited::Woken),
-        r if r == -i64::from(libc::ECHILD) => Ok(Waited::NoChildren),
+        r if r == -i64::from(libc::ECHILD) => Ok(Waited::NoThreads),
         r => Err(io::Error::from_raw_os_error(-r as i32)),
     }
 }
@@ -380,7 +360,7 @@ pub fn exit_code(child: ThreadId) -> Option<i32> {
     libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
-/// Waits for one thread that executes a single instruction while the others are stopped. `None` if it has ended.
+/// Waits for the next event of one thread. `None`: there is no such thread.
 pub fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))
 }

@@ -11,7 +11,6 @@ use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::exceptions::handlers::{self, Fate};
 use dapple_inspect::frame::Frame;
 use dapple_target::linux::alarm::Alarm;
-use dapple_target::linux::ptrace;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::time::{Duration, Instant};
 
@@ -27,7 +26,7 @@ impl Owner {
     /// Whether threads are left, none of which is exiting with the whole process.
     fn has_held_thread(&self) -> bool {
         let mut live = self.stops.live().peekable();
-        live.peek().is_some() && live.all(ptrace::is_held)
+        live.peek().is_some() && live.all(|thread| self.process().is_stopped(thread))
     }
 
     pub(super) fn attend_call(&mut self, options: &CallOptions) {
@@ -228,7 +227,7 @@ impl Owner {
             } => {
                 if !signals::is_fault(number) {
                     // The signal was meant for the program: it is sent again, for after the call.
-                    ptrace::hand_back_signal(self.debuggee.process, thread, number);
+                    self.process().hand_back_signal(thread, number);
                 }
                 format!("ran into {description}")
             }

@@ -1,0 +1,305 @@
+//! A process as the engine runs it: its threads' states, its memory, its events.
+//!
+//! [`Process`] is the interface between the engine, which decides, and whatever executes the program. A live process on this machine is
+//! [`crate::linux::live_process::LiveProcess`]; it is the only one so far. What the engine only looks at has an interface of its own, for
+//! live processes and core files alike (`Inspect` in `dapple-inspect`).
+//!
+//! The methods take `&self`, because memory is read through shared references while the process is being controlled. Only the thread that
+//! started or attached to the process may call them. A request to a thread that has died fails, and the thread's [`What::Exited`] follows.
+//!
+//! [`What::Exited`]: crate::wait_event::What::Exited
+
+use crate::auxiliary_vector::AuxiliaryVector;
+use crate::linux::guardian::Guardian;
+use crate::linux::ptrace::WholeSignal;
+use crate::linux::wait::Waker;
+use crate::memory_map::Mapping;
+use crate::signal_info::SignalInfo;
+use crate::wait_event::WaitEvent;
+use crate::{Address, ThreadId};
+use dapple_arch::Memory;
+use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::watch_slots::{SLOTS, Slot};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How far a resumed thread runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// Until it has an event.
+    Continue,
+    /// As `Continue`, but entering or leaving a system call is an event, too.
+    UntilSystemCall,
+    /// One instruction.
+    Step,
+}
+
+/// The result of a wait.
+#[derive(Debug)]
+pub enum Waited<T> {
+    /// A thread has an event.
+    Event(T),
+    /// [`Waker::wake`] was called, or input has arrived.
+    Woken,
+    /// No thread is left to wait for.
+    NoThreads,
+}
+
+/// An event that a thread has, and that was not taken yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peeked {
+    /// The thread.
+    pub thread: ThreadId,
+    /// It is stopped before the delivery of SIGTRAP.
+    pub is_trap: bool,
+}
+
+/// A process that can be run and stopped.
+pub trait Process: Memory + Debug + Send + Sync {
+    /// The process's id, which is its first thread's, too.
+    fn id(&self) -> ThreadId;
+
+    /// The process `id` as seen by the same debugger: this process after it has executed another program, or a forked child.
+    ///
+    /// # Errors
+    /// Its memory can't be opened.
+    fn reopen(&self, id: ThreadId) -> io::Result<Arc<dyn Process>>;
+
+    // Events.
+
+    /// Waits for the next event of any thread of this tracer, or of `thread`, and takes it.
+    ///
+    /// # Errors
+    /// The wait itself has failed.
+    fn next_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>>;
+
+    /// As [`Process::next_event`], but the event stays until [`Process::take_event`] is called.
+    ///
+    /// # Errors
+    /// The wait itself has failed.
+    fn peek_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>>;
+
+    /// Takes the event that was seen by [`Process::peek_event`]. `None`: the thread was killed in its stop.
+    fn take_event(&self, thread: ThreadId) -> Option<WaitEvent>;
+
+    /// Whether any thread has an event.
+    fn has_event(&self) -> bool;
+
+    /// Waits for the next event of one thread, not to be woken. `None`: there is no such thread.
+    fn event_of(&self, thread: ThreadId) -> Option<WaitEvent>;
+
+    /// As [`Process::event_of`], but the event stays until it is taken.
+    fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked>;
+
+    /// Waits until a thread is stopped, whatever for. `false`: it has ended.
+    fn wait_until_stopped(&self, thread: ThreadId) -> bool;
+
+    // Running.
+
+    /// Resumes a stopped thread, delivering `signal` unless 0.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn resume(&self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()>;
+
+    /// Asks a running thread to stop.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn interrupt(&self, thread: ThreadId) -> io::Result<()>;
+
+    /// Leaves a thread in its group stop until SIGCONT.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn stay_in_group_stop(&self, thread: ThreadId) -> io::Result<()>;
+
+    /// Whether a thread is stopped, and not about to end.
+    fn is_stopped(&self, thread: ThreadId) -> bool;
+
+    /// Lets a stopped thread survive the debugger, and report no more events. Call this for all threads before the first one is detached.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn prepare_detach(&self, thread: ThreadId) -> io::Result<()>;
+
+    /// Ends the control of a stopped thread, delivering `signal` unless 0.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn detach(&self, thread: ThreadId, signal: i32) -> io::Result<()>;
+
+    /// Kills the process and takes all its events, after a failure of the engine itself.
+    fn kill_after_failure(&self);
+
+    /// Starts a guardian, which cleans the process if the debugger is killed.
+    ///
+    /// # Errors
+    /// It can't be started.
+    fn start_guardian(&self) -> io::Result<Guardian>;
+
+    // Signals.
+
+    /// Sends a signal to this process, or to a child of it.
+    ///
+    /// # Errors
+    /// There is no such process, or it is another user's.
+    fn signal(&self, process: ThreadId, signal: i32) -> io::Result<()>;
+
+    /// The signal at whose delivery a thread is stopped.
+    ///
+    /// # Errors
+    /// The thread is not stopped before the delivery of a signal, or has died.
+    fn signal_info(&self, thread: ThreadId) -> io::Result<SignalInfo>;
+
+    /// The same with all its data, for [`Process::set_whole_signal`].
+    ///
+    /// # Errors
+    /// As [`Process::signal_info`].
+    fn whole_signal(&self, thread: ThreadId) -> io::Result<WholeSignal>;
+
+    /// Replaces the signal at whose delivery a thread is stopped.
+    ///
+    /// # Errors
+    /// As [`Process::signal_info`].
+    fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()>;
+
+    /// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread
+    /// alone is dropped.
+    fn hand_back_signal(&self, thread: ThreadId, signal: i32);
+
+    /// Whether a thread is stopped before the delivery of a signal, so that one can be delivered when it is resumed.
+    fn is_before_signal(&self, thread: ThreadId) -> bool;
+
+    /// Whether a thread is stopped inside a system call whose result the kernel has yet to write (fork, clone, exec).
+    fn is_within_system_call(&self, thread: ThreadId) -> bool;
+
+    /// The signals that a stopped thread blocks: one bit each, the lowest for signal 1.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn signal_mask(&self, thread: ThreadId) -> io::Result<u64>;
+
+    /// Sets the signals that a stopped thread blocks; SIGKILL and SIGSTOP can't be blocked.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn set_signal_mask(&self, thread: ThreadId, mask: u64) -> io::Result<()>;
+
+    /// Whether the program has a handler for `signal`.
+    fn catches(&self, signal: i32) -> bool;
+
+    /// Whether the program ignores `signal`.
+    fn ignores(&self, signal: i32) -> bool;
+
+    // Registers of a stopped thread. All fail if the thread has died.
+
+    /// The general registers.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn registers(&self, thread: ThreadId) -> io::Result<UserRegisters>;
+
+    /// Sets the general registers.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn set_registers(&self, thread: ThreadId, registers: &UserRegisters) -> io::Result<()>;
+
+    /// The low 16 bytes of the vector registers.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn vectors(&self, thread: ThreadId) -> io::Result<[u128; 16]>;
+
+    /// Sets the low 16 bytes of the vector registers.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn set_vectors(&self, thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()>;
+
+    /// The top of the x87 register stack.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn x87_top(&self, thread: ThreadId) -> io::Result<[u8; 10]>;
+
+    /// The state of the floating-point and vector units, in XSAVE's format.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn extended_state(&self, thread: ThreadId) -> io::Result<Vec<u8>>;
+
+    /// Sets the state that [`Process::extended_state`] has read.
+    ///
+    /// # Errors
+    /// The thread has died, or the state is not valid.
+    fn set_extended_state(&self, thread: ThreadId, state: &[u8]) -> io::Result<()>;
+
+    /// Makes a thread trap after accesses to these slots, and disables all others.
+    ///
+    /// # Errors
+    /// The thread has died, or the kernel refuses an address.
+    fn set_watch_slots(&self, thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()>;
+
+    /// What the debug status register says since the last call (`watch_slots::HITS`, `watch_slots::SINGLE_STEP`). Clears the hits.
+    ///
+    /// # Errors
+    /// The thread has died.
+    fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64>;
+
+    // Memory. Reading is `Memory`.
+
+    /// Writes all of `bytes`, whatever the page's protection.
+    ///
+    /// # Errors
+    /// There is no memory at a part of the range.
+    fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()>;
+
+    /// A number that differs whenever memory may have changed, provided that no thread runs.
+    fn changes(&self) -> u64;
+
+    /// The memory map, sorted by address; empty if it can't be read.
+    fn mappings(&self) -> Vec<Mapping>;
+
+    /// The starts of those mappings that have memory of the process's own, including mappings of files that were written to.
+    ///
+    /// # Errors
+    /// It can't be found out.
+    fn own_mappings(&self) -> io::Result<BTreeSet<u64>>;
+
+    /// The length of the mapping that starts at `address`.
+    fn mapping_length(&self, address: Address) -> Option<u64>;
+
+    // The program.
+
+    /// The auxiliary vector in the kernel's format.
+    ///
+    /// # Errors
+    /// It can't be read.
+    fn auxiliary_bytes(&self) -> io::Result<Vec<u8>>;
+
+    /// The entries of the auxiliary vector that locate modules.
+    fn auxiliary_vector(&self) -> AuxiliaryVector {
+        let bytes = self.auxiliary_bytes().unwrap_or_default();
+        AuxiliaryVector::parse(&bytes)
+    }
+
+    /// The path of the executable; empty if it can't be found out.
+    fn executable(&self) -> PathBuf;
+
+    /// A path at which the executable can be opened, even if it was replaced or removed since.
+    fn running_executable(&self) -> PathBuf;
+
+    /// A path at which the debugger can open a file that is at `path` for the process, which may be in a container.
+    fn visible(&self, path: &Path) -> PathBuf;
+
+    /// The command line.
+    fn command_line(&self) -> String;
+
+    /// The name of a thread, of this process or of any other; empty if the thread has just ended.
+    fn thread_name(&self, thread: ThreadId) -> String;
+}
