@@ -166,7 +166,7 @@ impl Owner {
             program: options.program.clone(),
             reason: format!("{what}: {e}"),
         };
-        let started = LiveProcess::open(launched.process)
+        let started = LiveProcess::open(launched.process, Arc::clone(&queue.waker))
             .map_err(|e| refuse("its memory can't be read", e))
             .and_then(|process| {
                 let output =
@@ -641,7 +641,7 @@ impl Owner {
         match self.process().reopen(self.process().id()) {
             Ok(process) => {
                 self.memory.needs_no_guardian();
-                let guardian = self.guardian_of(process.as_ref());
+                let guardian = self.guardian_of(process.id());
                 self.memory = PatchedMemory::new(process, guardian);
             }
             Err(error) => {

@@ -10,11 +10,8 @@
 //! [`What::Exited`]: crate::wait_event::What::Exited
 
 use crate::auxiliary_vector::AuxiliaryVector;
-use crate::linux::guardian::Guardian;
-use crate::linux::ptrace::WholeSignal;
-use crate::linux::wait::Waker;
 use crate::memory_map::Mapping;
-use crate::signal_info::SignalInfo;
+use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
@@ -42,7 +39,7 @@ pub enum Resume {
 pub enum Waited<T> {
     /// A thread has an event.
     Event(T),
-    /// [`Waker::wake`] was called, or input has arrived.
+    /// The wait was interrupted: a command or input has arrived.
     Woken,
     /// No thread is left to wait for.
     NoThreads,
@@ -74,13 +71,13 @@ pub trait Process: Memory + Debug + Send + Sync {
     ///
     /// # Errors
     /// The wait itself has failed.
-    fn next_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>>;
+    fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>>;
 
     /// As [`Process::next_event`], but the event stays until [`Process::take_event`] is called.
     ///
     /// # Errors
     /// The wait itself has failed.
-    fn peek_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>>;
+    fn peek_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>>;
 
     /// Takes the event that was seen by [`Process::peek_event`]. `None`: the thread was killed in its stop.
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent>;
@@ -134,12 +131,6 @@ pub trait Process: Memory + Debug + Send + Sync {
 
     /// Kills the process and takes all its events, after a failure of the engine itself.
     fn kill_after_failure(&self);
-
-    /// Starts a guardian, which cleans the process if the debugger is killed.
-    ///
-    /// # Errors
-    /// It can't be started.
-    fn start_guardian(&self) -> io::Result<Guardian>;
 
     // Signals.
 

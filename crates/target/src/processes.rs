@@ -32,7 +32,7 @@ pub fn named(name: &str) -> Vec<RunningProcess> {
         .filter(|pid| is_called(*pid, name))
         .map(|pid| RunningProcess {
             pid,
-            command: command(pid),
+            command: process::command_line(ThreadId(pid)),
         })
         .collect();
     found.sort_by_key(|process| process.pid);
@@ -83,7 +83,7 @@ impl Awaited {
                 if let Some(pid) = candidates.find(wanted) {
                     return Some(RunningProcess {
                         pid,
-                        command: command(pid),
+                        command: process::command_line(ThreadId(pid)),
                     });
                 }
             }
@@ -147,20 +147,6 @@ fn comm(pid: i32) -> Option<String> {
 fn has_memory(pid: i32) -> bool {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
     !statm.starts_with("0 ") && !statm.is_empty()
-}
-
-/// A process's command line, words separated by spaces, or its name if the command line is empty. Empty if there is no such process.
-pub fn command(pid: i32) -> String {
-    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<_> = words
-        .split(|byte| *byte == 0)
-        .filter(|word| !word.is_empty())
-        .map(String::from_utf8_lossy)
-        .collect();
-    match words.is_empty() {
-        true => comm(pid).unwrap_or_default(),
-        false => words.join(" "),
-    }
 }
 
 /// The process or thread id that was assigned last (proc_loadavg(5), the last field).

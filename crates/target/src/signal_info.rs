@@ -16,3 +16,15 @@ pub struct SignalInfo {
     /// `si_syscall` of SIGSYS.
     pub system_call: i32,
 }
+
+/// The complete `siginfo_t` of the signal at whose delivery a thread is stopped.
+#[derive(Clone, Copy)]
+pub struct WholeSignal(pub(crate) libc::siginfo_t);
+
+impl std::fmt::Debug for WholeSignal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("WholeSignal")
+            .field(&self.0.si_signo)
+            .finish()
+    }
+}

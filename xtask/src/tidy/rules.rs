@@ -52,7 +52,7 @@ struct Words {
     applies: fn(&Source) -> bool,
 }
 
-const WORDS: [Words; 12] = [
+const WORDS: [Words; 13] = [
     Words {
         rule: Rule {
             name: "unfinished",
@@ -200,7 +200,23 @@ const WORDS: [Words; 12] = [
     Words {
         rule: Rule {
             name: "one owner of the debuggee",
-            remedy: "send the owner thread a command; only the Linux target calls ptrace",
+            remedy: "run threads by `Process`, on the owner thread; only the Linux target calls ptrace and waits",
+        },
+        words: &[
+            "ptrace",
+            "waitpid",
+            "wait4",
+            "waitid",
+            "linux::wait::wait",
+            "/proc/",
+        ],
+        view: View::Shipped,
+        applies: |source| source.is_in("crates/engine/src/"),
+    },
+    Words {
+        rule: Rule {
+            name: "one caller of ptrace",
+            remedy: "only the Linux target calls ptrace",
         },
         words: &["ptrace("],
         view: View::Code,

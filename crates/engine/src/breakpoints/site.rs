@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn a_child_that_was_forked_before_a_byte_was_taken_out_is_cleaned_of_it() {
         let own = ThreadId(std::process::id().cast_signed());
-        let open = || LiveProcess::open(own).expect("this process's memory");
+        let open = || LiveProcess::open(own, Arc::default()).expect("this process's memory");
         // Read and written through the file only, as a debuggee's is.
         let code: Box<[u8]> = vec![0x90; 64].into();
         let at = Address(code.as_ptr() as u64);

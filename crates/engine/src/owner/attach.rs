@@ -8,10 +8,9 @@ use crate::forks::Arrival;
 use crate::stops::{Mode, Stops};
 use crate::{Error, Event, ThreadId};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use dapple_target::linux::attach;
+use dapple_target::linux::attach::{self, AtDebuggersEnd};
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
-use dapple_target::linux::ptrace;
 use dapple_target::process::Waited;
 use dapple_target::process_info::{ProcessInfo, Start};
 use std::convert::Infallible;
@@ -43,19 +42,21 @@ impl Owner {
         };
         let parked = arrival.as_ref().map(|arrival| arrival.parked);
         let of_launched = parked.is_some_and(|parked| parked.of_launched);
-        let mut seizing = ptrace::OPTIONS;
-        if of_launched {
-            seizing |= libc::PTRACE_O_EXITKILL;
-        }
+        let at_end = match of_launched {
+            true => AtDebuggersEnd::IsKilled,
+            false => AtDebuggersEnd::Survives,
+        };
         let stopped = attach::stopped_by_signal(process);
-        let threads = attach::seize(process, seizing)?;
-        let live = LiveProcess::open(process).map_err(|e| match e.raw_os_error() {
-            Some(libc::ESRCH) => refuse(ENDED.into()),
-            _ => refuse(format!("its memory can't be read: {e}")),
+        let threads = attach::seize(process, at_end)?;
+        let live = LiveProcess::open(process, Arc::clone(&queue.waker)).map_err(|e| {
+            match e.raw_os_error() {
+                Some(libc::ESRCH) => refuse(ENDED.into()),
+                _ => refuse(format!("its memory can't be read: {e}")),
+            }
         })?;
         let guardian = match of_launched {
             true => None,
-            false => attached::guardian_of(&live),
+            false => attached::guardian_of(process),
         };
         let output = Output::start(Vec::new(), &event::output_to(&events), None)
             .map_err(|e| refuse(format!("the debugger has no pipe: {e}")))?;

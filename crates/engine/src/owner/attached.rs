@@ -14,14 +14,13 @@ use super::Owner;
 use crate::ThreadId;
 use crate::stops::How;
 use dapple_target::linux::guardian::Guardian;
-use dapple_target::process::{Peeked, Process, Resume, Waited};
+use dapple_target::process::{Peeked, Resume, Waited};
 use dapple_target::wait_event::WaitEvent;
 use std::io;
 
 /// Starts a guardian for a process. Without one the session works, but killing the debugger harms the process.
-pub(super) fn guardian_of(process: &dyn Process) -> Option<Guardian> {
-    process
-        .start_guardian()
+pub(super) fn guardian_of(process: ThreadId) -> Option<Guardian> {
+    Guardian::start(process)
         .inspect_err(|error| tracing::warn!(%error, "there is no guardian"))
         .ok()
 }
@@ -30,10 +29,10 @@ impl Owner {
     /// The next event of any thread, or of `one`.
     pub(super) fn next_event(&mut self, one: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         if self.debuggee.of_launched {
-            return self.process().next_event(&self.link.waker, one);
+            return self.process().next_event(one);
         }
         loop {
-            match self.process().peek_event(&self.link.waker, one)? {
+            match self.process().peek_event(one)? {
                 Waited::Event(peeked) => {
                     self.correct_trapped_thread(peeked);
                     if let Some(event) = self.process().take_event(peeked.thread) {
@@ -81,7 +80,7 @@ impl Owner {
     }
 
     /// A guardian for another program, in the same process or in a child that takes its place.
-    pub(super) fn guardian_of(&self, process: &dyn Process) -> Option<Guardian> {
+    pub(super) fn guardian_of(&self, process: ThreadId) -> Option<Guardian> {
         (!self.debuggee.of_launched)
             .then(|| guardian_of(process))
             .flatten()

@@ -15,7 +15,7 @@ use crate::forks::HandedOver;
 use crate::stops::{Memory, Mode, Stops};
 use crate::{Error, Event, ThreadId};
 use dapple_target::exit_status::ExitStatus;
-use dapple_target::linux::{handover, ptrace};
+use dapple_target::linux::handover;
 use dapple_target::process_info::ProcessInfo;
 
 /// The children that are kept or followed.
@@ -133,18 +133,7 @@ impl Owner {
     /// No other session has taken over the child: it is detached from.
     pub(crate) fn take_child_back(&mut self, child: ThreadId, handed: &HandedOver) {
         self.stops.forget_child(child);
-        let taken = ptrace::seize(child, 0).and_then(|()| self.process().interrupt(child));
-        match taken {
-            Ok(()) if self.process().wait_until_stopped(child) => {
-                if let Err(reason) = handover::unpark(child, &handed.0) {
-                    tracing::warn!(%child, reason, "a child can't be let go");
-                }
-                let _ = self.process().detach(child, 0);
-            }
-            Ok(()) => {}
-            // It has died, or the other session has it.
-            Err(error) => tracing::debug!(%child, %error, "a child is not taken back"),
-        }
+        handover::take_back(child, &handed.0);
         self.end_if_due();
     }
 
@@ -244,12 +233,12 @@ impl Owner {
         match (memory, self.process().reopen(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
-                let guardian = self.guardian_of(copy.as_ref());
+                let guardian = self.guardian_of(child);
                 self.memory.move_to(copy, guardian);
             }
             (Memory::Own, Ok(own)) => {
                 self.memory.needs_no_guardian();
-                let guardian = self.guardian_of(own.as_ref());
+                let guardian = self.guardian_of(child);
                 self.memory = PatchedMemory::new(own, guardian);
             }
             (_, Err(error)) => {

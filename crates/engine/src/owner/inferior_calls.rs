@@ -27,8 +27,8 @@ use dapple_inspect::values::results::{self, ResultRegisters};
 use dapple_inspect::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
-use dapple_target::linux::ptrace::WholeSignal;
 use dapple_target::process::Resume;
+use dapple_target::signal_info::WholeSignal;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 

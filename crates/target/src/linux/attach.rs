@@ -13,14 +13,25 @@ use std::io::{self, Read};
 /// The bit of a kernel thread (`PF_KTHREAD`) in field 9 of proc_pid_stat(5).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
+/// What becomes of a traced process if the debugger ends without detaching from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtDebuggersEnd {
+    /// It runs on.
+    Survives,
+    /// The kernel kills it (PTRACE_O_EXITKILL).
+    IsKilled,
+}
+
 /// Traces all threads of a process, which run on. Returns those that were seized, oldest first as the kernel lists them. Others are traced,
 /// too, and are reported by the events of the threads that created them.
 ///
-/// `options` are the options of PTRACE_SEIZE.
-///
 /// # Errors
 /// Why the process can't be traced, and what the user can do.
-pub fn seize(process: ThreadId, options: i32) -> Result<Vec<ThreadId>, Error> {
+pub fn seize(process: ThreadId, at_end: AtDebuggersEnd) -> Result<Vec<ThreadId>, Error> {
+    let options = match at_end {
+        AtDebuggersEnd::Survives => ptrace::OPTIONS,
+        AtDebuggersEnd::IsKilled => ptrace::OPTIONS | libc::PTRACE_O_EXITKILL,
+    };
     let refuse = |reason: String| Error::Attach {
         process: process.0,
         reason,

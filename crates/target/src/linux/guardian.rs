@@ -112,9 +112,10 @@ impl Guardian {
     /// Starts a guardian for a process that the calling thread traces.
     ///
     /// # Errors
-    /// The shared memory or the guardian's process can't be created.
-    pub fn start(process: ThreadId, memory: &ProcessMemory) -> io::Result<Guardian> {
+    /// The process's memory can't be opened, or the shared memory or the guardian's process can't be created.
+    pub fn start(process: ThreadId) -> io::Result<Guardian> {
         let folder = File::open(format!("/proc/{process}"))?;
+        let memory = ProcessMemory::open(process)?;
         let shared = share()?;
         GUARDED.fetch_add(1, Ordering::SeqCst);
         let guardian = Guardian {

@@ -157,6 +157,22 @@ pub fn unpark(child: ThreadId, parked: &Parked) -> Result<(), String> {
     put_back(child, parked)
 }
 
+/// Undoes [`park`] for a child that no tracer has taken over, and lets it run without one.
+pub fn take_back(child: ThreadId, parked: &Parked) {
+    let taken = ptrace::seize(child, 0).and_then(|()| ptrace::interrupt(child));
+    match taken {
+        Ok(()) if wait::until_stopped(child) => {
+            if let Err(reason) = unpark(child, parked) {
+                tracing::warn!(%child, reason, "a child can't be let go");
+            }
+            let _ = ptrace::detach(child, 0);
+        }
+        Ok(()) => {}
+        // It has died, or another tracer has it.
+        Err(error) => tracing::debug!(%child, %error, "a child is not taken back"),
+    }
+}
+
 fn put_back(child: ThreadId, parked: &Parked) -> Result<(), String> {
     if let Some(under) = parked.under {
         let memory = ProcessMemory::open(child).map_err(lost)?;

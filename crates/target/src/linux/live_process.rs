@@ -1,15 +1,13 @@
 //! A live process on this machine, controlled by ptrace(2) and read through `/proc`.
 
-use super::guardian::Guardian;
 use super::memory::ProcessMemory;
-use super::ptrace::{self, WholeSignal};
 use super::wait::{self, Waker};
-use super::{debug_registers, process};
+use super::{debug_registers, process, ptrace};
 use crate::memory_map::Mapping;
 use crate::process::{Peeked, Process, Resume, Waited};
-use crate::signal_info::SignalInfo;
+use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
-use crate::{Address, ThreadId, processes};
+use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::{SLOTS, Slot};
@@ -23,17 +21,19 @@ use std::sync::Arc;
 pub struct LiveProcess {
     id: ThreadId,
     memory: ProcessMemory,
+    waker: Arc<Waker>,
 }
 
 impl LiveProcess {
-    /// The process `id`, which this thread traces already.
+    /// The process `id`, which this thread traces already. `waker` interrupts the waits for its events.
     ///
     /// # Errors
     /// Its memory can't be opened.
-    pub fn open(id: ThreadId) -> io::Result<LiveProcess> {
+    pub fn open(id: ThreadId, waker: Arc<Waker>) -> io::Result<LiveProcess> {
         Ok(LiveProcess {
             id,
             memory: ProcessMemory::open(id)?,
+            waker,
         })
     }
 }
@@ -54,15 +54,16 @@ impl Process for LiveProcess {
     }
 
     fn reopen(&self, id: ThreadId) -> io::Result<Arc<dyn Process>> {
-        Ok(Arc::new(LiveProcess::open(id)?))
+        let process = LiveProcess::open(id, Arc::clone(&self.waker))?;
+        Ok(Arc::new(process))
     }
 
-    fn next_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
-        wait::wait(waker, thread)
+    fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
+        wait::wait(&self.waker, thread)
     }
 
-    fn peek_event(&self, waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>> {
-        wait::peek(waker, thread)
+    fn peek_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>> {
+        wait::peek(&self.waker, thread)
     }
 
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent> {
@@ -115,10 +116,6 @@ impl Process for LiveProcess {
 
     fn kill_after_failure(&self) {
         wait::abandon(self.id);
-    }
-
-    fn start_guardian(&self) -> io::Result<Guardian> {
-        Guardian::start(self.id, &self.memory)
     }
 
     fn signal(&self, process: ThreadId, signal: i32) -> io::Result<()> {
@@ -238,7 +235,7 @@ impl Process for LiveProcess {
     }
 
     fn command_line(&self) -> String {
-        processes::command(self.id.0)
+        process::command_line(self.id)
     }
 
     fn thread_name(&self, thread: ThreadId) -> String {

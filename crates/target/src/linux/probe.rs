@@ -90,7 +90,7 @@ fn stop(child: ThreadId) -> Result<(), String> {
 /// Tries to trace a process that isn't a child.
 pub fn stranger() -> Result<(), String> {
     let subject = subject(Kin::Stranger)?;
-    match attach::seize(subject.process, ptrace::OPTIONS) {
+    match attach::seize(subject.process, attach::AtDebuggersEnd::Survives) {
         Ok(_) => {
             wait::abandon(subject.process);
             Ok(())

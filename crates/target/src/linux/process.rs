@@ -88,6 +88,20 @@ pub fn thread_name(thread: ThreadId) -> String {
         .to_owned()
 }
 
+/// A process's command line, words separated by spaces, or its name if the command line is empty. Empty if there is no such process.
+pub fn command_line(process: ThreadId) -> String {
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = words
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(String::from_utf8_lossy)
+        .collect();
+    match words.is_empty() {
+        true => thread_name(process),
+        false => words.join(" "),
+    }
+}
+
 /// Whether the program has a handler for `signal`.
 pub fn catches(process: ThreadId, signal: i32) -> bool {
     has_signal(process, "SigCgt:", signal)

@@ -2,7 +2,7 @@
 //! callers treat as "its exit status is on the way".
 
 use crate::ThreadId;
-use crate::signal_info::SignalInfo;
+use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::signals::is_fault;
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::io;
@@ -291,18 +291,6 @@ pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
     let info = unsafe { info.assume_init() };
     Ok(summary(&info))
-}
-
-/// The complete `siginfo_t` of the signal at whose delivery a thread is stopped.
-#[derive(Clone, Copy)]
-pub struct WholeSignal(libc::siginfo_t);
-
-impl std::fmt::Debug for WholeSignal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("WholeSignal")
-            .field(&self.0.si_signo)
-            .finish()
-    }
 }
 
 /// Reads the complete signal of a stopped thread, for [`set_whole_signal`].
