@@ -42,8 +42,10 @@ mod queries;
 mod recursion;
 mod restart_frame;
 mod return_values;
+mod running;
 mod signals;
 mod single_thread;
+mod sites;
 mod state;
 mod stepping;
 mod stop_all;
@@ -62,11 +64,10 @@ use crate::breakpoints::site::PatchedMemory;
 use crate::debug_info::DebugInfoOptions;
 use crate::event::{self, Stop, StopReason};
 use crate::step::Places;
-use crate::stops::{Action, Actions, How, Mode, Stops};
+use crate::stops::{Actions, Stops};
 use crate::{Error, Event, ThreadId};
 use activity::Activity;
 use crossbeam_channel::{Receiver, Sender};
-use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::modules::Modules;
 use dapple_inspect::values::known::Known;
 use dapple_target::exit_status::ExitStatus;
@@ -76,13 +77,13 @@ use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
 use dapple_target::linux::wait::{self, Waker};
 use dapple_target::linux::{launch, launcher};
-use dapple_target::process::{Process, Resume, Waited};
+use dapple_target::process::{Process, Waited};
 use dapple_target::process_info::{ProcessInfo, Start};
 use dapple_target::signals::SignalTable;
 use dapple_target::wait_event::WaitEvent;
 use state::{Debuggee, Leaving, Link, Loading, StopState};
 use std::sync::Arc;
-use threads::{Control, Threads};
+use threads::Threads;
 
 /// Something to do on the owner thread.
 pub(crate) type Command = Box<dyn FnOnce(&mut Owner) + Send>;
@@ -284,7 +285,7 @@ impl Owner {
         tracing::trace!(?event, "debuggee");
         self.noticed(event);
         self.activity_notices(event);
-        self.stops.handle(event, &mut self.actions);
+        self.handle_stop(event);
         self.perform();
     }
 
@@ -309,11 +310,6 @@ impl Owner {
     /// Whether the debuggee has ended or was detached.
     pub(crate) fn is_over(&self) -> bool {
         self.leaving.over
-    }
-
-    /// Whether all threads are stopped.
-    pub(crate) fn is_held(&self) -> bool {
-        self.stops.mode() == Mode::Stopped
     }
 
     fn serve(&mut self) {
@@ -342,115 +338,6 @@ impl Owner {
         let _ = self.link.events.send(event);
     }
 
-    fn perform(&mut self) {
-        while let Some(action) = self.actions.pop_front() {
-            if self.leaving.over {
-                self.actions.clear();
-                return;
-            }
-            tracing::trace!(?action, "action");
-            match action {
-                Action::Run(thread, how, signal) => {
-                    self.write_back(thread);
-                    self.watch_before_run(thread);
-                    let to_call = self.pin_for_run(thread, how);
-                    if let Some(control) = self.threads.get_mut(thread) {
-                        control.registers = None;
-                        control.trap = None;
-                        control.exception = None;
-                    }
-                    self.memory.put_back_all();
-                    let how = match how {
-                        How::Continue if to_call => Resume::UntilSystemCall,
-                        How::Continue => Resume::Continue,
-                        How::Step => Resume::Step,
-                    };
-                    // Fails only if the thread has died; the next wait reports that.
-                    let _ = self.process().resume(thread, how, signal);
-                }
-                Action::Listen(thread) => {
-                    let _ = self.process().stay_in_group_stop(thread);
-                }
-                Action::Interrupt(thread) => {
-                    let _ = self.process().interrupt(thread);
-                    self.stop_wait.asked(thread);
-                }
-                Action::Examine(thread, signal) => self.examine(thread, signal),
-                Action::ReleaseCopy(child) => self.release_copy(child),
-                Action::ReleaseVforkChild(child) => {
-                    self.threads.let_go(child);
-                    let _ = self.process().detach(child, 0);
-                }
-                Action::KeepChild(child, memory) => self.keep_child(child, memory),
-                Action::Succeed {
-                    child,
-                    maker,
-                    memory,
-                } => self.will_be_succeeded(child, maker, memory),
-                Action::KeptChildEnded(child) => self.kept_child_ended(child),
-                Action::Started(thread) => {
-                    self.threads.add(thread);
-                    self.tell(Event::ThreadStarted(thread));
-                }
-                Action::Ended(thread) => {
-                    self.thread_ended(thread);
-                    self.tell(Event::ThreadExited(thread));
-                }
-                Action::Executed(thread) => self.executed(thread),
-                Action::AllStopped => self.all_stopped(),
-                Action::ProcessEnded(status) => self.process_ended(status),
-            }
-        }
-    }
-
-    /// The process itself. Reads of its memory show what was inserted.
-    fn process(&self) -> &dyn Process {
-        self.memory.process()
-    }
-
-    /// A stopped thread's registers; `None` when it has died.
-    fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
-        let control = self.threads.control(thread);
-        if control.registers.is_none() {
-            control.registers = self.memory.process().registers(thread).ok();
-        }
-        control.registers
-    }
-
-    fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
-        // Refused only when the thread has died.
-        let _ = self.process().set_registers(thread, &registers);
-        let control = self.control(thread);
-        control.registers = Some(registers);
-        control.unwritten = false;
-    }
-
-    fn control(&mut self, thread: ThreadId) -> &mut Control {
-        self.threads.control(thread)
-    }
-
-    /// Moves a thread that has stopped in the copy of an instruction (displaced stepping) to the corresponding address in the program.
-    fn leave_copy(&mut self, thread: ThreadId) {
-        if self.memory.caves.is_unused() {
-            return;
-        }
-        let Some(mut registers) = self.registers(thread) else {
-            return;
-        };
-        let Some((copy, original)) = self.memory.caves.original(registers.pc()) else {
-            return;
-        };
-        let control = self.control(thread);
-        if original == copy.original {
-            control.passed = Some(original);
-        } else if registers.restarts_system_call() {
-            // The kernel will restart the system call by moving the thread back to the instruction, whose hit was counted.
-            control.skip = Some((copy.original, registers.sp()));
-        }
-        registers.set_pc(original);
-        self.set_registers(thread, registers);
-    }
-
     /// Records a stop to report, and stops all threads for it.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
         self.write_back(thread);
@@ -467,14 +354,14 @@ impl Owner {
                 reason,
             });
         }
-        self.stops.stop_all(&mut self.actions);
+        self.stop_all();
     }
 
     fn all_stopped(&mut self) {
         self.stop_wait.over();
         self.threads.pinning.all_stopped();
         self.unpark();
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             self.leave_copy(thread);
         }
         if !self.stops.awaits_children() && !self.stops.has_vfork_children() {
@@ -495,13 +382,13 @@ impl Owner {
         self.end_requested_threads();
         self.decide_asked();
         let mut reports = std::mem::take(&mut self.stop.reports);
-        reports.retain(|r| self.stops.is_live(r.thread));
+        reports.retain(|r| self.is_live(r.thread));
         if let Some(asked) = self.stop.pause.take()
             && reports.is_empty()
         {
             let thread = asked
-                .filter(|t| self.stops.is_live(*t))
-                .or_else(|| self.stops.live().next());
+                .filter(|t| self.is_live(*t))
+                .or_else(|| self.live_threads().next());
             if let Some(thread) = thread {
                 let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
                 reports.push(Stop {
@@ -542,7 +429,7 @@ impl Owner {
     /// there already was asked, or has yet to be: a thread that has written watched data, has a signal pending or was paused may not have
     /// run into it.
     fn mark_stop_seen(&mut self, stop: &Stop) {
-        if self.memory.site(stop.address).is_none() {
+        if self.site(stop.address).is_none() {
             self.control(stop.thread).passed = Some(stop.address);
         }
     }
@@ -551,10 +438,10 @@ impl Owner {
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();
-        if self.stops.mode() == Mode::Stopped {
+        if self.is_stopped() {
             self.arm_again();
         }
-        if !self.debuggee.of_launched && self.stops.mode() == Mode::Stopped {
+        if !self.debuggee.of_launched && self.is_stopped() {
             self.clean_for_stop();
         }
         self.threads.new_stop();
@@ -563,65 +450,6 @@ impl Owner {
         self.tell(Event::Stopped(stops));
         if behind_start {
             self.make_indexes();
-        }
-    }
-
-    /// Lets all threads run.
-    fn resume_all(&mut self) {
-        // A child to follow may have come while all threads were stopped for the user.
-        self.succeed_if_due();
-        self.arm_again();
-        self.refresh_watched();
-        self.settle_steps();
-        self.stops.run_only(None);
-        self.stops.set_running();
-        for thread in self.stops.all_stopped() {
-            self.release(thread);
-        }
-    }
-
-    /// Lets a stopped thread go on if the process runs. Otherwise the thread goes on together with the others.
-    fn release(&mut self, thread: ThreadId) {
-        if !self.stops.runs(thread) && !self.stops.is_vfork_child(thread) {
-            return;
-        }
-        self.activity_runs(thread);
-    }
-
-    /// Runs a thread. If it is at a site whose hit was counted, gets it past that first.
-    fn run_on(&mut self, thread: ThreadId, how: How) {
-        let control = self.control(thread);
-        let signal = std::mem::take(&mut control.signal);
-        let passed = control.passed.take();
-        let Some(site) = passed.filter(|site| self.memory.site(*site).is_some()) else {
-            return self.stops.go(thread, how, signal, &mut self.actions);
-        };
-        let Some(registers) = self.registers(thread) else {
-            return;
-        };
-        if registers.pc() != site {
-            return self.stops.go(thread, how, signal, &mut self.actions);
-        }
-        if signal != 0 {
-            // The signal's handler, if there is one, runs first. Afterwards the thread comes to the site again.
-            self.control(thread).skip = Some((site, registers.sp()));
-            return self.stops.go(thread, how, signal, &mut self.actions);
-        }
-        // The thread gets past the site now, so it does not come back from a handler.
-        let sp = registers.sp();
-        self.control(thread)
-            .skip
-            .take_if(|skip| *skip == (site, sp));
-        match self.get_past(thread, site, registers) {
-            trap::Past::Done if how == How::Step => self.stepped(thread),
-            trap::Past::Done | trap::Past::InCopy => {
-                self.stops.go(thread, how, 0, &mut self.actions);
-            }
-            trap::Past::OnlyAlone => {
-                self.control(thread).passed = Some(site);
-                self.threads.must_run_alone(thread);
-                self.stops.stop_all(&mut self.actions);
-            }
         }
     }
 

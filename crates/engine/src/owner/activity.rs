@@ -149,7 +149,7 @@ impl Owner {
     pub(super) fn end_step(&mut self) {
         if self.activity.take_step().is_some() {
             self.watch_no_return();
-            self.memory.remove_everywhere(Reason::Step);
+            self.remove_sites(Reason::Step);
         }
     }
 }

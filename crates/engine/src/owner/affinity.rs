@@ -9,6 +9,7 @@ use crate::ThreadId;
 use crate::breakpoints::displaced::decode;
 use crate::step::is_system_call;
 use crate::stops::{How, Mode};
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::affinity::Run;
 use dapple_target::process_info::Start;
 use dapple_target::wait_event::{WaitEvent, What};
@@ -44,7 +45,7 @@ impl Owner {
 
     /// Whether a thread that runs is expected to stop at once.
     pub(crate) fn stops_soon(&self) -> bool {
-        self.stops.mode() == Mode::Running && self.threads.pinning.stops_soon()
+        self.mode() == Mode::Running && self.threads.pinning.stops_soon()
     }
 
     /// Gives pinned threads that have been running for long their own affinity back. Failed tries make the next ones rarer.
@@ -67,7 +68,7 @@ impl Owner {
             None => pc,
         };
         let mut code = [0; 16];
-        let length = self.memory.read_some(at, &mut code);
+        let length = self.memory().read_some(at, &mut code);
         decode(at, &code[..length]).is_none_or(|instruction| is_system_call(instruction.code()))
     }
 }

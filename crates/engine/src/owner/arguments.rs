@@ -6,7 +6,6 @@
 
 use super::Owner;
 use crate::{Address, eval};
-use dapple_arch::Memory;
 use dapple_arch::instructions::{CHANGED_BY_CALLS, GIVEN, INTEGER_ARGUMENTS, STACK_POINTER};
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::Inspect;
@@ -157,7 +156,7 @@ impl Owner {
         let start = module.to_process(entry);
         let length = body.0.saturating_sub(entry.0).min(LONGEST) as usize;
         let mut code = vec![0; length];
-        let length = self.memory.read_some(start, &mut code);
+        let length = self.memory().read_some(start, &mut code);
         let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
         let mut info = InstructionInfoFactory::new();
         let mut prologue = Prologue::new();
@@ -179,7 +178,7 @@ impl Owner {
                 let (place, (_, size)) = same.max_by_key(|(_, (_, size))| *size)?;
                 let mut bytes = [0; 8];
                 let bytes_kept = bytes.get_mut(..*size)?;
-                self.memory.read(cfa.offset(*place), bytes_kept).ok()?;
+                self.memory().read(cfa.offset(*place), bytes_kept).ok()?;
                 Some(u64::from_le_bytes(bytes))
             }
         };
@@ -217,7 +216,7 @@ impl Owner {
     ) -> bool {
         let start = module.to_process(from);
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
-        let length = self.memory.read_some(start, &mut code);
+        let length = self.memory().read_some(start, &mut code);
         let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
         let mut info = InstructionInfoFactory::new();
         let mut written: Vec<Register> = known.iter().map(|(register, _)| *register).collect();
@@ -266,7 +265,7 @@ impl Owner {
     /// registers are not considered.
     pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
-        let length = self.memory.read_some(from, &mut code);
+        let length = self.memory().read_some(from, &mut code);
         let decoder = Decoder::with_ip(64, &code[..length], from.0, DecoderOptions::NONE);
         let mut info = InstructionInfoFactory::new();
         let mut written = Vec::new();

@@ -7,7 +7,6 @@
 
 use super::Owner;
 use crate::{Address, Error, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
 use dapple_arch::registers::{PC, SP, extended};
 use dapple_inspect::calls::{CallOptions, CallThreads};
@@ -267,7 +266,7 @@ impl Owner {
                     let pending = pieces.iter().rposition(|(at, _)| *at == address);
                     let before = match pending.map(|index| pieces.remove(index).1) {
                         Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
-                        None => self.memory.read_u64(address).map_err(no_memory)?,
+                        None => self.memory().read_u64(address).map_err(no_memory)?,
                     };
                     let after = merged(before.into(), skip, count, value) as u64;
                     pieces.push((address, after.to_le_bytes().to_vec()));
@@ -324,7 +323,7 @@ impl Owner {
         let mut number = number;
         let stack = self.threads.stack(thread).ok_or_else(lost)?;
         for frame in stack.physical().get(..level).ok_or_else(lost)?.iter().rev() {
-            match saved_at(frame, number, &self.modules, &self.memory) {
+            match saved_at(frame, number, self.modules(), self.memory()) {
                 SavedAt::Register(other) => number = other,
                 SavedAt::Memory(address) => return Ok(Home::Saved(address)),
                 SavedAt::Nowhere => return Err(lost()),
@@ -352,7 +351,9 @@ impl Owner {
                 return Err(Error::Expression(why));
             }
             let mut there = vec![0; bytes.len()];
-            self.memory.read(*address, &mut there).map_err(no_memory)?;
+            self.memory()
+                .read(*address, &mut there)
+                .map_err(no_memory)?;
             before.push((*address, there));
         }
         for (address, bytes) in pieces {

@@ -5,7 +5,7 @@ use super::{CommandQueue, Owner, Parts, attached};
 use crate::attach::AttachOptions;
 use crate::event::{self, StopReason};
 use crate::forks::Arrival;
-use crate::stops::{Mode, Stops};
+use crate::stops::Stops;
 use crate::{Error, Event, ThreadId};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use dapple_target::linux::attach::{self, AtDebuggersEnd};
@@ -128,10 +128,10 @@ impl Owner {
                 }
             })
             .map_err(failed)?;
-        while self.stops.mode() != Mode::Stopped {
+        while !self.is_stopped() {
             match self.next_event(None).map_err(failed)? {
                 Waited::Event(event) => {
-                    self.stops.handle(event, &mut self.actions);
+                    self.handle_stop(event);
                     self.perform();
                 }
                 Waited::Woken => {

@@ -90,7 +90,7 @@ impl Owner {
     /// threads run at any time.
     pub(super) fn clean_for_stop(&mut self) {
         self.memory.lift_all();
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             self.write_back(thread);
             self.unwatch(thread);
             self.end_single_step(thread);
@@ -100,8 +100,8 @@ impl Owner {
     /// Lets a thread go on from a single step, and stop again at once. Otherwise it would trap after its next instruction, too: the
     /// kernel clears the trap flag only when the thread is resumed without a step.
     fn end_single_step(&mut self, thread: ThreadId) {
-        let stops = self.stops.last_run(thread) == How::Step
-            && !self.stops.waits_for_vfork_child(thread)
+        let stops = self.last_run(thread) == How::Step
+            && !self.waits_for_vfork_child(thread)
             && !self.stops.is_in_group_stop(thread);
         // A pending signal can only be delivered from the present stop.
         let undelivered = self.threads.get(thread).is_some_and(|c| c.signal != 0);

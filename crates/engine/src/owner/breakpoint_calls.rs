@@ -57,7 +57,7 @@ impl Owner {
         let asks = !asks.is_empty();
         if asks && !self.stop.asking.0.contains(&(thread, at)) {
             self.stop.asking.0.push((thread, at));
-            let site = self.memory.site(at);
+            let site = self.site(at);
             let its_site = site.is_some_and(|it| it.has(Reason::Step) || it.has(Reason::Hook));
             if let Some(step) = self.activity.step_of(thread) {
                 match asks_of_place {
@@ -73,7 +73,7 @@ impl Owner {
     pub(super) fn decide_asked(&mut self) {
         for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
             let mut asks = std::mem::take(&mut self.control(thread).asks);
-            if !self.stops.is_live(thread) {
+            if !self.is_live(thread) {
                 continue;
             }
             let mut answers = Answers::default();

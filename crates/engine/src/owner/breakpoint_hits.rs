@@ -36,7 +36,7 @@ impl Owner {
     /// longer instruction. This saves asking the kernel for the signal's information. The corrected instruction pointer is written back
     /// only once it is known how the thread goes on.
     pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
-        if self.stops.last_run(thread) != How::Continue {
+        if self.last_run(thread) != How::Continue {
             return None;
         }
         let mut registers = self.registers(thread)?;

@@ -1,6 +1,7 @@
 //! The lines and columns of a source file at which breakpoints can be set.
 
 use super::Owner;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,13 +15,13 @@ impl Owner {
         lines: RangeInclusive<u32>,
     ) -> Vec<(u32, u32)> {
         let own = |module: &&Arc<LoadedModule>| !module.is_distributions();
-        let own = places(self.modules.iter().filter(own), file, &lines);
+        let own = places(self.modules().iter().filter(own), file, &lines);
         if !own.is_empty() {
             return own;
         }
         // A distribution's libraries are searched only if no other module has the file: see `Model`.
         let foreign = |module: &&Arc<LoadedModule>| module.is_distributions();
-        places(self.modules.iter().filter(foreign), file, &lines)
+        places(self.modules().iter().filter(foreign), file, &lines)
     }
 }
 

@@ -1,13 +1,9 @@
-//! The session's commands: set breakpoints, resume, pause, kill, detach.
+//! The session's commands: resume, pause, kill, detach.
 
 use super::Owner;
-use crate::breakpoints::wanted::{
-    BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
-};
 use crate::stops::Mode;
-use crate::{Error, Event, ThreadId};
+use crate::{Error, ThreadId};
 use dapple_target::follow_forks::FollowForks;
-use std::path::Path;
 
 /// How to end the session with the debuggee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,59 +17,20 @@ pub enum Leave {
 }
 
 impl Owner {
-    pub(crate) fn set_line_breakpoints(
-        &mut self,
-        file: &Path,
-        wanted: &[LineBreakpoint],
-    ) -> Vec<BreakpointState> {
-        let ids = self.breakpoints.set_lines(file, wanted, &self.modules);
-        self.arm_and_answer(&ids)
-    }
-
-    pub(crate) fn set_function_breakpoints(
-        &mut self,
-        wanted: &[FunctionBreakpoint],
-    ) -> Vec<BreakpointState> {
-        let ids = self.breakpoints.set_functions(wanted, &self.modules);
-        if self.breakpoints.wants_indexes() {
-            self.make_indexes();
-        }
-        self.arm_and_answer(&ids)
-    }
-
-    fn arm_and_answer(&mut self, ids: &[i64]) -> Vec<BreakpointState> {
-        // The command's answer describes its own breakpoints; events are for others.
-        for changed in self.arm_quietly() {
-            if !ids.contains(&changed.id) {
-                self.tell(Event::BreakpointChanged(changed));
-            }
-        }
-        let state = |id: &i64| self.breakpoints.state(*id);
-        ids.iter().filter_map(state).collect()
-    }
-
-    pub(crate) fn set_address_breakpoints(
-        &mut self,
-        wanted: &[InstructionBreakpoint],
-    ) -> Vec<BreakpointState> {
-        let ids = self.breakpoints.set_addresses(wanted);
-        self.arm_and_answer(&ids)
-    }
-
     pub(crate) fn resume(&mut self) {
         self.drop_kept();
-        if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
+        if self.is_stopped() && self.tell_put_off() {
             return;
         }
-        if self.stops.mode() == Mode::Stopped || self.stops.runs_only_some() {
+        if self.is_stopped() || self.runs_only_some() {
             self.resume_all();
         }
     }
 
     pub(crate) fn pause(&mut self, thread: Option<ThreadId>) {
-        if self.stops.mode() != Mode::Stopped {
+        if !self.is_stopped() {
             self.stop.pause = Some(thread);
-            self.stops.stop_all(&mut self.actions);
+            self.stop_all();
         }
     }
 
@@ -83,7 +40,7 @@ impl Owner {
         }
         self.leaving.ends_with = Some(signal);
         self.kill_with(signal)?;
-        if self.stops.is_group_stopped() {
+        if self.is_group_stopped() {
             // A process in a group stop handles the signal only after SIGCONT.
             self.kill_with(libc::SIGCONT)?;
         }
@@ -111,9 +68,9 @@ impl Owner {
                 self.drop_kept();
                 self.leaving.detaching = true;
                 self.leaving.suspend = how == Leave::Suspend;
-                match self.stops.mode() {
+                match self.mode() {
                     Mode::Stopped => self.detach(),
-                    Mode::Running | Mode::Stopping => self.stops.stop_all(&mut self.actions),
+                    Mode::Running | Mode::Stopping => self.stop_all(),
                 }
                 Ok(())
             }
@@ -157,7 +114,7 @@ impl Owner {
     /// Moves all threads out of copied instructions, and takes out everything inserted. Returns the vfork children that share the memory,
     /// with the signals to deliver to them.
     fn leave_inserted(&mut self) -> Vec<(ThreadId, i32)> {
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             self.leave_copy(thread);
         }
         let vfork_children = self.stop_vfork_children();
@@ -167,10 +124,10 @@ impl Owner {
 
     fn let_cleaned_threads_go(&mut self, vfork_children: &[(ThreadId, i32)]) {
         let their_threads = vfork_children.iter().map(|(child, _)| *child);
-        for thread in self.stops.all_stopped().into_iter().chain(their_threads) {
+        for thread in self.stopped_threads().into_iter().chain(their_threads) {
             let _ = self.process().prepare_detach(thread);
         }
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             self.write_back(thread);
             self.unwatch(thread);
             let signal = self.control(thread).signal;

@@ -9,7 +9,7 @@ use std::path::Path;
 impl Owner {
     pub(crate) fn write_core(&mut self, path: &Path) -> Result<(), Error> {
         self.require_stopped()?;
-        let mut ids: Vec<ThreadId> = self.stops.live().collect();
+        let mut ids: Vec<ThreadId> = self.live_threads().collect();
         // Readers take the first thread as the current one.
         ids.sort_by_key(|id| *id != self.stop.current);
         let mut threads = Vec::new();

@@ -8,6 +8,7 @@ use super::Owner;
 use super::background::Back;
 use crate::event::Event;
 use crossbeam_channel::Sender;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::Module;
 use dapple_symbols::module::DebugInfo;
@@ -242,7 +243,7 @@ fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Optio
 impl Owner {
     /// Requests a source file of a module.
     pub(crate) fn fetch_source(&mut self, module: u64, source: PathBuf) {
-        if let Some(loaded) = self.modules.iter().find(|loaded| loaded.id == module) {
+        if let Some(loaded) = self.modules().iter().find(|loaded| loaded.id == module) {
             self.loading.debuginfod.fetch_source(loaded, source);
         }
     }
@@ -253,7 +254,12 @@ impl Owner {
 
     /// Loads a module's debug information that was fetched.
     fn debug_file_came(&mut self, wanted: &Wanted, file: &Path) {
-        let Some(old) = self.modules.iter().find(|m| m.id == wanted.module).cloned() else {
+        let Some(old) = self
+            .modules()
+            .iter()
+            .find(|m| m.id == wanted.module)
+            .cloned()
+        else {
             return;
         };
         let module = match Module::open_with_debug_file(&wanted.path, file) {

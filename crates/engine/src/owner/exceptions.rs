@@ -190,7 +190,7 @@ impl Owner {
 
     /// The addresses that uncaught exceptions and panics pass: hooks for an inferior call that is left by one.
     pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
-        let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
+        let modules: Vec<Arc<LoadedModule>> = self.modules().iter().cloned().collect();
         let mut places = Vec::new();
         for module in &modules {
             let hooks = self.exceptions.known.entry(module.id);
@@ -216,7 +216,7 @@ impl Owner {
 
     /// Inserts the sites that the filters need, and takes out the others.
     pub(super) fn arm_exceptions(&mut self) {
-        let modules: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
+        let modules: Vec<Arc<LoadedModule>> = self.modules().iter().cloned().collect();
         let exceptions = &mut self.exceptions;
         let there: FxHashSet<u64> = modules.iter().map(|module| module.id).collect();
         exceptions.known.retain(|id, _| there.contains(id));
@@ -233,27 +233,24 @@ impl Owner {
                     .map(|(hook, at)| (at, hook)),
             );
         }
-        for at in exceptions
-            .armed
-            .keys()
-            .filter(|at| !wanted.contains_key(at))
-        {
-            self.memory.remove(*at, Reason::Exception);
+        let former = std::mem::take(&mut exceptions.armed);
+        for at in former.keys().filter(|at| !wanted.contains_key(at)) {
+            self.remove_site(*at, Reason::Exception);
         }
-        wanted.retain(|at, _| match self.memory.insert(*at, Reason::Exception) {
+        wanted.retain(|at, _| match self.insert_site(*at, Reason::Exception) {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%at, %error, "exceptions can't be seen");
                 false
             }
         });
-        exceptions.armed = wanted;
+        self.exceptions.armed = wanted;
     }
 
     /// A thread has come to a hook: the reason to stop there, if any.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
-        if self.stops.is_vfork_child(thread) {
+        if self.is_vfork_child(thread) {
             return None;
         }
         let registers = self.registers(thread)?.to_dwarf();
@@ -271,7 +268,7 @@ impl Owner {
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::RethrowPointer => {
-                let pointer = self.memory.read_u64(argument(FIRST_ARGUMENT)?).ok()?;
+                let pointer = self.memory().read_u64(argument(FIRST_ARGUMENT)?).ok()?;
                 let object = self.space().of_object(Address(pointer))?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
@@ -312,7 +309,7 @@ impl Owner {
     pub(super) fn space(&self) -> Space<'_> {
         Space {
             memory: &self.memory,
-            modules: &self.modules,
+            modules: self.modules(),
         }
     }
 
@@ -348,7 +345,7 @@ impl Owner {
             return None;
         }
         let registers = self.registers(thread)?;
-        let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        let first = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
         let fate = handlers::of_cpp(first, Some(object), self.space());
         let verb = match kind {
             ExceptionKind::Rethrow => "rethrown",
@@ -464,7 +461,7 @@ impl Owner {
             return None;
         }
         let registers = self.registers(thread)?;
-        let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        let first = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
         let (end, mode) = match handlers::of_panic(first, self.space()) {
             Fate::Caught { .. } if !every => return None,
             Fate::Caught { function, .. } => {

@@ -12,7 +12,7 @@
 use super::Owner;
 use crate::breakpoints::site::PatchedMemory;
 use crate::forks::HandedOver;
-use crate::stops::{Memory, Mode, Stops};
+use crate::stops::{Memory, Stops};
 use crate::{Error, Event, ThreadId};
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::linux::handover;
@@ -169,7 +169,7 @@ impl Owner {
 
     /// Detaches from vfork children of a debuggee that was killed: there will be no later occasion.
     fn release_vfork_children(&mut self) {
-        if self.stops.all_stopped().is_empty() && self.stops.running_vfork_children().is_empty() {
+        if self.stopped_threads().is_empty() && self.stops.running_vfork_children().is_empty() {
             return;
         }
         self.let_threads_go();
@@ -247,7 +247,7 @@ impl Owner {
                 return self.ended(ExitStatus::Signal(libc::SIGKILL));
             }
         }
-        let former: Vec<ThreadId> = self.stops.live().collect();
+        let former: Vec<ThreadId> = self.live_threads().collect();
         let follow = self.stops.followed();
         self.stops = Stops::new(child);
         self.stops.follow(follow);
@@ -286,7 +286,7 @@ impl Owner {
         if self.leaving.over {
             return;
         }
-        if self.stops.mode() == Mode::Stopped && self.stop.pause.is_none() {
+        if self.is_stopped() && self.stop.pause.is_none() {
             self.resume_all();
         } else {
             self.all_stopped();

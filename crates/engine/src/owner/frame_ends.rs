@@ -26,8 +26,8 @@ impl Owner {
     /// Inserts sites at the return addresses of frames with watched data, and at the landing hooks if there are such frames or temporary
     /// breakpoints'.
     pub(super) fn watch_frames(&mut self) {
-        self.memory.remove_everywhere(Reason::FrameEnd);
-        self.memory.remove_everywhere(Reason::FrameLeft);
+        self.remove_sites(Reason::FrameEnd);
+        self.remove_sites(Reason::FrameLeft);
         let frames: Vec<FrameOnStack> = self.watched_frames().collect();
         if frames.is_empty() && self.breakpoints.temporary_frames().next().is_none() {
             return;
@@ -35,7 +35,7 @@ impl Owner {
         self.insert_landing_hooks(Reason::FrameLeft, "watched frames");
         for frame in frames {
             let address = frame.return_to;
-            if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
+            if let Err(error) = self.insert_site(address, Reason::FrameEnd) {
                 tracing::warn!(%address, %error, "the end of a frame can't be noticed");
             }
         }

@@ -10,6 +10,7 @@ use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::Registers;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::inspect::Inspect;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use std::path::Path;
@@ -28,7 +29,7 @@ pub struct GotoTarget {
 impl Owner {
     pub(crate) fn goto_targets(&self, file: &Path, line: u32) -> Vec<GotoTarget> {
         let mut targets = Vec::new();
-        for module in self.modules.iter() {
+        for module in self.modules().iter() {
             let LineLookup::Found(locations) = module.module.lookup_line(file, line) else {
                 continue;
             };
@@ -58,7 +59,7 @@ impl Owner {
         let refused = |why: &str| Error::Refused(format!("can't go there: {why}"));
         let refuse = |why: String| Err(refused(&why));
         let function_of = |address: Address| {
-            let module = self.modules.at(address)?;
+            let module = self.modules().at(address)?;
             let function = module.module.function_at(module.to_file(address))?;
             Some((module.id, function))
         };
@@ -74,7 +75,7 @@ impl Owner {
             ));
         }
         let inlined = |address: Address| {
-            let module = self.modules.at(address);
+            let module = self.modules().at(address);
             let calls = module.map(|m| m.module.inlined_at(m.to_file(address)));
             calls
                 .unwrap_or_default()
@@ -101,9 +102,9 @@ impl Owner {
     /// Checks that unwinding from both sets of registers gives the same frame and the same caller.
     pub(super) fn same_stack(&self, now: Registers, then: Registers) -> Result<(), &'static str> {
         let unwound = |registers: Registers| {
-            let frame = unwind::innermost(registers, &self.modules, &self.memory);
+            let frame = unwind::innermost(registers, self.modules(), self.memory());
             let known = has_rules(&frame);
-            let caller = unwind::caller(&frame, &self.modules, &self.memory);
+            let caller = unwind::caller(&frame, self.modules(), self.memory());
             (known, frame.cfa, caller.map(|caller| caller.registers))
         };
         let (now, then) = (unwound(now), unwound(then));

@@ -5,6 +5,7 @@ use super::Owner;
 use super::background::Back;
 use crate::event::Event;
 use crate::indexing::{self, Beside};
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::Module;
 use dapple_symbols::indexing::IndexState;
@@ -33,7 +34,10 @@ impl Owner {
     /// A module's index is ready, or there will be none: completes the breakpoints that waited for it.
     fn indexed(&mut self, module: &Arc<Module>, state: IndexState) {
         self.tell(indexing::ended(module, state));
-        let loaded = self.modules.iter().find(|m| Arc::ptr_eq(&m.module, module));
+        let loaded = self
+            .modules()
+            .iter()
+            .find(|m| Arc::ptr_eq(&m.module, module));
         let Some(loaded) = loaded.cloned() else {
             return;
         };

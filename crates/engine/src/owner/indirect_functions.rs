@@ -8,8 +8,8 @@ use super::Owner;
 use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::abi::RESULT;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,11 +50,12 @@ impl Owner {
             .iter()
             .map(|choice| choice.resolver)
             .collect();
-        for gone in self.indirect_functions.resolvers.difference(&wanted) {
-            self.memory.remove(*gone, Reason::Resolver);
+        let former = std::mem::take(&mut self.indirect_functions.resolvers);
+        for gone in former.difference(&wanted) {
+            self.remove_site(*gone, Reason::Resolver);
         }
         for resolver in &wanted {
-            if let Err(error) = self.memory.insert(*resolver, Reason::Resolver) {
+            if let Err(error) = self.insert_site(*resolver, Reason::Resolver) {
                 tracing::warn!(%resolver, %error, "what is chosen can't be seen");
             }
         }
@@ -65,7 +66,7 @@ impl Owner {
     fn chosen_before(&self, choice: &IndirectFunction) -> BTreeSet<Address> {
         let seen = self.indirect_functions.seen.get(&choice.resolver);
         let mut found = seen.cloned().unwrap_or_default();
-        let Some(own) = self.modules.at(choice.resolver) else {
+        let Some(own) = self.modules().at(choice.resolver) else {
             return found;
         };
         let in_own = own.module.indirect_slots(own.to_file(choice.resolver));
@@ -73,7 +74,7 @@ impl Owner {
         let Some(name) = choice.linkage_name.as_deref().filter(|_| found.is_empty()) else {
             return found;
         };
-        for module in self.modules.iter() {
+        for module in self.modules().iter() {
             let slots = module.module.slots_of(name);
             let targets = slots.iter().filter_map(|slot| self.code_in(slot, module));
             // Another module's function of the same name may take precedence.
@@ -85,10 +86,13 @@ impl Owner {
 
     /// The code address in a slot of `module`. `None`: the slot isn't resolved yet.
     fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
-        let value = self.memory.read_u64(module.to_process(slot.address)).ok()?;
+        let value = self
+            .memory()
+            .read_u64(module.to_process(slot.address))
+            .ok()?;
         let unbound = [slot.initial, slot.initial.wrapping_add(module.bias)];
         let target = Address(value);
-        let there = self.modules.at(target)?;
+        let there = self.modules().at(target)?;
         let is_stub = there.module.section_at(there.to_file(target));
         let is_stub = is_stub.is_some_and(|name| name.contains("plt"));
         (!unbound.contains(&value) && !is_stub && there.has_code_at(target)).then_some(target)
@@ -99,10 +103,10 @@ impl Owner {
         let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
             return;
         };
-        let Ok(returns_to) = self.memory.read_u64(Address(sp)).map(Address) else {
+        let Ok(returns_to) = self.memory().read_u64(Address(sp)).map(Address) else {
             return;
         };
-        if let Err(error) = self.memory.insert(returns_to, Reason::ResolverReturn) {
+        if let Err(error) = self.insert_site(returns_to, Reason::ResolverReturn) {
             tracing::warn!(%resolver, %error, "what is chosen can't be seen");
             return;
         }
@@ -131,7 +135,7 @@ impl Owner {
             return;
         };
         let is_code = self
-            .modules
+            .modules()
             .at(target)
             .is_some_and(|m| m.has_code_at(target));
         if !is_code {
@@ -143,8 +147,10 @@ impl Owner {
             .entry(call.resolver)
             .or_default();
         seen.insert(target);
-        let modules = &self.modules;
-        if self.breakpoints.chosen(call.resolver, target, modules) {
+        if self
+            .breakpoints
+            .chosen(call.resolver, target, &self.modules)
+        {
             self.arm();
         }
     }
@@ -173,7 +179,7 @@ impl Owner {
     fn forget_returns_to(&mut self, at: Address) {
         let calls = &self.indirect_functions.under_way;
         if !calls.iter().any(|call| call.returns_to == at) {
-            self.memory.remove(at, Reason::ResolverReturn);
+            self.remove_site(at, Reason::ResolverReturn);
         }
     }
 }

@@ -16,7 +16,6 @@ use super::activity::Activity;
 use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
-use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::abi::RESULT;
 use dapple_arch::registers::user::UserRegisters;
@@ -84,17 +83,17 @@ impl Owner {
     ) -> Result<Value, Error> {
         let name = &call.name;
         let refuse = |why: &str| Error::Expression(format!("`{name}` can't be called: {why}"));
-        if self.stops.mode() != Mode::Stopped {
+        if !self.is_stopped() {
             return Err(refuse(
                 "other threads run; a function is called while all are stopped",
             ));
         }
-        if self.stops.waits_for_vfork_child(thread) {
+        if self.waits_for_vfork_child(thread) {
             return Err(refuse(
                 "the thread waits for its child (vfork), which has its memory",
             ));
         }
-        if self.stops.is_group_stopped() {
+        if self.is_group_stopped() {
             return Err(refuse("a stop signal holds the program"));
         }
         self.finish_system_call(thread)?;
@@ -171,7 +170,7 @@ impl Owner {
     }
 
     fn end_call(&mut self) {
-        self.memory.remove_everywhere(Reason::Call);
+        self.remove_sites(Reason::Call);
         self.activity = Activity::Free;
         // Commands that have come meanwhile are waiting.
         self.link.waker.wake();
@@ -193,7 +192,7 @@ impl Owner {
         match stop {
             Some(event) if event.what == What::SystemCall => Ok(()),
             Some(event) => {
-                self.stops.handle(event, &mut self.actions);
+                self.handle_stop(event);
                 self.perform();
                 Err(Error::NotStopped)
             }
@@ -204,15 +203,15 @@ impl Owner {
     /// The return address of calls: behind the program's first instruction. The program doesn't come there again, and unwinding ends
     /// there.
     fn return_address(&self) -> Result<Address, String> {
-        let program = self.modules.iter().find(|module| {
+        let program = self.modules().iter().find(|module| {
             let entry = module.module.entry();
             entry.0 != 0 && module.module.interpreter().is_some()
         });
-        let program = program.or_else(|| self.modules.iter().next());
+        let program = program.or_else(|| self.modules().iter().next());
         let program = program.ok_or("the program's entry point is not known")?;
         let entry = program.to_process(program.module.entry());
         let mut code = [0; 16];
-        let length = self.memory.read_some(entry, &mut code);
+        let length = self.memory().read_some(entry, &mut code);
         let first = decode(entry, &code[..length]);
         let first = first.ok_or("the program's entry point can't be read")?;
         Ok(entry.offset(first.len() as i64))
@@ -252,7 +251,7 @@ impl Owner {
             operation: "calling a function of the program".to_owned(),
             reason: error.to_string(),
         };
-        self.memory.insert(back, Reason::Call).map_err(system)?;
+        self.insert_site(back, Reason::Call).map_err(system)?;
         self.watch_ways_out();
         if !laid.vectors.is_empty() {
             let mut vectors = self.process().vectors(thread).map_err(system)?;
@@ -280,15 +279,13 @@ impl Owner {
             .follow(dapple_target::follow_forks::FollowForks::Parent);
         match options.threads {
             CallThreads::One => {
-                self.stops.run_only(Some(thread));
-                self.stops.set_running();
+                self.set_running(Some(thread));
                 self.release(thread);
             }
             CallThreads::All => {
                 self.refresh_watched();
-                self.stops.run_only(None);
-                self.stops.set_running();
-                for thread in self.stops.all_stopped() {
+                self.set_running(None);
+                for thread in self.stopped_threads() {
                     self.release(thread);
                 }
             }
@@ -307,7 +304,7 @@ impl Owner {
 
     /// Restores a thread's state from before a call.
     fn restore(&mut self, thread: ThreadId, saved: Saved, back: Address, given_up: bool) {
-        if !self.stops.is_live(thread) {
+        if !self.is_live(thread) {
             return;
         }
         if saved.signal != 0 {
@@ -387,7 +384,7 @@ impl Owner {
         };
         let result = general.get(RESULT).unwrap_or(0);
         let own = || {
-            let module = self.modules.iter().next().cloned();
+            let module = self.modules().iter().next().cloned();
             module.ok_or(Error::NoSuchThread(thread))
         };
         let number = |module: Arc<LoadedModule>, number: Number| {

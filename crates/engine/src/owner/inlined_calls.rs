@@ -8,6 +8,7 @@
 use super::Owner;
 use crate::ThreadId;
 use crate::event::{Stop, StopReason};
+use dapple_inspect::inspect::Inspect;
 use dapple_symbols::functions::SourcePosition;
 use rustc_hash::FxHashMap;
 
@@ -23,7 +24,7 @@ impl Owner {
         let count = if stop.reason == StopReason::Step {
             stepped.filter(|(thread, _)| *thread == stop.thread)?.1
         } else if !ids.is_empty() {
-            let module = self.modules.at(stop.address)?;
+            let module = self.modules().at(stop.address)?;
             self.breakpoints
                 .calls_not_entered(ids, stop.address, module)
         } else {

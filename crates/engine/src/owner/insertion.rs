@@ -1,4 +1,4 @@
-//! Inserts the bytes of the user's breakpoints, and takes them out.
+//! Sets the user's breakpoints: inserts their bytes, and takes them out.
 //!
 //! What lines and functions resolve to is code, by the debug information. An address was given by a person: a byte in data, or in the
 //! middle of an instruction, would break the program, so the address is checked first. Both are checked again when modules come and go,
@@ -9,13 +9,56 @@ use crate::breakpoints::displaced::decode;
 use crate::breakpoints::model::Arm;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
-use crate::breakpoints::wanted::BreakpointState;
+use crate::breakpoints::wanted::{
+    BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
+};
 use crate::{Address, Event};
+use dapple_inspect::inspect::Inspect;
+use std::path::Path;
 
 /// The farthest start, in bytes, from which instructions are decoded to reach an address.
 const FARTHEST: u64 = 1 << 16;
 
 impl Owner {
+    pub(crate) fn set_line_breakpoints(
+        &mut self,
+        file: &Path,
+        wanted: &[LineBreakpoint],
+    ) -> Vec<BreakpointState> {
+        let ids = self.breakpoints.set_lines(file, wanted, &self.modules);
+        self.arm_and_answer(&ids)
+    }
+
+    pub(crate) fn set_function_breakpoints(
+        &mut self,
+        wanted: &[FunctionBreakpoint],
+    ) -> Vec<BreakpointState> {
+        let ids = self.breakpoints.set_functions(wanted, &self.modules);
+        if self.breakpoints.wants_indexes() {
+            self.make_indexes();
+        }
+        self.arm_and_answer(&ids)
+    }
+
+    fn arm_and_answer(&mut self, ids: &[i64]) -> Vec<BreakpointState> {
+        // The command's answer describes its own breakpoints; events are for others.
+        for changed in self.arm_quietly() {
+            if !ids.contains(&changed.id) {
+                self.tell(Event::BreakpointChanged(changed));
+            }
+        }
+        let state = |id: &i64| self.breakpoints.state(*id);
+        ids.iter().filter_map(state).collect()
+    }
+
+    pub(crate) fn set_address_breakpoints(
+        &mut self,
+        wanted: &[InstructionBreakpoint],
+    ) -> Vec<BreakpointState> {
+        let ids = self.breakpoints.set_addresses(wanted);
+        self.arm_and_answer(&ids)
+    }
+
     /// Inserts missing breakpoint bytes, takes out those that no breakpoint needs any more, and reports the breakpoints that have
     /// changed.
     pub(super) fn arm(&mut self) {
@@ -34,7 +77,7 @@ impl Owner {
             .remove_users(|address, id| wanted.contains(&Arm { address, id }));
         for arm in wanted {
             let refusal = self.unfit(arm).or_else(|| {
-                let inserted = self.memory.insert(arm.address, Reason::User(arm.id));
+                let inserted = self.insert_site(arm.address, Reason::User(arm.id));
                 inserted.err().map(|error| match error.kind() {
                     std::io::ErrorKind::NotFound => Refusal::no_memory(arm.address),
                     _ => Refusal::failed(arm.address, &error),
@@ -59,10 +102,10 @@ impl Owner {
     /// Why a breakpoint on an address can't be inserted: no instruction begins there. `None`: it can.
     fn unfit(&self, arm: Arm) -> Option<Refusal> {
         let address = arm.address;
-        if self.memory.site(address).is_some() || !self.breakpoints.is_on_address(arm.id) {
+        if self.site(address).is_some() || !self.breakpoints.is_on_address(arm.id) {
             return None;
         }
-        let module = self.modules.at(address);
+        let module = self.modules().at(address);
         if !module.is_some_and(|module| module.has_code_at(address)) {
             let mappings = self.process().mappings();
             let here = mappings
@@ -78,7 +121,7 @@ impl Owner {
 
     /// Decodes instructions from the last known instruction start before the address, to check whether the address is inside of one.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
-        let module = self.modules.at(address)?;
+        let module = self.modules().at(address)?;
         let file = module.to_file(address);
         let row = module.module.row_at(file).map(|row| row.range.start);
         let symbol = || module.module.symbol_at(file).map(|symbol| symbol.address);
@@ -89,7 +132,7 @@ impl Owner {
         }
         while at < address {
             let mut code = [0; 16];
-            let length = self.memory.read_some(at, &mut code);
+            let length = self.memory().read_some(at, &mut code);
             let instruction = decode(at, code.get(..length)?)?;
             let next = Address(instruction.next_ip());
             if next > address {

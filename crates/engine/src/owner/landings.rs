@@ -10,10 +10,10 @@ use super::Owner;
 use crate::breakpoints::site::Reason;
 use crate::step::Landing;
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD, SECOND_ARGUMENT};
 use dapple_arch::registers::FS_BASE;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::inspect::Inspect;
 
 /// A throw or jump that is about to land.
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +26,12 @@ pub(super) struct Leap {
 impl Owner {
     /// Inserts sites at the landing hooks of all modules; `purpose` ends the sentence of a warning ("... can't see exceptions and jumps").
     pub(super) fn insert_landing_hooks(&mut self, reason: Reason, purpose: &str) {
-        let hooks = self.modules.iter().flat_map(|module| {
+        let hooks = self.modules().iter().flat_map(|module| {
             let landing = module.landing_hook().into_iter();
             landing.chain(module.jump_hooks().iter().copied())
         });
         for hook in hooks.collect::<Vec<_>>() {
-            if let Err(error) = self.memory.insert(hook, reason) {
+            if let Err(error) = self.insert_site(hook, reason) {
                 tracing::warn!(%hook, %error, "{purpose} can't see exceptions and jumps");
             }
         }
@@ -40,7 +40,7 @@ impl Owner {
     /// The throw or jump that a thread at a landing hook is about to make; `None`: it is at no landing hook.
     pub(super) fn leap(&self, registers: &UserRegisters) -> Option<Leap> {
         let pc = registers.pc();
-        if self.modules.iter().any(|m| m.landing_hook() == Some(pc)) {
+        if self.modules().iter().any(|m| m.landing_hook() == Some(pc)) {
             return Some(Leap {
                 how: Landing::Thrown,
                 to: registers.to_dwarf().get(SECOND_ARGUMENT).map(Address),
@@ -53,13 +53,13 @@ impl Owner {
     }
 
     pub(super) fn is_at_jump_hook(&self, pc: Address) -> bool {
-        self.modules.iter().any(|m| m.jump_hooks().contains(&pc))
+        self.modules().iter().any(|m| m.jump_hooks().contains(&pc))
     }
 
     /// The target address of a `longjmp` whose thread is at its first instruction.
     fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
         let targets = self.jump_buffer(registers, JMP_BUF_PC)?;
-        let is_code = |target: &Address| self.modules.at(*target).is_some();
+        let is_code = |target: &Address| self.modules().at(*target).is_some();
         targets.into_iter().find(is_code)
     }
 
@@ -72,9 +72,9 @@ impl Owner {
     /// as musl has it.
     fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
         let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
-        let kept = self.memory.read_u64(buffer.offset(field)).ok()?;
+        let kept = self.memory().read_u64(buffer.offset(field)).ok()?;
         let block = Address(registers.to_dwarf().get(FS_BASE)?);
-        let guard = self.memory.read_u64(block.offset(POINTER_GUARD)).ok()?;
+        let guard = self.memory().read_u64(block.offset(POINTER_GUARD)).ok()?;
         Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }
 
@@ -89,7 +89,7 @@ impl Owner {
         let Some(address) = self.leap(&registers).and_then(|leap| leap.to) else {
             return;
         };
-        if let Err(error) = self.memory.insert(address, Reason::FrameEnd) {
+        if let Err(error) = self.insert_site(address, Reason::FrameEnd) {
             tracing::warn!(%address, %error, "the end of a frame can't be noticed");
         }
     }

@@ -8,7 +8,7 @@ use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
 use crate::breakpoints::site::Reason;
 use crate::{Address, Event};
-use dapple_arch::Memory;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::{LoadedModule, VDSO};
 use dapple_symbols::{FileAddress, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,7 +59,7 @@ impl Owner {
         let told = at("_dl_debug_state");
         self.add_module(module, bias, None);
         if let Some(told) = told
-            && let Err(error) = self.memory.insert(told, Reason::Loader)
+            && let Err(error) = self.insert_site(told, Reason::Loader)
         {
             tracing::warn!(%error, "libraries can't be noticed as they are loaded");
         }
@@ -72,7 +72,7 @@ impl Owner {
             .unwrap_or(0)
             .min(1 << 20);
         let mut bytes = vec![0; length as usize];
-        if bytes.is_empty() || self.memory.read(Address(base), &mut bytes).is_err() {
+        if bytes.is_empty() || self.memory().read(Address(base), &mut bytes).is_err() {
             return;
         }
         match Module::from_bytes(VDSO, bytes) {
@@ -130,7 +130,7 @@ impl Owner {
         let places: FxHashMap<Address, Address> = maps.iter().map(|m| (m.at, m.dynamic)).collect();
         let dynamics: FxHashMap<Address, Address> =
             maps.iter().rev().map(|m| (m.dynamic, m.at)).collect();
-        let known: Vec<Arc<LoadedModule>> = self.modules.iter().cloned().collect();
+        let known: Vec<Arc<LoadedModule>> = self.modules().iter().cloned().collect();
         for module in &known {
             let dynamic = dynamic_of(module);
             match module.link_map {
@@ -148,9 +148,9 @@ impl Owner {
                 }
             }
         }
-        let places = self.modules.iter().filter_map(|m| m.link_map);
+        let places = self.modules().iter().filter_map(|m| m.link_map);
         let places: FxHashSet<Address> = places.collect();
-        let dynamics = self.modules.iter().filter_map(|m| dynamic_of(m));
+        let dynamics = self.modules().iter().filter_map(|m| dynamic_of(m));
         let dynamics: FxHashSet<Address> = dynamics.collect();
         maps.retain(|map| !places.contains(&map.at) && !dynamics.contains(&map.dynamic));
         maps
@@ -163,7 +163,7 @@ impl Owner {
             let same = |m: &Arc<LoadedModule>| {
                 m.link_map == Some(map.at) || dynamic_of(m) == Some(map.dynamic)
             };
-            if map.name.is_empty() || self.modules.iter().any(same) {
+            if map.name.is_empty() || self.modules().iter().any(same) {
                 continue;
             }
             let path = Path::new(std::ffi::OsStr::from_bytes(&map.name));

@@ -9,7 +9,6 @@
 
 use super::Owner;
 use crate::{Address, Error};
-use dapple_arch::Memory;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::memory_map::Mapping;
 
@@ -49,7 +48,7 @@ impl Owner {
             _ => &bytes[..writable],
         };
         let mut before = vec![0; wanted.len()];
-        self.memory
+        self.memory()
             .read(address, &mut before)
             .map_err(|at| Error::Refused(format!("there is no memory at {at}")))?;
         let written = self.write_pages(address, wanted);
@@ -82,7 +81,7 @@ impl Owner {
         if executable.any(|mapping| overlaps(mapping.start, mapping.end)) {
             return true;
         }
-        self.stops.all_stopped().into_iter().any(|thread| {
+        self.stopped_threads().into_iter().any(|thread| {
             let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
                 return false;
             };
@@ -149,7 +148,7 @@ impl Owner {
         self.renew_stacks();
         self.refresh_watched();
         let end = Address(address.0.saturating_add(length as u64));
-        for module in self.modules.iter() {
+        for module in self.modules().iter() {
             if module.has_code_in(address..end) {
                 module.code_was_changed();
             }

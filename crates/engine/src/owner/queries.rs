@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 impl Owner {
     pub(super) fn require_stopped(&self) -> Result<(), Error> {
-        match self.stops.mode() {
+        match self.mode() {
             Mode::Stopped => Ok(()),
             Mode::Running | Mode::Stopping => Err(Error::NotStopped),
         }
@@ -29,7 +29,7 @@ impl Owner {
 
     pub(super) fn require_thread(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_stopped()?;
-        if !self.stops.is_live(thread) {
+        if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
         Ok(())
@@ -40,7 +40,7 @@ impl Owner {
     pub(super) fn frames_now(&mut self, thread: ThreadId) -> impl Iterator<Item = Frame> {
         let registers = self.registers(thread);
         let mut stack = registers.map(|r| StackCache::new(thread, 0, r.to_dwarf()));
-        let (modules, memory) = (&self.modules, &self.memory);
+        let (modules, memory) = (self.modules(), self.memory());
         (0..).map_while(move |index| stack.as_mut()?.frame(modules, memory, index))
     }
 }
@@ -85,8 +85,7 @@ impl Inspect for Owner {
     }
 
     fn threads(&self) -> Vec<ThreadInfo> {
-        self.stops
-            .live()
+        self.live_threads()
             .map(|id| ThreadInfo {
                 id,
                 name: self.process().thread_name(id),
@@ -112,7 +111,7 @@ impl Inspect for Owner {
 
     /// As [`Owner::require_stopped`], but some threads may run if the others are held.
     fn require_some_stopped(&self) -> Result<(), Error> {
-        match self.stops.runs_only_some() {
+        match self.runs_only_some() {
             true => Ok(()),
             false => self.require_stopped(),
         }
@@ -121,10 +120,10 @@ impl Inspect for Owner {
     /// Requires that the thread is stopped; the others may run.
     fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
-        if !self.stops.is_live(thread) {
+        if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
-        if !self.stops.stays_stopped(thread) {
+        if !self.stays_stopped(thread) {
             return Err(Error::NotStopped);
         }
         Ok(())
@@ -147,8 +146,8 @@ impl Live for Owner {
 
     fn thread_pointers(&self, most: usize) -> Vec<u64> {
         let is_first = |thread: &ThreadId| *thread == self.process().id();
-        let first = self.stops.live().filter(is_first);
-        let others = self.stops.live().filter(|thread| !is_first(thread));
+        let first = self.live_threads().filter(is_first);
+        let others = self.live_threads().filter(|thread| !is_first(thread));
         let of = |thread: ThreadId| {
             let known = self.threads.get(thread)?.registers;
             let registers = known.or_else(|| self.process().registers(thread).ok())?;

@@ -43,11 +43,11 @@ impl Owner {
         let _ = self.share_slots();
         let is_watched = self.watches.table.mask(&[slot]) != 0;
         if is_watched && self.set_debug_registers(stepping.thread).is_ok() {
-            self.memory.remove_everywhere(Reason::Step);
+            self.remove_sites(Reason::Step);
             // An exception or a jump may be about to land, in an inner frame or the step's.
             let landing = stepping
                 .landing()
-                .map(|at| self.memory.insert(at, Reason::Step));
+                .map(|at| self.insert_site(at, Reason::Step));
             if let Some(Err(error)) = landing {
                 tracing::warn!(%error, "a step can't follow a throw or jump");
             }
@@ -95,7 +95,7 @@ impl Owner {
         self.watch_no_return();
         let sites = self.activity.step().map(Stepping::sites);
         for address in sites.unwrap_or_default() {
-            if let Err(error) = self.memory.insert(address, Reason::Step) {
+            if let Err(error) = self.insert_site(address, Reason::Step) {
                 tracing::warn!(%address, %error, "a step can't stop where it should");
             }
         }

@@ -94,9 +94,9 @@ impl Owner {
 
     /// As [`Owner::same_stack`], for a frame that may be waiting for a call to return.
     fn same_stack_at(&self, now: &PhysicalFrame, then: Registers) -> Result<(), &'static str> {
-        let caller = unwind::caller(now, &self.modules, &self.memory);
-        let there = unwind::innermost(then, &self.modules, &self.memory);
-        let from_there = unwind::caller(&there, &self.modules, &self.memory);
+        let caller = unwind::caller(now, self.modules(), self.memory());
+        let there = unwind::innermost(then, self.modules(), self.memory());
+        let from_there = unwind::caller(&there, self.modules(), self.memory());
         let registers = |frame: Option<PhysicalFrame>| frame.map(|frame| kept(frame.registers));
         if now.cfa.is_none() || now.cfa != there.cfa || registers(caller) != registers(from_there) {
             return Err("its stack is laid out otherwise by now");

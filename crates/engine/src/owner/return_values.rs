@@ -4,6 +4,7 @@
 use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::{Address, ThreadId};
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::results::{self, ResultRegisters};
 
 impl Owner {
@@ -12,7 +13,7 @@ impl Owner {
         let Some(general) = self.registers(thread).map(|registers| registers.to_dwarf()) else {
             return;
         };
-        let Some(module) = self.modules.at(left).cloned() else {
+        let Some(module) = self.modules().at(left).cloned() else {
             return;
         };
         let Some(function) = module.module.function_at(module.to_file(left)) else {

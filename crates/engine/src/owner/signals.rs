@@ -5,6 +5,7 @@ use crate::event::StopReason;
 use crate::{Event, ThreadId};
 use dapple_inspect::exceptions::BreakMode;
 use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::inspect::signals::{Explained, explain};
 use dapple_inspect::unwind;
 use dapple_target::linux::input::Input;
@@ -21,7 +22,7 @@ impl Owner {
     pub(super) fn signalled(&mut self, thread: ThreadId, signal: i32) {
         self.leave_copy(thread);
         self.control(thread).signal = signal;
-        if self.stops.is_vfork_child(thread) {
+        if self.is_vfork_child(thread) {
             return self.release(thread);
         }
         if self.asks_to_end(thread, signal) {
@@ -125,7 +126,7 @@ impl Owner {
     pub(super) fn physical_frames(&mut self, thread: ThreadId, most: usize) -> Vec<PhysicalFrame> {
         match self.registers(thread) {
             Some(registers) => {
-                unwind::frames(registers.to_dwarf(), &self.modules, &self.memory, most)
+                unwind::frames(registers.to_dwarf(), self.modules(), self.memory(), most)
             }
             None => Vec::new(),
         }

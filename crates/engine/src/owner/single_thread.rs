@@ -9,25 +9,24 @@ impl Owner {
     /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run,
     /// nothing changes.
     pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
-        if !self.stops.is_live(thread) {
+        if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
-        if self.stops.mode() == Mode::Stopping {
+        if self.mode() == Mode::Stopping {
             // A stop is under way; its event follows.
             return Ok(());
         }
         self.drop_kept();
-        if self.stops.mode() == Mode::Stopped && self.tell_put_off() {
+        if self.is_stopped() && self.tell_put_off() {
             return Ok(());
         }
-        if self.stops.mode() == Mode::Stopped {
+        if self.is_stopped() {
             self.refresh_watched();
         }
         self.settle_steps();
-        self.stops.run_only(Some(thread));
-        self.stops.set_running();
+        self.set_running(Some(thread));
         self.threads.forget_stack(thread);
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             self.release(thread);
         }
         Ok(())
@@ -37,7 +36,7 @@ impl Owner {
     /// exiting. Before the kernel reports the end of the thread that ends the process, it has killed the others in their stops, and they
     /// are no longer held.
     pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
-        let live: Vec<ThreadId> = self.stops.live().collect();
+        let live: Vec<ThreadId> = self.live_threads().collect();
         if live
             .iter()
             .any(|thread| !self.process().is_stopped(*thread))

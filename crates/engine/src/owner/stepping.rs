@@ -176,7 +176,7 @@ impl Owner {
     pub(super) fn context(&self, registers: UserRegisters) -> Context<'_> {
         Context {
             registers: registers.to_dwarf(),
-            modules: &self.modules,
+            modules: self.modules(),
             memory: &self.memory,
             places: &self.places,
         }
@@ -199,7 +199,7 @@ impl Owner {
     pub(super) fn settle_steps(&mut self) {
         self.threads.set_returned(None);
         if self.activity.step().is_none() {
-            self.memory.remove_everywhere(Reason::Hook);
+            self.remove_sites(Reason::Hook);
         }
     }
 
@@ -245,13 +245,13 @@ impl Owner {
             }
             Action::RunTo { address, .. } => {
                 stepping.emulated = 0;
-                if let Err(error) = self.memory.insert(address, Reason::Step) {
+                let gates: Vec<Address> = stepping.step.gates().collect();
+                if let Err(error) = self.insert_site(address, Reason::Step) {
                     tracing::warn!(%address, %error, "a step can't go on where it should");
                     return self.report(thread, StopReason::Step);
                 }
-                let gates: Vec<Address> = stepping.step.gates().collect();
                 for gate in gates {
-                    if let Err(error) = self.memory.insert(gate, Reason::Step) {
+                    if let Err(error) = self.insert_site(gate, Reason::Step) {
                         tracing::warn!(%gate, %error, "a step can't stop where a library calls");
                     }
                 }
@@ -286,7 +286,7 @@ impl Owner {
 
     /// The stepping thread has executed its instruction, or has come to a site of the step.
     pub(super) fn stepped(&mut self, thread: ThreadId) {
-        if self.stops.mode() != Mode::Running {
+        if self.mode() != Mode::Running {
             // Another stop is under way. It ends the step, unless it is for the debugger's own purposes.
             if let Some(stepping) = self.activity.step_of(thread) {
                 stepping.arrived = true;
@@ -321,7 +321,7 @@ impl Owner {
                         None => {
                             // Another activation of the same function, or a landing hook.
                             self.land_next(&mut stepping, &registers);
-                            let site = self.memory.site(pc);
+                            let site = self.site(pc);
                             if site.is_some_and(|site| site.has(Reason::Step))
                                 && let Some(height) = height.filter(|height| sp < *height)
                             {
@@ -380,13 +380,13 @@ impl Owner {
         let pc = registers.pc();
         let mut buffer = [0; 16];
         let mut length = 0;
-        if let Some(module) = self.modules.at(pc) {
+        if let Some(module) = self.modules().at(pc) {
             let code = module.code_in_file(module.to_file(pc), buffer.len());
             length = code.len();
             buffer[..length].copy_from_slice(code);
         }
         if length == 0 {
-            length = self.memory.read_some(pc, &mut buffer);
+            length = self.memory().read_some(pc, &mut buffer);
         }
         let after = decode(pc, &buffer[..length])
             .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
@@ -401,12 +401,12 @@ impl Owner {
     /// The thread has come to where the step goes on, at `address` or elsewhere: takes out the sites of its run.
     fn forget_sites(&mut self, stepping: &mut Stepping, address: Address) {
         self.watch_no_return();
-        self.memory.remove(address, Reason::Step);
+        self.remove_site(address, Reason::Step);
         if let Some(taken) = stepping.taken.take() {
-            self.memory.remove(taken.to, Reason::Step);
+            self.remove_site(taken.to, Reason::Step);
         }
         if stepping.step.gates().next().is_some() {
-            self.memory.remove_everywhere(Reason::Step);
+            self.remove_sites(Reason::Step);
         }
     }
 
@@ -419,11 +419,11 @@ impl Owner {
             return;
         }
         if let Some(old) = stepping.taken.take() {
-            self.memory.remove(old.to, Reason::Step);
+            self.remove_site(old.to, Reason::Step);
         }
         if let Some((to, how)) = leap.and_then(|leap| Some((leap.to?, leap.how))) {
             let from = Address(registers.sp());
-            match self.memory.insert(to, Reason::Step) {
+            match self.insert_site(to, Reason::Step) {
                 Ok(()) => stepping.taken = Some(Taken { to, how, from }),
                 Err(error) => {
                     tracing::warn!(%to, %error, "a step can't follow a throw or jump")

@@ -14,7 +14,7 @@ impl Owner {
         &mut self,
         wanted: TemporaryBreakpoint,
     ) -> Result<TemporarySet, Error> {
-        if let Some(thread) = wanted.thread.filter(|thread| !self.stops.is_live(*thread)) {
+        if let Some(thread) = wanted.thread.filter(|thread| !self.is_live(*thread)) {
             return Err(Error::NoSuchThread(thread));
         }
         let frame = wanted.frame.map(|id| self.frame_on_stack(id)).transpose()?;
@@ -23,10 +23,9 @@ impl Owner {
             frame,
             spent: false,
         };
-        let modules = &self.modules;
-        let id = self
-            .breakpoints
-            .add_temporary(&wanted.place, wanted.options, temporary, modules);
+        let id =
+            self.breakpoints
+                .add_temporary(&wanted.place, wanted.options, temporary, &self.modules);
         for changed in self.arm_quietly() {
             self.tell(Event::BreakpointChanged(changed));
         }
@@ -56,7 +55,7 @@ impl Owner {
         };
         let frame = || {
             let place = self.breakpoints.has_place(id, at);
-            let frame = || unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+            let frame = || unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
             place.then(frame)?.cfa
         };
         temporary.admits(thread, at, registers.sp(), frame)
@@ -65,7 +64,7 @@ impl Owner {
     fn frame_on_stack(&mut self, id: FrameId) -> Result<FrameOnStack, Error> {
         let frame = self.frame(id)?;
         let physical = &frame.physical;
-        let caller = unwind::caller(physical, &self.modules, &self.memory);
+        let caller = unwind::caller(physical, self.modules(), self.memory());
         match (physical.cfa, caller) {
             (Some(cfa), Some(caller)) => Ok(FrameOnStack {
                 thread: id.thread,

@@ -4,6 +4,7 @@ use super::Owner;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::instructions::SYSCALL;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 
@@ -13,7 +14,7 @@ const MOST_STOPS: usize = 64;
 impl Owner {
     pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {
         for &thread in threads {
-            if !self.stops.is_live(thread) {
+            if !self.is_live(thread) {
                 return Err(Error::NoSuchThread(thread));
             }
             if thread == self.process().id() {
@@ -24,16 +25,16 @@ impl Owner {
         }
         if let Some(thread) = threads
             .iter()
-            .find(|&&thread| self.stops.waits_for_vfork_child(thread))
+            .find(|&&thread| self.waits_for_vfork_child(thread))
         {
             return Err(Error::Refused(format!(
                 "thread {thread} waits for its child (vfork), which has its memory; it can be ended when the child has ended or runs a program"
             )));
         }
         self.threads.end_at_stop(threads);
-        match self.stops.mode() {
+        match self.mode() {
             Mode::Stopped => self.end_requested_threads(),
-            Mode::Running => self.stops.stop_all(&mut self.actions),
+            Mode::Running => self.stop_all(),
             Mode::Stopping => {}
         }
         Ok(())
@@ -49,7 +50,7 @@ impl Owner {
         // Threads that have lent their memory to a vfork child since can't run before they have it back.
         let (lent, threads) = ending
             .into_iter()
-            .partition::<Vec<_>, _>(|thread| self.stops.waits_for_vfork_child(*thread));
+            .partition::<Vec<_>, _>(|thread| self.waits_for_vfork_child(*thread));
         for thread in lent.iter().chain(&threads) {
             self.stops.wait_after_vfork(*thread, lent.contains(thread));
         }
@@ -58,7 +59,7 @@ impl Owner {
             return;
         };
         for thread in threads {
-            if !self.stops.is_live(thread) {
+            if !self.is_live(thread) {
                 continue;
             }
             // Otherwise the kernel would write the result of the unfinished system call over the number of this one.
@@ -85,7 +86,7 @@ impl Owner {
                 }
                 match self.next_of(thread) {
                     Some(event) if matches!(event.what, What::Exiting | What::Exited(_)) => {
-                        self.stops.handle(event, &mut self.actions);
+                        self.handle_stop(event);
                         break;
                     }
                     Some(_) => {}
@@ -97,7 +98,7 @@ impl Owner {
 
     /// The address of a system-call instruction in the program's memory. The vDSO has one.
     fn system_call(&self) -> Option<Address> {
-        let modules = self.modules.iter();
+        let modules = self.modules().iter();
         let mut vdso_first: Vec<_> = modules.collect();
         vdso_first.sort_by_key(|module| !module.is_vdso());
         vdso_first.into_iter().find_map(|module| {
@@ -105,7 +106,7 @@ impl Owner {
             segments.find_map(|segment| {
                 let mut code = vec![0; segment.size.min(1 << 22) as usize];
                 let start = module.to_process(segment.address);
-                let length = self.memory.read_some(start, &mut code);
+                let length = self.memory().read_some(start, &mut code);
                 let at = code[..length]
                     .windows(2)
                     .position(|bytes| bytes == SYSCALL)?;

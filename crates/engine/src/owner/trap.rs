@@ -14,6 +14,7 @@ use dapple_arch::Memory;
 use dapple_arch::emulate::{EmulatedMemory, emulate};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Resume;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::wait_event::What;
@@ -65,7 +66,7 @@ impl Owner {
         let info = match self.trap(thread) {
             // The thread has died; its exit event follows.
             None => return,
-            Some(Trap::Site(at)) if self.memory.site(at).is_some() => return self.hit(thread, at),
+            Some(Trap::Site(at)) if self.site(at).is_some() => return self.hit(thread, at),
             Some(Trap::Site(_)) => return self.release(thread),
             Some(Trap::Other(info)) => info,
         };
@@ -76,7 +77,7 @@ impl Owner {
             // Sent by a program.
             return self.signalled(thread, libc::SIGTRAP);
         }
-        if info.code != SI_KERNEL && self.stops.last_run(thread) == How::Step {
+        if info.code != SI_KERNEL && self.last_run(thread) == How::Step {
             self.one_step_done(thread);
         } else {
             self.own_trap(thread);
@@ -100,7 +101,7 @@ impl Owner {
         let mut registers = self.registers(thread)?;
         let at = registers.pc().offset(-1);
         let is_own = || self.memory.caves.original(at).is_some() || self.memory.traps_at(at);
-        if self.memory.site(at).is_none() && is_own() {
+        if self.site(at).is_none() && is_own() {
             return Some(Trap::Other(info));
         }
         registers.set_pc(at);
@@ -115,10 +116,8 @@ impl Owner {
 
     /// The thread has trapped by the program's own trap instruction or trap flag.
     fn own_trap(&mut self, thread: ThreadId) {
-        if self.stops.is_vfork_child(thread) {
-            return self
-                .stops
-                .go(thread, How::Continue, libc::SIGTRAP, &mut self.actions);
+        if self.is_vfork_child(thread) {
+            return self.go(thread, How::Continue, libc::SIGTRAP);
         }
         self.leave_copy(thread);
         let at = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
@@ -144,10 +143,10 @@ impl Owner {
         if control.skip.take_if(|skip| *skip == (at, sp)).is_some() {
             return self.came_back(thread);
         }
-        if self.stops.is_vfork_child(thread) {
+        if self.is_vfork_child(thread) {
             return self.release(thread);
         }
-        let Some(site) = self.memory.site(at) else {
+        let Some(site) = self.site(at) else {
             return;
         };
         let step = site.has(Reason::Step) || site.has(Reason::Hook);
@@ -177,7 +176,7 @@ impl Owner {
     /// Handles the sites of the debugger's own purposes at an address to which a thread has come: changes of the module list, frames,
     /// IFUNC resolvers.
     pub(super) fn handle_internal_sites(&mut self, thread: ThreadId, at: Address) {
-        let Some(site) = self.memory.site(at) else {
+        let Some(site) = self.site(at) else {
             return;
         };
         let (loader, frame_left) = (site.has(Reason::Loader), site.has(Reason::FrameLeft));
@@ -198,7 +197,7 @@ impl Owner {
 
     /// The reason to stop a thread at a site, if any. Breakpoints count the hit and write their log messages.
     pub(super) fn stop_reason_at(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
-        let users = self.memory.site(at).map(Site::users).unwrap_or_default();
+        let users = self.site(at).map(Site::users).unwrap_or_default();
         let due = self.due(thread, at, &users);
         // Asked even if a breakpoint stops the thread: the stop then reports the exception, with the breakpoint.
         match (due, self.exception_met(thread, at)) {
@@ -218,7 +217,7 @@ impl Owner {
 
     /// Whether a thread has yet to run into the site at its instruction pointer.
     pub(super) fn is_unasked(&mut self, thread: ThreadId, at: Address) -> bool {
-        self.memory.site(at).is_some() && self.control(thread).passed != Some(at)
+        self.site(at).is_some() && self.control(thread).passed != Some(at)
     }
 
     /// Gets a thread past the site at its instruction pointer.
@@ -234,7 +233,7 @@ impl Owner {
             return Past::InCopy;
         }
         let mut code = [0; 16];
-        let length = self.memory.read_some(site, &mut code);
+        let length = self.memory().read_some(site, &mut code);
         let after = decode(site, &code[..length])
             .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
         if let Some(after) = after {
@@ -255,7 +254,7 @@ impl Owner {
                 continue;
             };
             let site = registers.pc();
-            if self.control(thread).passed != Some(site) || self.memory.site(site).is_none() {
+            if self.control(thread).passed != Some(site) || self.site(site).is_none() {
                 continue;
             }
             self.memory.lift(site);
@@ -277,11 +276,11 @@ impl Owner {
                 let stepping = step.is_some_and(|s| s.is_single(thread));
                 stepped = stepping.then_some(thread).or(stepped);
             } else {
-                self.stops.handle(event, &mut self.actions);
+                self.handle_stop(event);
             }
         }
         self.stops.set_running();
-        for thread in self.stops.all_stopped() {
+        for thread in self.stopped_threads() {
             if stepped == Some(thread) {
                 self.stepped(thread);
             } else {

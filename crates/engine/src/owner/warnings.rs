@@ -2,13 +2,17 @@
 
 use super::Owner;
 use crate::Event;
+use dapple_inspect::inspect::Inspect;
 use std::path::Path;
 
 impl Owner {
     /// Reports the problems that were found since the last time.
     pub(super) fn tell_warnings(&mut self) {
         self.tell_presentation();
-        for warnings in self.loading.warnings.news_of(&self.modules) {
+        let mut reported = std::mem::take(&mut self.loading.warnings);
+        let news = reported.news_of(self.modules());
+        self.loading.warnings = reported;
+        for warnings in news {
             self.tell(Event::DebugInfoWarnings(warnings));
         }
     }

@@ -207,7 +207,7 @@ impl Owner {
 
     /// The statement of the instruction that ends at `pc`. Wrong if a jump or call has made the access: that instruction is elsewhere.
     fn statement_before(&self, pc: Address) -> Option<SourcePosition> {
-        let module = self.modules.at(pc)?;
+        let module = self.modules().at(pc)?;
         let row = module.module.row_at(module.to_file(pc.offset(-1)))?;
         (row.line != 0).then_some(SourcePosition {
             file: row.file,

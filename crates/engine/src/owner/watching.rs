@@ -152,11 +152,11 @@ impl Owner {
     ) -> Result<DataTarget, Error> {
         let value = eval::evaluate(
             name,
-            &no_frame(&self.modules.iter().next().cloned(), language),
+            &no_frame(&self.modules().iter().next().cloned(), language),
             &self.reader(),
         )?;
         let target = self.target_of(value, length)?;
-        if self.modules.at(target.address).is_none() {
+        if self.modules().at(target.address).is_none() {
             return Err(Error::Expression(format!(
                 "`{name}` is not at one place as long as the program runs"
             )));
@@ -176,7 +176,7 @@ impl Owner {
         let language = named.value.language;
         let has_expression = named.expression.is_some();
         let mut target = self.target_of(named, length)?;
-        if self.modules.at(target.address).is_none() {
+        if self.modules().at(target.address).is_none() {
             target.frame = self.frame_around(target.address, thread);
         } else if has_expression {
             let again = self.static_target(&target.name, language, length);
@@ -267,7 +267,7 @@ impl Owner {
             return refuse(format!("{address} is no address of a program"));
         }
         let mut bytes = vec![0; *length as usize];
-        if self.memory.read(*address, &mut bytes).is_err() {
+        if self.memory().read(*address, &mut bytes).is_err() {
             return refuse(format!(
                 "there are no {length} bytes of memory at {address}"
             ));
@@ -278,9 +278,8 @@ impl Owner {
     /// The stack frame, of any thread, that has `address`.
     fn frame_around(&mut self, address: Address, thread: ThreadId) -> Option<FrameOnStack> {
         let threads: Vec<ThreadId> = self
-            .stops
-            .live()
-            .filter(|t| self.stops.stays_stopped(*t))
+            .live_threads()
+            .filter(|t| self.stays_stopped(*t))
             .collect();
         let mut below: Vec<(u64, ThreadId)> = Vec::new();
         for candidate in threads {
@@ -294,9 +293,9 @@ impl Owner {
             .into_iter()
             .max_by_key(|(sp, id)| (*sp, *id == thread))?;
         let registers = self.registers(nearest)?;
-        let mut frame = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+        let mut frame = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
         for _ in 0..MOST_FRAMES {
-            let caller = unwind::caller(&frame, &self.modules, &self.memory)?;
+            let caller = unwind::caller(&frame, self.modules(), self.memory())?;
             let cfa = frame.cfa?;
             if address < cfa {
                 return Some(FrameOnStack {
@@ -362,13 +361,13 @@ impl Owner {
 
     /// Whether a frame still exists, as far as memory shows: its return address is unchanged.
     pub(super) fn frame_stands(&self, frame: &FrameOnStack) -> bool {
-        self.stops.is_live(frame.thread)
-            && self.memory.read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
+        self.is_live(frame.thread)
+            && self.memory().read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
     }
 
     /// Whether the frame's thread is stopped and outside of the frame.
     fn has_left(&mut self, frame: &FrameOnStack) -> bool {
-        self.stops.stays_stopped(frame.thread)
+        self.stays_stopped(frame.thread)
             && self
                 .registers(frame.thread)
                 .is_none_or(|r| r.sp() >= frame.cfa.0)
@@ -479,15 +478,15 @@ impl Owner {
         if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0) {
             self.wait_at_sites();
         }
-        let here = (self.stops.mode() == Mode::Stopped)
+        let here = (self.is_stopped())
             .then(|| self.registers(self.stop.current))
             .flatten();
         let here: Vec<Address> = here.into_iter().map(|r| r.pc()).collect();
-        let memory = &self.memory;
-        for ((watch, needs), given) in self.watches.list.iter_mut().zip(needs).zip(given) {
+        let mut list = std::mem::take(&mut self.watches.list);
+        for ((watch, needs), given) in list.iter_mut().zip(needs).zip(given) {
             let Some(target) = &watch.found else { continue };
             watch.rules.forget();
-            watch.rules.check(&here, &self.modules);
+            watch.rules.check(&here, self.modules());
             if let Some(problem) = watch.rules.problem() {
                 watch.slots = Vec::new();
                 watch.refused = Some(DataRefusal::Failed(problem.to_owned()));
@@ -498,7 +497,7 @@ impl Owner {
                     watch.slots = needs;
                     watch.refused = None;
                     if watch.last.is_empty() {
-                        watch.last = bytes_of(memory, target);
+                        watch.last = bytes_of(self.memory(), target);
                     }
                 }
                 Err(free) => {
@@ -515,12 +514,13 @@ impl Owner {
                 }
             }
         }
+        self.watches.list = list;
         self.watch_frames();
         if self.watches.table.version() == version {
             return;
         }
-        match self.stops.mode() {
-            Mode::Running => self.stops.stop_all(&mut self.actions),
+        match self.mode() {
+            Mode::Running => self.stop_all(),
             Mode::Stopped => self.try_watching(),
             Mode::Stopping => {}
         }
@@ -529,9 +529,8 @@ impl Owner {
     /// Tries to set a thread's debug registers, so that the answer to the request can report if the system refuses.
     fn try_watching(&mut self) {
         let Some(thread) = self
-            .stops
-            .live()
-            .find(|thread| self.stops.stays_stopped(*thread))
+            .live_threads()
+            .find(|thread| self.stays_stopped(*thread))
         else {
             return;
         };
@@ -552,7 +551,7 @@ impl Owner {
     /// A thread is about to run: brings its debug registers up to date.
     pub(super) fn watch_before_run(&mut self, thread: ThreadId) {
         let version = self.watches.table.version();
-        if self.stops.is_vfork_child(thread) || self.control(thread).watched == version {
+        if self.is_vfork_child(thread) || self.control(thread).watched == version {
             return;
         }
         if let Err(error) = self.set_debug_registers(thread) {

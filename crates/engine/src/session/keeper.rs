@@ -136,7 +136,7 @@ impl Keeper {
     pub(super) fn is_held(&self) -> bool {
         match self {
             Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
-            Keeper::Here { .. } => matches!(self.here(|owner| owner.is_held()), Ok(true)),
+            Keeper::Here { .. } => matches!(self.here(|owner| owner.is_stopped()), Ok(true)),
         }
     }
 

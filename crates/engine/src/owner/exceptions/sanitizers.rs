@@ -17,6 +17,7 @@ use dapple_inspect::exceptions::pattern::means_text;
 use dapple_inspect::exceptions::sanitizer::{Report, Writing};
 use dapple_inspect::exceptions::{BreakMode, Exception};
 use dapple_inspect::frame::PhysicalFrame;
+use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
@@ -96,7 +97,7 @@ impl Owner {
         text: Address,
     ) -> Option<(ExceptionKind, Exception)> {
         let mut piece = vec![0; LONGEST_PIECE];
-        let length = self.memory.read_some(text, &mut piece);
+        let length = self.memory().read_some(text, &mut piece);
         piece.truncate(length);
         let end = piece.iter().position(|byte| *byte == 0).unwrap_or(length);
         let piece = String::from_utf8_lossy(&piece[..end]).into_owned();
@@ -158,7 +159,7 @@ impl Owner {
             return;
         };
         let sp = registers.sp();
-        let Ok(back) = self.memory.read_u64(Address(sp)) else {
+        let Ok(back) = self.memory().read_u64(Address(sp)) else {
             return;
         };
         registers.set_pc(Address(back));

@@ -6,7 +6,6 @@
 use crate::Error;
 use crate::ThreadId;
 use crate::owner::Owner;
-use crate::stops::Mode;
 use dapple_inspect::calls::{Arguments, Call, CallOptions, Image, Returned};
 use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::inspect::Inspect;
@@ -72,11 +71,11 @@ impl Owner {
     /// Drops the results that were kept to be shown, before the program goes on.
     pub(in crate::owner) fn drop_kept(&mut self) {
         let kept = std::mem::take(&mut self.stop.kept_temporaries);
-        if self.stops.mode() != Mode::Stopped {
+        if !self.is_stopped() {
             return;
         }
         for (thread, value) in kept.into_iter().rev() {
-            if self.stops.is_live(thread) && !self.leaving.over {
+            if self.is_live(thread) && !self.leaving.over {
                 // A destructor's error belongs to no request.
                 let _ = self.drop_value(thread, &value, &CallOptions::default());
             }

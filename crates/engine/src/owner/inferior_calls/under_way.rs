@@ -4,12 +4,12 @@ use super::{End, InferiorCall};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::owner::Owner;
-use crate::stops::Mode;
 use crate::{Address, ThreadId, signals, unwind};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::exceptions::handlers::{self, Fate};
 use dapple_inspect::frame::Frame;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::alarm::Alarm;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const MOST_FRAMES: usize = 32;
 impl Owner {
     /// Whether threads are left, none of which is exiting with the whole process.
     fn has_held_thread(&self) -> bool {
-        let mut live = self.stops.live().peekable();
+        let mut live = self.live_threads().peekable();
         live.peek().is_some() && live.all(|thread| self.process().is_stopped(thread))
     }
 
@@ -52,7 +52,7 @@ impl Owner {
             };
             if is_over
                 && has_settled
-                && self.stops.mode() == Mode::Stopped
+                && self.is_stopped()
                 && (!self.stops.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
             {
                 break;
@@ -62,7 +62,7 @@ impl Owner {
                 if begun.elapsed() >= options.time_limit {
                     let limit = seconds(options.time_limit);
                     let held = match options.threads {
-                        CallThreads::One if self.stops.live().count() > 1 => {
+                        CallThreads::One if self.live_threads().count() > 1 => {
                             ", while the other threads were held"
                         }
                         _ => "",
@@ -84,12 +84,12 @@ impl Owner {
 
     /// Gives up the call: stops its thread and all others that run. `why` is evaluated once they are stopped.
     fn give_up(&mut self, why: impl FnOnce(&mut Owner) -> String) {
-        self.stops.stop_all(&mut self.actions);
+        self.stop_all();
         if let Some(call) = self.activity.call_mut() {
             call.end = Some(End::Failed(String::new()));
         }
         self.perform();
-        while !self.leaving.over && self.stops.mode() != Mode::Stopped {
+        while !self.leaving.over && !self.is_stopped() {
             if !self.attend() {
                 break;
             }
@@ -137,7 +137,7 @@ impl Owner {
         {
             call.end = Some(end);
         }
-        self.stops.stop_all(&mut self.actions);
+        self.stop_all();
     }
 
     /// The calling thread has run into a site.
@@ -174,7 +174,7 @@ impl Owner {
             return leaves.then(|| format!("has jumped out (longjmp){place}"));
         }
         if self.exceptions.is_panic(at) {
-            let first = unwind::innermost(registers.to_dwarf(), &self.modules, &self.memory);
+            let first = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
             return match handlers::of_panic(first, self.space()) {
                 Fate::Caught { .. } => None,
                 Fate::Uncaught(_) => {
@@ -197,11 +197,11 @@ impl Owner {
     /// Inserts sites at the ways out of called functions other than returning.
     pub(super) fn watch_ways_out(&mut self) {
         let mut ways = self.exceptions_leave_at();
-        for module in self.modules.iter() {
+        for module in self.modules().iter() {
             ways.extend(module.jump_hooks());
         }
         for way in ways {
-            if let Err(error) = self.memory.insert(way, Reason::Call) {
+            if let Err(error) = self.insert_site(way, Reason::Call) {
                 tracing::warn!(%way, %error, "a call can't see exceptions and jumps");
             }
         }
@@ -288,7 +288,7 @@ impl Owner {
     /// stays stopped.
     pub(in crate::owner) fn tell_put_off(&mut self) -> bool {
         let mut stops = std::mem::take(&mut self.stop.reports);
-        stops.retain(|stop| self.stops.is_live(stop.thread));
+        stops.retain(|stop| self.is_live(stop.thread));
         let Some(first) = stops.first() else {
             return false;
         };

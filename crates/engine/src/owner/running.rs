@@ -1,0 +1,257 @@
+//! Runs the threads: what of them runs, their registers, and how they go on.
+//!
+//! The rooms around say what is to happen by the methods here. The reducer ([`crate::stops`]) knows which thread runs and queues actions,
+//! [`Owner::perform`] carries them out by [`Process`].
+
+use super::threads::Control;
+use super::{Owner, trap};
+use crate::stops::{Action, How, Mode};
+use crate::{Event, ThreadId};
+use dapple_arch::registers::user::UserRegisters;
+use dapple_target::process::{Process, Resume};
+use dapple_target::wait_event::WaitEvent;
+
+impl Owner {
+    // Who runs. The reducer `stops` knows.
+
+    pub(super) fn mode(&self) -> Mode {
+        self.stops.mode()
+    }
+
+    /// Whether all threads are stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stops.mode() == Mode::Stopped
+    }
+
+    /// The threads that have not ended.
+    pub(super) fn live_threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.stops.live()
+    }
+
+    pub(super) fn is_live(&self, thread: ThreadId) -> bool {
+        self.stops.is_live(thread)
+    }
+
+    /// The threads that are stopped and can be resumed.
+    pub(super) fn stopped_threads(&self) -> Vec<ThreadId> {
+        self.stops.all_stopped()
+    }
+
+    /// Whether a thread stays stopped, even if others run.
+    pub(super) fn stays_stopped(&self, thread: ThreadId) -> bool {
+        self.stops.stays_stopped(thread)
+    }
+
+    /// Whether some threads run while the others are held.
+    pub(super) fn runs_only_some(&self) -> bool {
+        self.stops.runs_only_some()
+    }
+
+    pub(super) fn is_vfork_child(&self, thread: ThreadId) -> bool {
+        self.stops.is_vfork_child(thread)
+    }
+
+    pub(super) fn waits_for_vfork_child(&self, thread: ThreadId) -> bool {
+        self.stops.waits_for_vfork_child(thread)
+    }
+
+    /// Whether a stop signal holds the process.
+    pub(super) fn is_group_stopped(&self) -> bool {
+        self.stops.is_group_stopped()
+    }
+
+    /// How a thread was resumed the last time.
+    pub(super) fn last_run(&self, thread: ThreadId) -> How {
+        self.stops.last_run(thread)
+    }
+
+    // What is to happen. It does when the queued actions are performed.
+
+    /// Hands an event to the reducer.
+    pub(super) fn handle_stop(&mut self, event: WaitEvent) {
+        self.stops.handle(event, &mut self.actions);
+    }
+
+    /// Stops all threads.
+    pub(super) fn stop_all(&mut self) {
+        self.stops.stop_all(&mut self.actions);
+    }
+
+    /// Resumes a thread, delivering `signal` unless 0.
+    pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
+        self.stops.go(thread, how, signal, &mut self.actions);
+    }
+
+    /// From now on the process runs: all threads, or only one. The threads have yet to be released.
+    pub(super) fn set_running(&mut self, only: Option<ThreadId>) {
+        self.stops.run_only(only);
+        self.stops.set_running();
+    }
+
+    /// The process itself. Reads of its memory show what was inserted.
+    pub(super) fn process(&self) -> &dyn Process {
+        self.memory.process()
+    }
+
+    /// A stopped thread's registers; `None` when it has died.
+    pub(super) fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
+        let control = self.threads.control(thread);
+        if control.registers.is_none() {
+            control.registers = self.memory.process().registers(thread).ok();
+        }
+        control.registers
+    }
+
+    pub(super) fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
+        // Refused only when the thread has died.
+        let _ = self.process().set_registers(thread, &registers);
+        let control = self.control(thread);
+        control.registers = Some(registers);
+        control.unwritten = false;
+    }
+
+    pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
+        self.threads.control(thread)
+    }
+
+    pub(super) fn perform(&mut self) {
+        while let Some(action) = self.actions.pop_front() {
+            if self.leaving.over {
+                self.actions.clear();
+                return;
+            }
+            tracing::trace!(?action, "action");
+            match action {
+                Action::Run(thread, how, signal) => {
+                    self.write_back(thread);
+                    self.watch_before_run(thread);
+                    let to_call = self.pin_for_run(thread, how);
+                    if let Some(control) = self.threads.get_mut(thread) {
+                        control.registers = None;
+                        control.trap = None;
+                        control.exception = None;
+                    }
+                    self.memory.put_back_all();
+                    let how = match how {
+                        How::Continue if to_call => Resume::UntilSystemCall,
+                        How::Continue => Resume::Continue,
+                        How::Step => Resume::Step,
+                    };
+                    // Fails only if the thread has died; the next wait reports that.
+                    let _ = self.process().resume(thread, how, signal);
+                }
+                Action::Listen(thread) => {
+                    let _ = self.process().stay_in_group_stop(thread);
+                }
+                Action::Interrupt(thread) => {
+                    let _ = self.process().interrupt(thread);
+                    self.stop_wait.asked(thread);
+                }
+                Action::Examine(thread, signal) => self.examine(thread, signal),
+                Action::ReleaseCopy(child) => self.release_copy(child),
+                Action::ReleaseVforkChild(child) => {
+                    self.threads.let_go(child);
+                    let _ = self.process().detach(child, 0);
+                }
+                Action::KeepChild(child, memory) => self.keep_child(child, memory),
+                Action::Succeed {
+                    child,
+                    maker,
+                    memory,
+                } => self.will_be_succeeded(child, maker, memory),
+                Action::KeptChildEnded(child) => self.kept_child_ended(child),
+                Action::Started(thread) => {
+                    self.threads.add(thread);
+                    self.tell(Event::ThreadStarted(thread));
+                }
+                Action::Ended(thread) => {
+                    self.thread_ended(thread);
+                    self.tell(Event::ThreadExited(thread));
+                }
+                Action::Executed(thread) => self.executed(thread),
+                Action::AllStopped => self.all_stopped(),
+                Action::ProcessEnded(status) => self.process_ended(status),
+            }
+        }
+    }
+
+    /// Lets all threads run.
+    pub(super) fn resume_all(&mut self) {
+        // A child to follow may have come while all threads were stopped for the user.
+        self.succeed_if_due();
+        self.arm_again();
+        self.refresh_watched();
+        self.settle_steps();
+        self.set_running(None);
+        for thread in self.stopped_threads() {
+            self.release(thread);
+        }
+    }
+
+    /// Lets a stopped thread go on if the process runs. Otherwise the thread goes on together with the others.
+    pub(super) fn release(&mut self, thread: ThreadId) {
+        if !self.stops.runs(thread) && !self.is_vfork_child(thread) {
+            return;
+        }
+        self.activity_runs(thread);
+    }
+
+    /// Runs a thread. If it is at a site whose hit was counted, gets it past that first.
+    pub(super) fn run_on(&mut self, thread: ThreadId, how: How) {
+        let control = self.control(thread);
+        let signal = std::mem::take(&mut control.signal);
+        let passed = control.passed.take();
+        let Some(site) = passed.filter(|site| self.site(*site).is_some()) else {
+            return self.go(thread, how, signal);
+        };
+        let Some(registers) = self.registers(thread) else {
+            return;
+        };
+        if registers.pc() != site {
+            return self.go(thread, how, signal);
+        }
+        if signal != 0 {
+            // The signal's handler, if there is one, runs first. Afterwards the thread comes to the site again.
+            self.control(thread).skip = Some((site, registers.sp()));
+            return self.go(thread, how, signal);
+        }
+        // The thread gets past the site now, so it does not come back from a handler.
+        let sp = registers.sp();
+        self.control(thread)
+            .skip
+            .take_if(|skip| *skip == (site, sp));
+        match self.get_past(thread, site, registers) {
+            trap::Past::Done if how == How::Step => self.stepped(thread),
+            trap::Past::Done | trap::Past::InCopy => {
+                self.go(thread, how, 0);
+            }
+            trap::Past::OnlyAlone => {
+                self.control(thread).passed = Some(site);
+                self.threads.must_run_alone(thread);
+                self.stop_all();
+            }
+        }
+    }
+
+    /// Moves a thread that has stopped in the copy of an instruction (displaced stepping) to the corresponding address in the program.
+    pub(super) fn leave_copy(&mut self, thread: ThreadId) {
+        if self.memory.caves.is_unused() {
+            return;
+        }
+        let Some(mut registers) = self.registers(thread) else {
+            return;
+        };
+        let Some((copy, original)) = self.memory.caves.original(registers.pc()) else {
+            return;
+        };
+        let control = self.control(thread);
+        if original == copy.original {
+            control.passed = Some(original);
+        } else if registers.restarts_system_call() {
+            // The kernel will restart the system call by moving the thread back to the instruction, whose hit was counted.
+            control.skip = Some((copy.original, registers.sp()));
+        }
+        registers.set_pc(original);
+        self.set_registers(thread, registers);
+    }
+}
