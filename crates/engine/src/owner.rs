@@ -307,6 +307,11 @@ impl Owner {
         }
     }
 
+    /// Makes a thread the one that has stopped last.
+    fn set_current(&mut self, thread: ThreadId) {
+        self.stop.current = thread;
+    }
+
     /// Whether the debuggee has ended or was detached.
     pub(crate) fn is_over(&self) -> bool {
         self.leaving.over
@@ -483,11 +488,7 @@ impl Owner {
 
     /// Replaces the known modules by those of another program, in whose memory nothing is inserted yet.
     fn load_new_program(&mut self) {
-        self.breakpoints.frames_gone();
-        for module in std::mem::take(&mut self.modules).iter() {
-            self.breakpoints.module_unloaded(module.id);
-            self.tell(Event::ModuleUnloaded(module.info()));
-        }
+        self.forget_modules();
         let program = self.process().executable();
         self.load_program(&program);
         self.watch_new_program();

@@ -7,10 +7,10 @@
 use super::Owner;
 use super::inferior_calls::InferiorCall;
 use super::stepping::Stepping;
-use crate::ThreadId;
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::stops::How;
+use crate::{Address, ThreadId};
 use dapple_target::wait_event::WaitEvent;
 
 #[derive(Debug, Default)]
@@ -81,6 +81,33 @@ impl Activity {
 }
 
 impl Owner {
+    /// Whether a function of the program is being called.
+    pub(super) fn is_calling(&self) -> bool {
+        self.activity.is_call()
+    }
+
+    /// Whether a thread runs the function of an inferior call.
+    pub(super) fn is_calling_on(&self, thread: ThreadId) -> bool {
+        self.activity.is_call_of(thread)
+    }
+
+    /// Whether a thread is the one that steps.
+    pub(super) fn is_stepping(&self, thread: ThreadId) -> bool {
+        self.activity.is_step_of(thread)
+    }
+
+    /// Whether a thread's step executes one instruction now.
+    pub(super) fn is_single_stepping(&self, thread: ThreadId) -> bool {
+        let step = self.activity.step();
+        step.is_some_and(|step| step.is_single(thread))
+    }
+
+    /// The addresses that the step runs to.
+    pub(super) fn step_sites(&self) -> Vec<Address> {
+        let sites = self.activity.step().map(Stepping::sites);
+        sites.unwrap_or_default()
+    }
+
     /// The kernel has reported an event, which the reducer has not seen yet.
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {

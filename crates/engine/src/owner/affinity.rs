@@ -63,7 +63,7 @@ impl Owner {
             return true;
         };
         let pc = registers.pc();
-        let at = match self.memory.caves.original(pc) {
+        let at = match self.original_of(pc) {
             Some((_, original)) => original,
             None => pc,
         };

@@ -321,7 +321,7 @@ impl Owner {
             ));
         }
         let mut number = number;
-        let stack = self.threads.stack(thread).ok_or_else(lost)?;
+        let stack = self.unwound_stack(thread).ok_or_else(lost)?;
         for frame in stack.physical().get(..level).ok_or_else(lost)?.iter().rev() {
             match saved_at(frame, number, self.modules(), self.memory()) {
                 SavedAt::Register(other) => number = other,

@@ -8,6 +8,7 @@ use crate::forks::Arrival;
 use crate::stops::Stops;
 use crate::{Error, Event, ThreadId};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::attach::{self, AtDebuggersEnd};
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
@@ -74,9 +75,9 @@ impl Owner {
             debug_info: options.debug_info.clone(),
         };
         let mut owner = Owner::of(parts, events, queue);
-        owner.stop.current = threads.first().copied().unwrap_or(process);
+        owner.set_current(threads.first().copied().unwrap_or(process));
         for &thread in &threads {
-            owner.threads.add(thread);
+            owner.add_thread(thread);
             owner.tell(Event::ThreadStarted(thread));
             // Fails only if the thread has died; the next wait reports that.
             let _ = owner.process().interrupt(thread);
@@ -99,7 +100,7 @@ impl Owner {
             stopped,
         };
         // An exec that was under way has loaded the program already.
-        if owner.modules.iter().next().is_none() {
+        if owner.modules().iter().next().is_none() {
             owner.load_program(&info.program);
         }
         owner.modules_changed();
@@ -108,7 +109,7 @@ impl Owner {
 
     /// The reason of a stop that no thread has caused: the first stop after attaching, or a pause that the user asked for.
     pub(super) fn pause_reason(&self) -> StopReason {
-        match (self.debuggee.start, self.stop.number) {
+        match (self.debuggee.start, self.stop_number()) {
             (Start::Attached, FIRST_STOP) => StopReason::Entry,
             _ => StopReason::Pause,
         }
@@ -145,7 +146,7 @@ impl Owner {
                 }
                 Waited::NoThreads => self.leaving.over = true,
             }
-            if self.leaving.over {
+            if self.is_over() {
                 return Err(ENDED.into());
             }
         }

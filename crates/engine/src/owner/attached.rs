@@ -89,7 +89,7 @@ impl Owner {
     /// While all threads are stopped for the user: takes everything of the debugger's out of the process, so that the kernel may let all
     /// threads run at any time.
     pub(super) fn clean_for_stop(&mut self) {
-        self.memory.lift_all();
+        self.lift_sites();
         for thread in self.stopped_threads() {
             self.write_back(thread);
             self.unwatch(thread);
@@ -104,7 +104,7 @@ impl Owner {
             && !self.waits_for_vfork_child(thread)
             && !self.stops.is_in_group_stop(thread);
         // A pending signal can only be delivered from the present stop.
-        let undelivered = self.threads.get(thread).is_some_and(|c| c.signal != 0);
+        let undelivered = self.signal_of(thread) != 0;
         if !stops || undelivered || self.process().interrupt(thread).is_err() {
             return;
         }

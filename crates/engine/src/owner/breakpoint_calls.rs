@@ -79,7 +79,7 @@ impl Owner {
             let mut answers = Answers::default();
             while !asks.is_empty() {
                 let is_there = self.registers(thread).is_some_and(|it| it.pc() == at);
-                if self.leaving.over || !is_there {
+                if self.is_over() || !is_there {
                     return;
                 }
                 match asks.remove(0) {
@@ -90,7 +90,7 @@ impl Owner {
                 // A condition that holds may have added a message to write.
                 asks.append(&mut self.control(thread).asks);
             }
-            self.threads.set_stack_left(thread, None);
+            self.set_stack_left(thread, None);
             self.breakpoints.spend(&answers.stopping);
             self.report_asked(thread, at, answers);
         }
@@ -258,8 +258,8 @@ impl Owner {
         // The call replaces the step as the activity, and changes which threads may run. Both are restored afterwards.
         let step = self.activity.take_step();
         let runners = self.stops.runners();
-        let before = self.threads.set_calls_not_begun(thread, not_entered);
-        self.threads.forget_stack(thread);
+        let before = self.set_calls_not_entered(thread, not_entered);
+        self.forget_stack(thread);
         let options = CallOptions::default();
         let frame = FrameId {
             stop: self.stop.number,
@@ -272,8 +272,8 @@ impl Owner {
             take(&parsed, frame, &reader)
         });
         let dropped = self.drop_temporaries(thread, calls, None, &options);
-        self.threads.set_calls_not_begun(thread, before);
-        self.threads.forget_stack(thread);
+        self.set_calls_not_entered(thread, before);
+        self.forget_stack(thread);
         self.stops.set_runners(runners);
         if let Some(step) = step {
             self.activity = Activity::Step(step);

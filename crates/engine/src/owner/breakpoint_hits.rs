@@ -53,10 +53,7 @@ impl Owner {
 
     /// Writes a thread's registers to the kernel if they were changed in the table only.
     pub(super) fn write_back(&mut self, thread: ThreadId) {
-        if let Some(control) = self.threads.get(thread)
-            && control.unwritten
-            && let Some(registers) = control.registers
-        {
+        if let Some(registers) = self.unwritten_registers(thread) {
             self.set_registers(thread, registers);
         }
     }
@@ -146,12 +143,12 @@ impl Owner {
                 stopping.push(id);
                 why.get_or_insert(reason);
             }
-            Act::Call if self.activity.is_call() => {
+            Act::Call if self.is_calling() => {
                 stopping.push(id);
                 why.get_or_insert(format!("its condition can't be evaluated: {WITHIN_CALL}"));
             }
             Act::Call => self.control(thread).asks.push(Ask::Condition(id)),
-            Act::LogCalling if self.activity.is_call() => self.tell(Event::Logged(Logged {
+            Act::LogCalling if self.is_calling() => self.tell(Event::Logged(Logged {
                 breakpoint: id,
                 thread,
                 position: place.and_then(|place| place.position),

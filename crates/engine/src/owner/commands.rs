@@ -60,7 +60,7 @@ impl Owner {
             return Ok(());
         }
         self.let_children_go();
-        self.stops.follow(FollowForks::Parent);
+        self.follow(FollowForks::Parent);
         match how {
             // The exit event ends the loop.
             Leave::Kill => self.kill_with(libc::SIGKILL),
@@ -100,7 +100,7 @@ impl Owner {
         self.let_cleaned_threads_go(&vfork_children);
         self.let_children_go();
         self.leaving.over = true;
-        self.memory.needs_no_guardian();
+        self.release_guardian();
         self.link.waker.abandon();
         self.link.output.let_go();
     }
@@ -118,7 +118,7 @@ impl Owner {
             self.leave_copy(thread);
         }
         let vfork_children = self.stop_vfork_children();
-        self.memory.clean_own();
+        self.remove_all_sites();
         vfork_children
     }
 

@@ -11,13 +11,13 @@ impl Owner {
         self.require_stopped()?;
         let mut ids: Vec<ThreadId> = self.live_threads().collect();
         // Readers take the first thread as the current one.
-        ids.sort_by_key(|id| *id != self.stop.current);
+        ids.sort_by_key(|id| *id != self.current());
         let mut threads = Vec::new();
         for id in ids {
             let Some(registers) = self.registers(id) else {
                 continue;
             };
-            let signal = self.threads.get(id).map_or(0, |control| control.signal);
+            let signal = self.signal_of(id);
             let info = || self.process().signal_info(id).ok();
             threads.push(WrittenThread {
                 id,
@@ -41,7 +41,7 @@ impl Owner {
             auxiliary: self.process().auxiliary_bytes().unwrap_or_default(),
             mappings: self.mappings(),
             own: self.process().own_mappings().map_err(refused)?,
-            memory: &self.memory,
+            memory: self.memory(),
         };
         written.write(path).map_err(refused)
     }

@@ -267,9 +267,7 @@ impl Owner {
             Err(error) => return self.warn_of_module(&wanted.path, &error),
         };
         let loaded = Arc::new(LoadedModule::new(old.id, module, old.bias, old.link_map));
-        self.modules.replace(Arc::clone(&loaded));
-        self.breakpoints.module_unloaded(old.id);
-        self.breakpoints.module_loaded(&loaded);
+        self.replace_module(&loaded);
         self.arm();
         self.tell(Event::ModuleChanged(loaded.info()));
     }

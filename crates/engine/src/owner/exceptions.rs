@@ -190,17 +190,25 @@ impl Owner {
 
     /// The addresses that uncaught exceptions and panics pass: hooks for an inferior call that is left by one.
     pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
-        let modules: Vec<Arc<LoadedModule>> = self.modules().iter().cloned().collect();
-        let mut places = Vec::new();
-        for module in &modules {
-            let hooks = self.exceptions.known.entry(module.id);
-            let hooks = hooks.or_insert_with(|| hooks_of(module, &self.memory));
-            let leaving = hooks
-                .iter()
-                .filter(|(hook, _)| matches!(hook, Hook::GivesUp | Hook::Panic));
-            places.extend(leaving.map(|(_, at)| *at));
+        self.find_hooks();
+        let hooks = self.exceptions.known.values().flatten();
+        hooks
+            .filter(|(hook, _)| matches!(hook, Hook::GivesUp | Hook::Panic))
+            .map(|(_, at)| *at)
+            .collect()
+    }
+
+    /// Finds the hooks of modules that were loaded, and forgets those of modules that are gone.
+    fn find_hooks(&mut self) {
+        let mut known = std::mem::take(&mut self.exceptions.known);
+        let there: FxHashSet<u64> = self.modules().iter().map(|module| module.id).collect();
+        known.retain(|id, _| there.contains(id));
+        for module in self.modules().iter() {
+            known
+                .entry(module.id)
+                .or_insert_with(|| hooks_of(module, self.memory()));
         }
-        places
+        self.exceptions.known = known;
     }
 
     /// The message of a panic that a thread begins.
@@ -208,7 +216,7 @@ impl Owner {
         let registers = registers.to_dwarf();
         let argument = |number: u16| registers.get(number).map(Address);
         let message = match (argument(FIRST_ARGUMENT), argument(SECOND_ARGUMENT)) {
-            (Some(data), Some(table)) => rust::message(&self.memory, data, table),
+            (Some(data), Some(table)) => rust::message(self.memory(), data, table),
             _ => None,
         };
         message.unwrap_or_else(|| "Box<dyn Any>".to_owned())
@@ -216,23 +224,13 @@ impl Owner {
 
     /// Inserts the sites that the filters need, and takes out the others.
     pub(super) fn arm_exceptions(&mut self) {
-        let modules: Vec<Arc<LoadedModule>> = self.modules().iter().cloned().collect();
+        self.find_hooks();
         let exceptions = &mut self.exceptions;
-        let there: FxHashSet<u64> = modules.iter().map(|module| module.id).collect();
-        exceptions.known.retain(|id, _| there.contains(id));
-        let mut wanted = FxHashMap::default();
-        for module in &modules {
-            let hooks = exceptions.known.entry(module.id);
-            let hooks = hooks
-                .or_insert_with(|| hooks_of(module, &self.memory))
-                .clone();
-            wanted.extend(
-                hooks
-                    .into_iter()
-                    .filter(|(hook, _)| exceptions.wants(*hook))
-                    .map(|(hook, at)| (at, hook)),
-            );
-        }
+        let hooks = exceptions.known.values().flatten();
+        let mut wanted: FxHashMap<Address, Hook> = hooks
+            .filter(|(hook, _)| exceptions.wants(*hook))
+            .map(|(hook, at)| (*at, *hook))
+            .collect();
         let former = std::mem::take(&mut exceptions.armed);
         for at in former.keys().filter(|at| !wanted.contains_key(at)) {
             self.remove_site(*at, Reason::Exception);
@@ -278,7 +276,7 @@ impl Owner {
             }
             Hook::GivesUp => self.gives_up(thread)?,
             Hook::PanicBegins => {
-                let place = rust::location(&self.memory, argument(FIRST_ARGUMENT)?);
+                let place = rust::location(self.memory(), argument(FIRST_ARGUMENT)?);
                 self.control(thread).panic_place = place;
                 return None;
             }
@@ -308,7 +306,7 @@ impl Owner {
 
     pub(super) fn space(&self) -> Space<'_> {
         Space {
-            memory: &self.memory,
+            memory: self.memory(),
             modules: self.modules(),
         }
     }
@@ -329,7 +327,7 @@ impl Owner {
         object: Object,
         kind: ExceptionKind,
     ) -> Option<(ExceptionKind, Exception)> {
-        if kind == ExceptionKind::Rethrow && self.threads.was_reported(thread, Some(object)) {
+        if kind == ExceptionKind::Rethrow && self.was_reported(thread, Some(object)) {
             // libstdc++'s terminate handler rethrows the exception in order to describe it.
             return None;
         }
@@ -365,9 +363,9 @@ impl Owner {
             false => BreakMode::UserUnhandled,
         };
         let end = end + &note;
-        self.threads.throws(thread);
+        self.throws(thread);
         if kind == ExceptionKind::Uncaught {
-            self.threads.set_reported(thread, Some(object));
+            self.set_reported(thread, Some(object));
         }
         Some((
             kind,
@@ -442,7 +440,7 @@ impl Owner {
         table: Address,
     ) -> Option<(ExceptionKind, Exception)> {
         let place = self.control(thread).panic_place.take();
-        let message = rust::message(&self.memory, data, table);
+        let message = rust::message(self.memory(), data, table);
         let filters = self.exceptions.filters.clone();
         let texts = [place.as_deref(), message.as_deref()];
         let means = |patterns: &Patterns| {

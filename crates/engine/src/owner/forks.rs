@@ -261,7 +261,7 @@ impl Owner {
             None => {}
         }
         if memory == Memory::Copy {
-            self.breakpoints.thread_became(maker, child);
+            self.breakpoints_follow(maker, child);
         }
         for thread in former {
             self.thread_ended(thread);
@@ -283,7 +283,7 @@ impl Owner {
 
     /// All threads are stopped, in a child that has taken the debuggee's place: resumes it, unless a stop is being waited for.
     pub(super) fn go_on(&mut self) {
-        if self.leaving.over {
+        if self.is_over() {
             return;
         }
         if self.is_stopped() && self.stop.pause.is_none() {

@@ -127,7 +127,7 @@ impl Owner {
         reason: StopReason,
     ) {
         self.place(thread, registers);
-        self.stop.current = thread;
+        self.set_current(thread);
         self.tell_stops(vec![Stop {
             thread,
             address: registers.pc(),
@@ -145,7 +145,7 @@ impl Owner {
         if [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&control.signal) {
             control.signal = 0;
         }
-        self.threads.moved(thread);
+        self.moved(thread);
     }
 }
 

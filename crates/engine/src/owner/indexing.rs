@@ -6,7 +6,6 @@ use super::background::Back;
 use crate::event::Event;
 use crate::indexing::{self, Beside};
 use dapple_inspect::inspect::Inspect;
-use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::Module;
 use dapple_symbols::indexing::IndexState;
 use std::sync::Arc;
@@ -42,11 +41,5 @@ impl Owner {
             return;
         };
         self.complete_functions(&loaded);
-    }
-
-    fn complete_functions(&mut self, loaded: &LoadedModule) {
-        if self.breakpoints.complete(loaded) {
-            self.arm();
-        }
     }
 }

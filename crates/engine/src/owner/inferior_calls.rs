@@ -100,14 +100,14 @@ impl Owner {
         let back = self.return_address().map_err(|why| refuse(&why))?;
         let saved = self.save(thread).ok_or(Error::NoSuchThread(thread))?;
         let from = saved.registers.sp();
-        let left = self.threads.stack_left(thread).filter(|at| *at < from);
+        let left = self.stack_left(thread).filter(|at| *at < from);
         let top = left.unwrap_or(from);
         let laid = call
             .arguments
             .place(top, back)
             .map_err(|why| refuse(&why))?;
         for (address, bytes) in &laid.writes {
-            if self.memory.write(*address, bytes).is_err() {
+            if self.write_bytes(*address, bytes).is_err() {
                 return Err(refuse("the thread has no room left on its stack"));
             }
         }
@@ -119,7 +119,7 @@ impl Owner {
                 ));
             }
             let lowest = has_room.then_some(laid.lasting_start);
-            self.threads.set_stack_left(thread, lowest);
+            self.set_stack_left(thread, lowest);
         }
         let end = self.run_call(thread, call.code, &laid, back, &saved, options);
         let end = match end {
@@ -130,7 +130,7 @@ impl Owner {
                 return Err(error);
             }
         };
-        if self.leaving.over {
+        if self.is_over() {
             return Err(Error::Expression(format!(
                 "`{name}` was called, and the program has ended in it"
             )));
@@ -403,7 +403,7 @@ impl Owner {
                 let contents = contents.unwrap_or_else(|| Ok(Contents::Bytes([].into())));
                 let contents = contents.map(|contents| match (contents, kept) {
                     // A value that is dropped later needs an address.
-                    (Contents::Bytes(bytes), Some(at)) => match self.memory.write(at, &bytes) {
+                    (Contents::Bytes(bytes), Some(at)) => match self.write_bytes(at, &bytes) {
                         Ok(()) => Contents::Memory(at),
                         Err(_) => Contents::Bytes(bytes),
                     },

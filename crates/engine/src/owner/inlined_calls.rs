@@ -42,9 +42,4 @@ impl Owner {
         };
         stops.iter().filter_map(line).collect()
     }
-
-    /// How many inlined calls a stopped thread is shown before.
-    pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
-        self.threads.calls_not_entered(thread)
-    }
 }

@@ -12,8 +12,9 @@ use crate::breakpoints::site::Reason;
 use crate::breakpoints::wanted::{
     BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
 };
-use crate::{Address, Event};
+use crate::{Address, Event, ThreadId};
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::modules::LoadedModule;
 use std::path::Path;
 
 /// The farthest start, in bytes, from which instructions are decoded to reach an address.
@@ -57,6 +58,23 @@ impl Owner {
     ) -> Vec<BreakpointState> {
         let ids = self.breakpoints.set_addresses(wanted);
         self.arm_and_answer(&ids)
+    }
+
+    /// An id for a breakpoint that the model doesn't know: one on data.
+    pub(super) fn new_breakpoint_id(&mut self) -> i64 {
+        self.breakpoints.new_id()
+    }
+
+    /// A module's index is ready: completes the breakpoints on functions that waited for it.
+    pub(super) fn complete_functions(&mut self, loaded: &LoadedModule) {
+        if self.breakpoints.complete(loaded) {
+            self.arm();
+        }
+    }
+
+    /// The debugger follows `child`: breakpoints that were limited to its maker are limited to it.
+    pub(super) fn breakpoints_follow(&mut self, maker: ThreadId, child: ThreadId) {
+        self.breakpoints.thread_became(maker, child);
     }
 
     /// Inserts missing breakpoint bytes, takes out those that no breakpoint needs any more, and reports the breakpoints that have

@@ -76,7 +76,7 @@ impl Loader {
     }
 
     /// Reads the new entries. `None`: there is no list, or one is being changed, and another notification will follow.
-    pub fn look(&mut self, memory: &impl Memory) -> Option<Lists> {
+    pub fn look(&mut self, memory: &dyn Memory) -> Option<Lists> {
         let lists = lists(self.list?, memory)?;
         let states: Vec<State> = lists
             .iter()
@@ -104,7 +104,7 @@ impl Loader {
     }
 
     /// The entries behind the known ends of the lists. `None`: a list isn't the known one any more.
-    fn read_new(&mut self, lists: &[Address], memory: &impl Memory) -> Option<Vec<LinkMap>> {
+    fn read_new(&mut self, lists: &[Address], memory: &dyn Memory) -> Option<Vec<LinkMap>> {
         let mut new = Vec::new();
         for (list, known) in lists.iter().zip(&mut self.known) {
             let (last, next) = read(known.last.at, memory)?;
@@ -122,7 +122,7 @@ impl Loader {
         Some(new)
     }
 
-    fn read_all(&mut self, lists: &[Address], memory: &impl Memory) -> Option<Vec<LinkMap>> {
+    fn read_all(&mut self, lists: &[Address], memory: &dyn Memory) -> Option<Vec<LinkMap>> {
         let mut all = Vec::new();
         self.known.clear();
         for list in lists {
@@ -139,7 +139,7 @@ impl Loader {
 }
 
 /// The address of each namespace's list (dlmopen(3)).
-fn lists(first: Address, memory: &impl Memory) -> Option<Vec<Address>> {
+fn lists(first: Address, memory: &dyn Memory) -> Option<Vec<Address>> {
     /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
     const EXTENDED: u32 = 2;
     let mut lists = vec![first];
@@ -159,7 +159,7 @@ fn lists(first: Address, memory: &impl Memory) -> Option<Vec<Address>> {
     Some(lists)
 }
 
-fn state(list: Address, memory: &impl Memory) -> Option<State> {
+fn state(list: Address, memory: &dyn Memory) -> Option<State> {
     let mut state = [0; 4];
     memory.read(list.offset(24), &mut state).ok()?;
     Some(match u32::from_le_bytes(state) {
@@ -169,12 +169,12 @@ fn state(list: Address, memory: &impl Memory) -> Option<State> {
     })
 }
 
-fn first(list: Address, memory: &impl Memory) -> Option<Address> {
+fn first(list: Address, memory: &dyn Memory) -> Option<Address> {
     memory.read_u64(list.offset(8)).ok().map(Address)
 }
 
 /// Appends the entries from `at` on.
-fn follow(mut at: Address, memory: &impl Memory, maps: &mut Vec<LinkMap>) -> Option<()> {
+fn follow(mut at: Address, memory: &dyn Memory, maps: &mut Vec<LinkMap>) -> Option<()> {
     while at.0 != 0 && maps.len() < MOST_MODULES {
         let (map, next) = read(at, memory)?;
         maps.push(map);
@@ -184,7 +184,7 @@ fn follow(mut at: Address, memory: &impl Memory, maps: &mut Vec<LinkMap>) -> Opt
 }
 
 /// An entry, and the address of the next one.
-fn read(at: Address, memory: &impl Memory) -> Option<(LinkMap, Address)> {
+fn read(at: Address, memory: &dyn Memory) -> Option<(LinkMap, Address)> {
     let mut entry = [0; 32];
     memory.read(at, &mut entry).ok()?;
     let word = |index: usize| {
@@ -201,7 +201,7 @@ fn read(at: Address, memory: &impl Memory) -> Option<(LinkMap, Address)> {
 }
 
 /// The text up to its zero byte. Empty if there is none within `LONGEST_PATH`.
-fn c_string(at: Address, memory: &impl Memory) -> Vec<u8> {
+fn c_string(at: Address, memory: &dyn Memory) -> Vec<u8> {
     let mut text = Vec::new();
     let mut piece = [0; PIECE_OF_PATH];
     while text.len() < LONGEST_PATH {

@@ -95,7 +95,7 @@ impl Owner {
         ));
         for segment in loaded.module.segments().iter().filter(|s| s.executable) {
             let end = FileAddress(segment.address.0.saturating_add(segment.size));
-            self.memory.add_cave(loaded.to_process(end));
+            self.add_cave(loaded.to_process(end));
         }
         self.loading.indexing.module_loaded(&loaded.module);
         if link_map.is_some() {
@@ -107,9 +107,16 @@ impl Owner {
         self.tell(Event::ModuleLoaded(loaded.info()));
     }
 
+    fn look_for_modules(&mut self) -> Option<Lists> {
+        let mut loader = std::mem::take(&mut self.loading.loader);
+        let found = loader.look(self.memory());
+        self.loading.loader = loader;
+        found
+    }
+
     /// Finds the modules that were loaded and unloaded, in the dynamic linker's lists.
     pub(super) fn modules_changed(&mut self) {
-        match self.loading.loader.look(&self.memory) {
+        match self.look_for_modules() {
             Some(Lists::Longer(new)) if new.is_empty() => return,
             Some(Lists::Longer(new)) => self.add_new(new),
             Some(Lists::Whole(maps)) => {
@@ -121,7 +128,7 @@ impl Owner {
         self.arm();
         self.tell_runtimes();
         self.find_watched_statics();
-        self.threads.forget_stacks();
+        self.forget_stacks();
     }
 
     /// Removes modules that are in no list any more. Modules that exec has mapped get their entry, which the dynamic linker makes late.
@@ -174,9 +181,25 @@ impl Owner {
         }
     }
 
+    /// Replaces a module by one of the same id that knows more.
+    pub(super) fn replace_module(&mut self, loaded: &Arc<LoadedModule>) {
+        self.modules.replace(Arc::clone(loaded));
+        self.breakpoints.module_unloaded(loaded.id);
+        self.breakpoints.module_loaded(loaded);
+    }
+
+    /// Forgets all modules: the process runs another program.
+    pub(super) fn forget_modules(&mut self) {
+        self.breakpoints.frames_gone();
+        for module in std::mem::take(&mut self.modules).iter() {
+            self.breakpoints.module_unloaded(module.id);
+            self.tell(Event::ModuleUnloaded(module.info()));
+        }
+    }
+
     fn remove_module(&mut self, module: &LoadedModule) {
         let (low, high) = module.bounds();
-        self.memory.forget(|address| (low..high).contains(&address));
+        self.forget_sites_in(low..high);
         self.forget_resolvers_in(|address| (low..high).contains(&address));
         self.breakpoints.module_unloaded(module.id);
         self.modules.retain(|m| m.id != module.id);

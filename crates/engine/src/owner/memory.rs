@@ -102,7 +102,7 @@ impl Owner {
             let at = Address(address.0.wrapping_add(done as u64));
             let room = (PAGE - at.0 % PAGE) as usize;
             let end = bytes.len().min(done + room);
-            if let Err(error) = self.memory.write(at, &bytes[done..end]) {
+            if let Err(error) = self.write_bytes(at, &bytes[done..end]) {
                 let error = Error::System {
                     operation: format!("memory at {at} can't be written"),
                     reason: error.to_string(),

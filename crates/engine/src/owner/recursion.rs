@@ -10,6 +10,7 @@ use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
+use dapple_inspect::inspect::Inspect;
 
 /// The number of stops in inner activations before a debug register is used.
 const FEW: u32 = 16;
@@ -30,7 +31,7 @@ impl Owner {
             return;
         }
         stepping.inside = 0;
-        let place = stepping.step.return_place(address, height, &self.memory);
+        let place = stepping.step.return_place(address, height, self.memory());
         let Some(place) = place.filter(|place| place.0.is_multiple_of(WORD)) else {
             return;
         };
@@ -70,7 +71,7 @@ impl Owner {
             return;
         };
         let is_read = self.watches.table.mask(&[slot]) & hits != 0;
-        if is_read && self.activity.is_step_of(thread) {
+        if is_read && self.is_stepping(thread) {
             self.control(thread).passed = None;
             self.wait_at_sites();
         }
@@ -93,8 +94,7 @@ impl Owner {
     /// Puts the step's sites back, where it stops in any activation.
     pub(super) fn wait_at_sites(&mut self) {
         self.watch_no_return();
-        let sites = self.activity.step().map(Stepping::sites);
-        for address in sites.unwrap_or_default() {
+        for address in self.step_sites() {
             if let Err(error) = self.insert_site(address, Reason::Step) {
                 tracing::warn!(%address, %error, "a step can't stop where it should");
             }

@@ -29,8 +29,7 @@ impl Owner {
             x87: self.process().x87_top(thread).ok(),
         };
         let returned = results::returned(&module, &function, &registers);
-        self.threads
-            .set_returned(returned.map(|value| (thread, value)));
+        self.set_returned(returned.map(|value| (thread, value)));
     }
 
     /// Keeps the return value only if the step has ended with a stop of its own.
@@ -40,6 +39,6 @@ impl Owner {
                 .iter()
                 .any(|stop| stop.thread == thread && stop.reason == StopReason::Step)
         };
-        self.threads.keep_returned(ended);
+        self.keep_returned_of(ended);
     }
 }

@@ -3,11 +3,11 @@
 //! The rooms around say what is to happen by the methods here. The reducer ([`crate::stops`]) knows which thread runs and queues actions,
 //! [`Owner::perform`] carries them out by [`Process`].
 
-use super::threads::Control;
 use super::{Owner, trap};
 use crate::stops::{Action, How, Mode};
 use crate::{Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::follow_forks::FollowForks;
 use dapple_target::process::{Process, Resume};
 use dapple_target::wait_event::WaitEvent;
 
@@ -65,6 +65,21 @@ impl Owner {
         self.stops.last_run(thread)
     }
 
+    /// Whether a forked child is expected whose first stop has not come yet.
+    pub(super) fn awaits_children(&self) -> bool {
+        self.stops.awaits_children()
+    }
+
+    /// Whether all threads that may run have ended.
+    pub(super) fn none_may_run(&self) -> bool {
+        self.stops.none_may_run()
+    }
+
+    /// The vfork children that run in this memory.
+    pub(super) fn running_vfork_children(&self) -> Vec<ThreadId> {
+        self.stops.running_vfork_children()
+    }
+
     // What is to happen. It does when the queued actions are performed.
 
     /// Hands an event to the reducer.
@@ -80,6 +95,16 @@ impl Owner {
     /// Resumes a thread, delivering `signal` unless 0.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
         self.stops.go(thread, how, signal, &mut self.actions);
+    }
+
+    /// What becomes of children from now on.
+    pub(super) fn follow(&mut self, follow: FollowForks) {
+        self.stops.follow(follow);
+    }
+
+    /// The process runs as before a stop of the debugger's own. The threads have yet to be released.
+    pub(super) fn run_again(&mut self) {
+        self.stops.set_running();
     }
 
     /// From now on the process runs: all threads, or only one. The threads have yet to be released.
@@ -110,13 +135,9 @@ impl Owner {
         control.unwritten = false;
     }
 
-    pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
-        self.threads.control(thread)
-    }
-
     pub(super) fn perform(&mut self) {
         while let Some(action) = self.actions.pop_front() {
-            if self.leaving.over {
+            if self.is_over() {
                 self.actions.clear();
                 return;
             }

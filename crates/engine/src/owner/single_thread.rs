@@ -25,7 +25,7 @@ impl Owner {
         }
         self.settle_steps();
         self.set_running(Some(thread));
-        self.threads.forget_stack(thread);
+        self.forget_stack(thread);
         for thread in self.stopped_threads() {
             self.release(thread);
         }

@@ -3,7 +3,6 @@
 
 use super::Owner;
 use super::activity::Activity;
-use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::step::SkipList;
@@ -12,7 +11,6 @@ use crate::step::options::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::{Address, Error, ThreadId};
-use dapple_arch::emulate::emulate;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
@@ -121,7 +119,7 @@ impl Owner {
             && let Some(before) = step::enters_inlined(&context, before, options.target)
         {
             // The inlined code begins where the thread is: no instruction has to run.
-            self.threads.show([(thread, before)], []);
+            self.show([(thread, before)], []);
             self.tell_stops(vec![Stop {
                 thread,
                 address: registers.pc(),
@@ -177,7 +175,7 @@ impl Owner {
         Context {
             registers: registers.to_dwarf(),
             modules: self.modules(),
-            memory: &self.memory,
+            memory: self.memory(),
             places: &self.places,
         }
     }
@@ -197,7 +195,7 @@ impl Owner {
 
     /// The program goes on. If not for a step, takes out the sites that are kept from one step to the next.
     pub(super) fn settle_steps(&mut self) {
-        self.threads.set_returned(None);
+        self.set_returned(None);
         if self.activity.step().is_none() {
             self.remove_sites(Reason::Hook);
         }
@@ -220,6 +218,7 @@ impl Owner {
                 return self.report(thread, reason);
             }
         }
+        let catches = signal != 0 && self.process().catches(signal);
         let Some(stepping) = self.activity.step_mut() else {
             return;
         };
@@ -229,7 +228,7 @@ impl Owner {
         match stepping.doing {
             Action::SingleStep => {
                 stepping.from = pc;
-                if signal != 0 && self.memory.process().catches(signal) {
+                if catches {
                     stepping.interrupted = Some((pc, Address(registers.sp())));
                 }
                 if signal == 0 && stepping.step.may_emulate() && stepping.emulated < MOST_EMULATED {
@@ -274,7 +273,7 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        self.threads.set_returned(None);
+        self.set_returned(None);
         let (step, doing) = Step::begin(kind, &self.context(registers), 0, options);
         if let Some(stepping) = self.activity.step_mut() {
             stepping.step = step;
@@ -388,8 +387,7 @@ impl Owner {
         if length == 0 {
             length = self.memory().read_some(pc, &mut buffer);
         }
-        let after = decode(pc, &buffer[..length])
-            .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
+        let after = self.emulated_at(pc, &buffer[..length], &registers);
         if let Some(after) = after {
             self.set_registers(thread, after);
             self.emulated(thread, registers, after);

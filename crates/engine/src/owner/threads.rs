@@ -4,6 +4,7 @@
 //! [`Threads::let_go`]. Not here: whether a thread runs ([`crate::stops`], a reducer without I/O, has its own table), and activities
 //! that name their thread (the step, the inferior call, calls of IFUNC resolvers, watched frames).
 
+use super::Owner;
 use super::breakpoint_calls::Ask;
 use super::trap::Trap;
 use crate::{Address, ThreadId};
@@ -182,7 +183,7 @@ impl Threads {
     }
 
     /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
-    pub(super) fn set_calls_not_begun(&mut self, thread: ThreadId, count: usize) -> usize {
+    pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
         let shown = self.shown.entry(thread).or_default();
         std::mem::replace(&mut shown.calls_not_entered, count)
     }
@@ -263,5 +264,110 @@ impl Threads {
 
     pub(super) fn take_ending(&mut self) -> Vec<ThreadId> {
         std::mem::take(&mut self.ending)
+    }
+}
+
+impl Owner {
+    /// Adds a thread.
+    pub(super) fn add_thread(&mut self, thread: ThreadId) {
+        self.threads.add(thread);
+    }
+
+    /// How a thread runs; an unknown thread is added.
+    pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
+        self.threads.control(thread)
+    }
+
+    /// The signal to deliver when a thread goes on; 0: none.
+    pub(super) fn signal_of(&self, thread: ThreadId) -> i32 {
+        let control = self.threads.get(thread);
+        control.map_or(0, |control| control.signal)
+    }
+
+    /// A thread's registers, if they have changes that were not written to the kernel yet.
+    pub(super) fn unwritten_registers(&self, thread: ThreadId) -> Option<UserRegisters> {
+        let control = self.threads.get(thread)?;
+        control.registers.filter(|_| control.unwritten)
+    }
+
+    /// Takes the threads that can get past their site only while no other thread runs.
+    pub(super) fn take_alone(&mut self) -> Vec<ThreadId> {
+        self.threads.take_alone()
+    }
+
+    /// A thread's stack as it was unwound at the present stop.
+    pub(super) fn unwound_stack(&self, thread: ThreadId) -> Option<&StackCache> {
+        self.threads.stack(thread)
+    }
+
+    /// A thread runs, or is shown otherwise: its stack is to be unwound again.
+    pub(super) fn forget_stack(&mut self, thread: ThreadId) {
+        self.threads.forget_stack(thread);
+    }
+
+    /// All stacks are to be unwound again.
+    pub(super) fn forget_stacks(&mut self) {
+        self.threads.forget_stacks();
+    }
+
+    // What the present stop shows of a thread.
+
+    /// How many inlined calls a stopped thread is shown before.
+    pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
+        self.threads.calls_not_entered(thread)
+    }
+
+    /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
+    pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
+        self.threads.set_calls_not_entered(thread, count)
+    }
+
+    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not entered, and the breakpoints' lines.
+    pub(super) fn show(
+        &mut self,
+        calls_not_entered: impl IntoIterator<Item = (ThreadId, usize)>,
+        lines: impl IntoIterator<Item = (ThreadId, SourcePosition)>,
+    ) {
+        self.threads.show(calls_not_entered, lines);
+    }
+
+    /// A stopped thread was moved: it is at no breakpoint's line, and inside all inlined calls.
+    pub(super) fn moved(&mut self, thread: ThreadId) {
+        self.threads.moved(thread);
+    }
+
+    /// The lowest address on a thread's stack that the results of inferior calls occupy.
+    pub(super) fn stack_left(&self, thread: ThreadId) -> Option<u64> {
+        self.threads.stack_left(thread)
+    }
+
+    pub(super) fn set_stack_left(&mut self, thread: ThreadId, lowest: Option<u64>) {
+        self.threads.set_stack_left(thread, lowest);
+    }
+
+    /// Sets the result of the function that a thread was stepped out of.
+    pub(super) fn set_returned(&mut self, returned: Option<(ThreadId, NamedValue)>) {
+        self.threads.set_returned(returned);
+    }
+
+    /// Keeps a function's result only if `keep` holds for the thread.
+    pub(super) fn keep_returned_of(&mut self, keep: impl Fn(ThreadId) -> bool) {
+        self.threads.keep_returned(keep);
+    }
+
+    // The exceptions that nothing catches.
+
+    /// Whether a stop has reported that nothing catches this exception of a thread.
+    pub(super) fn was_reported(&self, thread: ThreadId, object: Option<Object>) -> bool {
+        self.threads.was_reported(thread, object)
+    }
+
+    pub(super) fn set_reported(&mut self, thread: ThreadId, object: Option<Object>) {
+        self.threads.set_reported(thread, object);
+    }
+
+    /// A thread throws another exception.
+    pub(super) fn throws(&mut self, thread: ThreadId) {
+        self.threads.throws(thread);
     }
 }

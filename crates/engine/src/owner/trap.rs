@@ -5,13 +5,12 @@
 //! threads are stopped.
 
 use super::Owner;
-use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::event::StopReason;
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::emulate::{EmulatedMemory, emulate};
+use dapple_arch::emulate::EmulatedMemory;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
 use dapple_inspect::inspect::Inspect;
@@ -100,7 +99,7 @@ impl Owner {
         }
         let mut registers = self.registers(thread)?;
         let at = registers.pc().offset(-1);
-        let is_own = || self.memory.caves.original(at).is_some() || self.memory.traps_at(at);
+        let is_own = || self.original_of(at).is_some() || self.traps_at(at);
         if self.site(at).is_none() && is_own() {
             return Some(Trap::Other(info));
         }
@@ -153,7 +152,7 @@ impl Owner {
         let frame_end = site.has(Reason::FrameEnd);
         self.handle_internal_sites(thread, at);
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
-        if self.activity.is_call_of(thread) {
+        if self.is_calling_on(thread) {
             return self.met_in_call(thread, at);
         }
         let seen = self.is_seen(thread, at, sp);
@@ -161,7 +160,7 @@ impl Owner {
         if let Some(reason) = reason.filter(|reason| !(seen && reason.is_about_place())) {
             return self.report(thread, reason);
         }
-        let stepping = self.activity.is_step_of(thread);
+        let stepping = self.is_stepping(thread);
         if step && stepping {
             return self.stepped(thread);
         }
@@ -227,15 +226,14 @@ impl Owner {
         site: Address,
         mut registers: UserRegisters,
     ) -> Past {
-        if let Some(copy) = self.memory.copy_at(site) {
+        if let Some(copy) = self.copy_at(site) {
             registers.set_pc(copy.start);
             self.set_registers(thread, registers);
             return Past::InCopy;
         }
         let mut code = [0; 16];
         let length = self.memory().read_some(site, &mut code);
-        let after = decode(site, &code[..length])
-            .and_then(|instruction| emulate(&instruction, &registers, &mut self.memory));
+        let after = self.emulated_at(site, &code[..length], &registers);
         if let Some(after) = after {
             self.set_registers(thread, after);
             self.emulated(thread, registers, after);
@@ -257,7 +255,7 @@ impl Owner {
             if self.control(thread).passed != Some(site) || self.site(site).is_none() {
                 continue;
             }
-            self.memory.lift(site);
+            self.lift_site(site);
             self.write_back(thread);
             self.control(thread).registers = None;
             let status = self
@@ -265,21 +263,20 @@ impl Owner {
                 .resume(thread, Resume::Step, 0)
                 .ok()
                 .and_then(|()| self.next_of(thread));
-            self.memory.put_back(site);
+            self.put_site_back(site);
             let Some(event) = status else { continue };
             let done = event.what == What::Signal(libc::SIGTRAP)
                 && self.registers(thread).is_some_and(|r| r.pc() != site);
             if done {
                 self.control(thread).passed = None;
                 accesses.extend(self.hits(thread).map(|reason| (thread, reason)));
-                let step = self.activity.step();
-                let stepping = step.is_some_and(|s| s.is_single(thread));
+                let stepping = self.is_single_stepping(thread);
                 stepped = stepping.then_some(thread).or(stepped);
             } else {
                 self.handle_stop(event);
             }
         }
-        self.stops.set_running();
+        self.run_again();
         for thread in self.stopped_threads() {
             if stepped == Some(thread) {
                 self.stepped(thread);

@@ -51,7 +51,7 @@ impl Owner {
             // `throw;` outside of a handler.
             return None;
         }
-        if self.threads.was_reported(thread, object) {
+        if self.was_reported(thread, object) {
             return None;
         }
         let filter = self.exceptions.filters.cpp_uncaught.clone()?;
@@ -67,7 +67,7 @@ impl Owner {
         let verb = way.verb();
         let gone = way.gone();
         let end = format!("{verb}, {why}{gone}{note}");
-        self.threads.set_reported(thread, object);
+        self.set_reported(thread, object);
         let stack = self.registers(thread)?.sp();
         let exception = match object {
             Some(object) => self

@@ -10,7 +10,7 @@ impl Owner {
     /// Stops the vfork children that run. Returns each with the signal to deliver when it is detached.
     pub(super) fn stop_vfork_children(&mut self) -> Vec<(ThreadId, i32)> {
         let mut stopped = Vec::new();
-        for child in self.stops.running_vfork_children() {
+        for child in self.running_vfork_children() {
             if self.process().interrupt(child).is_err() {
                 continue;
             }

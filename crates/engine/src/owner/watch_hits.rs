@@ -195,7 +195,7 @@ impl Owner {
             };
             match act {
                 Act::GoOn | Act::Log(_) | Act::LogCalling => {}
-                Act::Call if self.activity.is_call() => {
+                Act::Call if self.is_calling() => {
                     let why = format!("its condition can't be evaluated: {WITHIN_CALL}");
                     due.push((index, old, Act::Undecided(why)));
                 }

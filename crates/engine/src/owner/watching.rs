@@ -116,9 +116,9 @@ impl Owner {
         match place {
             DataPlace::Address(address) => self.raw_target(address, length.unwrap_or(WORD)),
             DataPlace::Static(name, language) => self.static_target(&name, language, length),
-            DataPlace::Value(named) => self.value_target(named, self.stop.current, length),
+            DataPlace::Value(named) => self.value_target(named, self.current(), length),
             DataPlace::Expression(text, frame) => {
-                let thread = frame.map_or(self.stop.current, |frame| frame.thread);
+                let thread = frame.map_or(self.current(), |frame| frame.thread);
                 let (named, _) = self.evaluate(&text, frame)?;
                 let target = self.value_target(named, thread, length)?;
                 Ok(DataTarget {
@@ -332,7 +332,7 @@ impl Owner {
 
     fn new_watch(&mut self, wanted: DataBreakpoint) -> Watch {
         let mut watch = Watch {
-            id: self.breakpoints.new_id(),
+            id: self.new_breakpoint_id(),
             found: None,
             refused: None,
             rules: Rules::new(wanted.options.clone()),
@@ -479,7 +479,7 @@ impl Owner {
             self.wait_at_sites();
         }
         let here = (self.is_stopped())
-            .then(|| self.registers(self.stop.current))
+            .then(|| self.registers(self.current()))
             .flatten();
         let here: Vec<Address> = here.into_iter().map(|r| r.pc()).collect();
         let mut list = std::mem::take(&mut self.watches.list);
@@ -578,12 +578,13 @@ impl Owner {
 
     /// Takes the present bytes as known: what has changed while all threads were stopped is no access.
     pub(super) fn refresh_watched(&mut self) {
-        let memory = &self.memory;
-        for watch in &mut self.watches.list {
+        let mut list = std::mem::take(&mut self.watches.list);
+        for watch in &mut list {
             if let Some(target) = &watch.found {
-                watch.last = bytes_of(memory, target);
+                watch.last = bytes_of(self.memory(), target);
             }
         }
+        self.watches.list = list;
     }
 }
 

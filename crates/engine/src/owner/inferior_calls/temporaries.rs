@@ -75,7 +75,7 @@ impl Owner {
             return;
         }
         for (thread, value) in kept.into_iter().rev() {
-            if self.is_live(thread) && !self.leaving.over {
+            if self.is_live(thread) && !self.is_over() {
                 // A destructor's error belongs to no request.
                 let _ = self.drop_value(thread, &value, &CallOptions::default());
             }

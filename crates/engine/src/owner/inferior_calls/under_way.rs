@@ -37,7 +37,7 @@ impl Owner {
             .time_limit
             .clamp(Duration::from_millis(1), LOOK_EVERY);
         alarm.ring_every(every);
-        while !self.leaving.over {
+        while !self.is_over() {
             let Some(call) = self.activity.call() else {
                 break;
             };
@@ -53,7 +53,7 @@ impl Owner {
             if is_over
                 && has_settled
                 && self.is_stopped()
-                && (!self.stops.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
+                && (!self.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
             {
                 break;
             }
@@ -89,13 +89,13 @@ impl Owner {
             call.end = Some(End::Failed(String::new()));
         }
         self.perform();
-        while !self.leaving.over && !self.is_stopped() {
+        while !self.is_over() && !self.is_stopped() {
             if !self.attend() {
                 break;
             }
         }
         let has_end = |call: &InferiorCall| call.end != Some(End::Failed(String::new()));
-        if self.leaving.over || self.activity.call().is_some_and(has_end) {
+        if self.is_over() || self.activity.call().is_some_and(has_end) {
             return;
         }
         let why = why(self);
@@ -241,9 +241,10 @@ impl Owner {
 
     /// All threads are stopped during a call: for its end, or because a thread can get past its site only alone.
     pub(in crate::owner) fn all_stopped_in_call(&mut self) {
-        let alone = self.threads.take_alone();
+        let alone = self.take_alone();
+        let none_may_run = self.none_may_run();
         match self.activity.call_mut() {
-            Some(call) if call.end.is_none() && !self.stops.none_may_run() => {
+            Some(call) if call.end.is_none() && !none_may_run => {
                 self.run_alone(&alone);
             }
             Some(call) => {
