@@ -281,6 +281,15 @@ impl Owner {
         true
     }
 
+    /// Attends to the debuggee within a command until `done`, which is asked before each event. Ends early if the session is over.
+    fn attend_until(&mut self, mut done: impl FnMut(&mut Owner) -> bool) {
+        while !self.leaving.over && !done(self) {
+            if !self.attend() {
+                return;
+            }
+        }
+    }
+
     fn handle_event(&mut self, event: WaitEvent) {
         tracing::trace!(?event, "debuggee");
         self.noticed(event);

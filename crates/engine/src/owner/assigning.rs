@@ -8,6 +8,7 @@
 use super::Owner;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
+use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{PC, SP, extended};
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::eval::calls::Calls;
@@ -48,6 +49,32 @@ enum Home {
     Live(u16),
     /// In memory: an inner frame has saved it.
     Saved(Address),
+}
+
+/// The state that changes lead to, before it is written.
+struct NewState {
+    registers: UserRegisters,
+    extended: Option<Vec<u8>>,
+    pieces: Vec<(Address, Vec<u8>)>,
+}
+
+fn refused(why: String) -> Error {
+    Error::Expression(why)
+}
+
+/// Changes the program's own flags. The others can't be set.
+fn change_flags(merge: impl Fn(u128) -> u128, registers: &mut UserRegisters) -> Result<(), Error> {
+    let before = registers.flags();
+    let after = merge(before.into()) as u64;
+    let mut others = FLAGS
+        .iter()
+        .filter(|(bit, _)| ((before ^ after) & !SETTABLE) >> bit & 1 == 1);
+    if let Some((_, flag)) = others.next() {
+        let why = format!("flag {flag} can't be set: it is not the program's own");
+        return Err(refused(why));
+    }
+    registers.set_flags(before & !SETTABLE | after & SETTABLE);
+    Ok(())
 }
 
 impl Owner {
@@ -210,69 +237,96 @@ impl Owner {
 
     /// Makes changes; registers are those of a frame of `thread`.
     fn write(&mut self, thread: ThreadId, changes: &[Change]) -> Result<Changed, Error> {
-        let refused = |why: String| Error::Expression(why);
         let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let mut registers = now;
-        let mut extended = None;
-        let mut pieces: Vec<(Address, Vec<u8>)> = Vec::new();
+        let mut new = NewState {
+            registers: now,
+            extended: None,
+            pieces: Vec::new(),
+        };
         for change in changes {
-            let (number, level, skip, count, value) = match change {
-                Change::Memory { address, bytes } => {
-                    pieces.push((*address, bytes.clone()));
-                    continue;
-                }
+            match change {
+                Change::Memory { address, bytes } => new.pieces.push((*address, bytes.clone())),
                 Change::Register {
                     number,
                     level,
                     skip,
                     count,
                     value,
-                } => (*number, *level, *skip, *count, *value),
-            };
-            match self.home(thread, number, level).map_err(refused)? {
-                Home::Live(number) if extended::has(number) => {
-                    let state = match &mut extended {
-                        Some(state) => state,
-                        none => none.insert(self.process().extended_state(thread).map_err(system)?),
-                    };
-                    let name = register_name(number);
-                    let unfit = |why| refused(format!("register {name} {why}"));
-                    let before = extended::bits(state, number).map_err(unfit)?;
-                    let after = merged(before, skip, count, value);
-                    extended::set_bits(state, number, after).map_err(unfit)?;
-                }
-                Home::Live(RFLAGS) => {
-                    let before = registers.flags();
-                    let after = merged(before.into(), skip, count, value) as u64;
-                    let mut others = FLAGS
-                        .iter()
-                        .filter(|(bit, _)| ((before ^ after) & !SETTABLE) >> bit & 1 == 1);
-                    if let Some((_, flag)) = others.next() {
-                        let why = format!("flag {flag} can't be set: it is not the program's own");
-                        return Err(refused(why));
+                } => {
+                    let home = self.home(thread, *number, *level);
+                    let home = home.map_err(Error::Expression)?;
+                    let merge = |before| merged(before, *skip, *count, *value);
+                    match home {
+                        Home::Live(number) if extended::has(number) => {
+                            self.change_extended(thread, number, merge, &mut new)?;
+                        }
+                        Home::Live(RFLAGS) => change_flags(merge, &mut new.registers)?,
+                        Home::Live(number) => {
+                            let before = new.registers.to_dwarf().get(number).unwrap_or(0);
+                            let after = merge(before.into()) as u64;
+                            if skip + count > 64 || !new.registers.set(number, after) {
+                                let name = register_name(number);
+                                return Err(refused(format!("register {name} can't be set")));
+                            }
+                        }
+                        Home::Saved(address) => {
+                            self.change_saved(address, merge, &mut new.pieces)?
+                        }
                     }
-                    registers.set_flags(before & !SETTABLE | after & SETTABLE);
-                }
-                Home::Live(number) => {
-                    let before = registers.to_dwarf().get(number).unwrap_or(0);
-                    let after = merged(before.into(), skip, count, value) as u64;
-                    if skip + count > 64 || !registers.set(number, after) {
-                        let name = register_name(number);
-                        return Err(refused(format!("register {name} can't be set")));
-                    }
-                }
-                Home::Saved(address) => {
-                    // An earlier change may set another part of the same slot.
-                    let pending = pieces.iter().rposition(|(at, _)| *at == address);
-                    let before = match pending.map(|index| pieces.remove(index).1) {
-                        Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
-                        None => self.memory().read_u64(address).map_err(no_memory)?,
-                    };
-                    let after = merged(before.into(), skip, count, value) as u64;
-                    pieces.push((address, after.to_le_bytes().to_vec()));
                 }
             }
         }
+        self.apply(thread, &now, new)
+    }
+
+    /// Changes a register of the floating-point and vector units.
+    fn change_extended(
+        &self,
+        thread: ThreadId,
+        number: u16,
+        merge: impl Fn(u128) -> u128,
+        new: &mut NewState,
+    ) -> Result<(), Error> {
+        let state = match &mut new.extended {
+            Some(state) => state,
+            none => none.insert(self.process().extended_state(thread).map_err(system)?),
+        };
+        let name = register_name(number);
+        let unfit = |why| refused(format!("register {name} {why}"));
+        let before = extended::bits(state, number).map_err(unfit)?;
+        extended::set_bits(state, number, merge(before)).map_err(unfit)
+    }
+
+    /// Changes a register where an inner frame has saved it.
+    fn change_saved(
+        &self,
+        address: Address,
+        merge: impl Fn(u128) -> u128,
+        pieces: &mut Vec<(Address, Vec<u8>)>,
+    ) -> Result<(), Error> {
+        // An earlier change may set another part of the same slot.
+        let pending = pieces.iter().rposition(|(at, _)| *at == address);
+        let before = match pending.map(|index| pieces.remove(index).1) {
+            Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
+            None => self.memory().read_u64(address).map_err(no_memory)?,
+        };
+        let after = merge(before.into()) as u64;
+        pieces.push((address, after.to_le_bytes().to_vec()));
+        Ok(())
+    }
+
+    /// Writes the changed state of a thread and of memory. `now` is the thread's registers before.
+    fn apply(
+        &mut self,
+        thread: ThreadId,
+        now: &UserRegisters,
+        new: NewState,
+    ) -> Result<Changed, Error> {
+        let NewState {
+            registers,
+            extended,
+            pieces,
+        } = new;
         let before = now.to_dwarf();
         let after = registers.to_dwarf();
         let moved = before.get(PC) != after.get(PC);

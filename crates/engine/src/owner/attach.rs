@@ -12,7 +12,6 @@ use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::attach::{self, AtDebuggersEnd};
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::output::Output;
-use dapple_target::process::Waited;
 use dapple_target::process_info::{ProcessInfo, Start};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,6 +23,32 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const ENDED: &str = "it has ended meanwhile";
 
+fn refusal(process: ThreadId, reason: String) -> Error {
+    Error::Attach {
+        process: process.0,
+        reason,
+    }
+}
+
+/// Traces all threads of a process, which run on, and opens its memory.
+fn trace(
+    process: ThreadId,
+    of_launched: bool,
+    queue: &CommandQueue,
+) -> Result<(Vec<ThreadId>, LiveProcess), Error> {
+    let at_end = match of_launched {
+        true => AtDebuggersEnd::IsKilled,
+        false => AtDebuggersEnd::Survives,
+    };
+    let threads = attach::seize(process, at_end)?;
+    let live = LiveProcess::open(process, Arc::clone(&queue.waker));
+    let live = live.map_err(|e| match e.raw_os_error() {
+        Some(libc::ESRCH) => refusal(process, ENDED.into()),
+        _ => refusal(process, format!("its memory can't be read: {e}")),
+    })?;
+    Ok((threads, live))
+}
+
 impl Owner {
     /// Attaches to a process. All its threads are stopped when this returns.
     pub(crate) fn attach(
@@ -33,28 +58,15 @@ impl Owner {
     ) -> Result<(Owner, ProcessInfo), Error> {
         queue.waker.adopt_current_thread();
         let process = ThreadId(options.process);
-        let refuse = |reason: String| Error::Attach {
-            process: process.0,
-            reason,
-        };
+        let refuse = |reason: String| refusal(process, reason);
         let arrival = match &options.handed_over {
             Some(place) => Some(Arrival::at(place).map_err(refuse)?),
             None => None,
         };
         let parked = arrival.as_ref().map(|arrival| arrival.parked);
         let of_launched = parked.is_some_and(|parked| parked.of_launched);
-        let at_end = match of_launched {
-            true => AtDebuggersEnd::IsKilled,
-            false => AtDebuggersEnd::Survives,
-        };
         let stopped = attach::stopped_by_signal(process);
-        let threads = attach::seize(process, at_end)?;
-        let live = LiveProcess::open(process, Arc::clone(&queue.waker)).map_err(|e| {
-            match e.raw_os_error() {
-                Some(libc::ESRCH) => refuse(ENDED.into()),
-                _ => refuse(format!("its memory can't be read: {e}")),
-            }
-        })?;
+        let (threads, live) = trace(process, of_launched, &queue)?;
         let guardian = match of_launched {
             true => None,
             false => attached::guardian_of(process),
@@ -84,8 +96,10 @@ impl Owner {
         }
         owner.stop.pause = Some(Some(process));
         owner.children.parked = parked;
-        if let Err(reason) = owner.until_held() {
-            owner.detach();
+        if let Err(reason) = owner.wait_until_stopped() {
+            if !owner.is_over() {
+                owner.detach();
+            }
             return Err(refuse(reason));
         }
         if let Some(arrival) = arrival {
@@ -116,8 +130,7 @@ impl Owner {
     }
 
     /// Waits until all threads are stopped. The error is a sentence's end that says why they don't.
-    fn until_held(&mut self) -> Result<(), String> {
-        let failed = |e: std::io::Error| format!("waiting for it failed: {e}");
+    fn wait_until_stopped(&mut self) -> Result<(), String> {
         let start = Instant::now();
         let (_in_time, over) = bounded::<Infallible>(0);
         let alarm = Arc::clone(&self.link.waker);
@@ -128,27 +141,16 @@ impl Owner {
                     alarm.wake();
                 }
             })
-            .map_err(failed)?;
-        while !self.is_stopped() {
-            match self.next_event(None).map_err(failed)? {
-                Waited::Event(event) => {
-                    self.handle_stop(event);
-                    self.perform();
-                }
-                Waited::Woken => {
-                    self.link.waker.take();
-                    if start.elapsed() >= PATIENCE {
-                        return Err(format!(
-                            "it does not stop: {}",
-                            attach::obstinate(self.process().id())
-                        ));
-                    }
-                }
-                Waited::NoThreads => self.leaving.over = true,
-            }
-            if self.is_over() {
-                return Err(ENDED.into());
-            }
+            .map_err(|e| format!("waiting for it failed: {e}"))?;
+        self.attend_until(|owner| owner.is_stopped() || start.elapsed() >= PATIENCE);
+        if self.is_over() {
+            return Err(ENDED.into());
+        }
+        if !self.is_stopped() {
+            return Err(format!(
+                "it does not stop: {}",
+                attach::obstinate(self.process().id())
+            ));
         }
         Ok(())
     }

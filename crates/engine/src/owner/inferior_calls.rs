@@ -73,6 +73,10 @@ struct Saved {
     control: super::threads::Control,
 }
 
+fn cannot_call(name: &str, why: &str) -> Error {
+    Error::Expression(format!("`{name}` can't be called: {why}"))
+}
+
 impl Owner {
     /// Calls a function on a thread. Returns its result.
     pub(super) fn call(
@@ -82,45 +86,16 @@ impl Owner {
         options: &CallOptions,
     ) -> Result<Value, Error> {
         let name = &call.name;
-        let refuse = |why: &str| Error::Expression(format!("`{name}` can't be called: {why}"));
-        if !self.is_stopped() {
-            return Err(refuse(
-                "other threads run; a function is called while all are stopped",
-            ));
-        }
-        if self.waits_for_vfork_child(thread) {
-            return Err(refuse(
-                "the thread waits for its child (vfork), which has its memory",
-            ));
-        }
-        if self.is_group_stopped() {
-            return Err(refuse("a stop signal holds the program"));
-        }
+        self.require_callable(thread)
+            .map_err(|why| cannot_call(name, why))?;
         self.finish_system_call(thread)?;
-        let back = self.return_address().map_err(|why| refuse(&why))?;
+        let back = self
+            .return_address()
+            .map_err(|why| cannot_call(name, &why))?;
         let saved = self.save(thread).ok_or(Error::NoSuchThread(thread))?;
-        let from = saved.registers.sp();
-        let left = self.stack_left(thread).filter(|at| *at < from);
-        let top = left.unwrap_or(from);
-        let laid = call
-            .arguments
-            .place(top, back)
-            .map_err(|why| refuse(&why))?;
-        for (address, bytes) in &laid.writes {
-            if self.write_bytes(*address, bytes).is_err() {
-                return Err(refuse("the thread has no room left on its stack"));
-            }
-        }
-        if laid.lasting_start != u64::MAX {
-            let has_room = from.saturating_sub(laid.lasting_start) < MOST_LEFT;
-            if call.drops && !has_room {
-                return Err(refuse(
-                    "what it returns would have no room beside what other calls of this stop have left",
-                ));
-            }
-            let lowest = has_room.then_some(laid.lasting_start);
-            self.set_stack_left(thread, lowest);
-        }
+        let laid = self
+            .lay_out(thread, call, saved.registers.sp(), back)
+            .map_err(|why| cannot_call(name, &why))?;
         let end = self.run_call(thread, call.code, &laid, back, &saved, options);
         let end = match end {
             Ok(end) => end,
@@ -143,15 +118,62 @@ impl Owner {
         }
         self.end_call();
         self.renew_stacks();
-        match (end, value) {
-            (End::Returned, Some(value)) => value,
-            (End::Failed(why), _) => Err(Error::Expression(format!(
+        match value {
+            Some(value) => value,
+            None => Err(Error::Expression(self.without_result(thread, name, end))),
+        }
+    }
+
+    /// Whether a function can be called on a thread now. The error is the end of a sentence.
+    fn require_callable(&self, thread: ThreadId) -> Result<(), &'static str> {
+        if !self.is_stopped() {
+            return Err("other threads run; a function is called while all are stopped");
+        }
+        if self.waits_for_vfork_child(thread) {
+            return Err("the thread waits for its child (vfork), which has its memory");
+        }
+        if self.is_group_stopped() {
+            return Err("a stop signal holds the program");
+        }
+        Ok(())
+    }
+
+    /// Writes a call's arguments onto the stack of a thread whose stack pointer is `sp`. The error is the end of a sentence.
+    fn lay_out(
+        &mut self,
+        thread: ThreadId,
+        call: &Call,
+        sp: u64,
+        back: Address,
+    ) -> Result<PreparedCall, String> {
+        let left = self.stack_left(thread).filter(|at| *at < sp);
+        let laid = call.arguments.place(left.unwrap_or(sp), back)?;
+        for (address, bytes) in &laid.writes {
+            if self.write_bytes(*address, bytes).is_err() {
+                return Err("the thread has no room left on its stack".to_owned());
+            }
+        }
+        if laid.lasting_start != u64::MAX {
+            let has_room = sp.saturating_sub(laid.lasting_start) < MOST_LEFT;
+            if call.drops && !has_room {
+                return Err("what it returns would have no room beside what other calls of this stop have left".to_owned());
+            }
+            let lowest = has_room.then_some(laid.lasting_start);
+            self.set_stack_left(thread, lowest);
+        }
+        Ok(laid)
+    }
+
+    /// Describes a call that has ended without a result. If the thread runs another program now, its stop there is reported.
+    fn without_result(&mut self, thread: ThreadId, name: &str, end: End) -> String {
+        match end {
+            End::Failed(why) => format!(
                 "`{name}` {why}; the call was aborted: registers and stack are as before, what it has written to memory stays"
-            ))),
-            (End::Copied(how), _) => Err(Error::Expression(format!(
+            ),
+            End::Copied(how) => format!(
                 "`{name}` {how}; the copy was killed: registers and stack are as before, what the function has written to memory stays"
-            ))),
-            (End::Executed, _) => {
+            ),
+            End::Executed => {
                 let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
                 let reason = StopReason::Pause;
                 self.tell_stops(vec![Stop {
@@ -159,13 +181,11 @@ impl Owner {
                     address,
                     reason,
                 }]);
-                Err(Error::Expression(format!(
-                    "`{name}` was called, and has replaced the program by another"
-                )))
+                format!("`{name}` was called, and has replaced the program by another")
             }
-            _ => Err(Error::Expression(format!(
-                "`{name}` was called, and has ended its thread"
-            ))),
+            End::Returned | End::ThreadEnded => {
+                format!("`{name}` was called, and has ended its thread")
+            }
         }
     }
 

@@ -304,47 +304,14 @@ impl Owner {
         };
         let entered_handler =
             stepping.interrupted.is_some() && stepping.doing == Action::SingleStep;
-        stepping.doing = match (stepping.doing, stepping.interrupted.take()) {
+        let next = match (stepping.doing, stepping.interrupted.take()) {
             (Action::RunTo { address, height }, _) => {
-                let sp = Address(registers.sp());
-                let arrived = pc == address && height.is_none_or(|height| sp == height);
-                // The landing pad may be right behind the call that never returns.
-                let taken = stepping.taken.filter(|taken| taken.to == pc);
-                let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
-                if !arrived && landed.is_none() {
-                    match stepping.step.at_gate(&self.context(registers)) {
-                        Some(action) => {
-                            self.forget_sites(&mut stepping, address);
-                            action
-                        }
-                        None => {
-                            // Another activation of the same function, or a landing hook.
-                            self.land_next(&mut stepping, &registers);
-                            let site = self.site(pc);
-                            if site.is_some_and(|site| site.has(Reason::Step))
-                                && let Some(height) = height.filter(|height| sp < *height)
-                            {
-                                self.returned_inside(&mut stepping, address, height);
-                            }
-                            self.activity = Activity::Step(stepping);
-                            return self.run_on(thread, How::Continue);
-                        }
-                    }
-                } else {
-                    self.forget_sites(&mut stepping, address);
-                    match landed {
-                        Some(taken) => {
-                            let context = self.context(registers);
-                            stepping.step.landed(&context, taken.how, stepping.doing)
-                        }
-                        None => {
-                            if let Some(left) = stepping.step.take_left() {
-                                self.note_returned(thread, left);
-                            }
-                            stepping.step.after(&self.context(registers))
-                        }
-                    }
-                }
+                let next = self.came_to_step_site(&mut stepping, &registers, address, height);
+                let Some(next) = next else {
+                    self.activity = Activity::Step(stepping);
+                    return self.run_on(thread, How::Continue);
+                };
+                next
             }
             (_, Some((pc, sp))) => stepping.step.signal_handler_entered(pc, sp),
             (_, None) => {
@@ -359,12 +326,53 @@ impl Owner {
                 stepping.step.after(&self.context(registers))
             }
         };
+        stepping.doing = next;
         self.activity = Activity::Step(stepping);
         if !entered_handler {
             // Breakpoints at this address were checked.
             self.control(thread).passed = Some(pc);
         }
         self.release_stepping(thread);
+    }
+
+    /// The stepping thread, which runs to `address` with the stack pointer at `height`, has come to a site of its step. Returns the next
+    /// action; `None`: it is not there yet.
+    fn came_to_step_site(
+        &mut self,
+        stepping: &mut Stepping,
+        registers: &UserRegisters,
+        address: Address,
+        height: Option<Address>,
+    ) -> Option<Action> {
+        let (pc, sp) = (registers.pc(), Address(registers.sp()));
+        let arrived = pc == address && height.is_none_or(|height| sp == height);
+        // The landing pad may be right behind the call that never returns.
+        let taken = stepping.taken.filter(|taken| taken.to == pc);
+        let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
+        if arrived || landed.is_some() {
+            self.forget_sites(stepping, address);
+            if let Some(taken) = landed {
+                let context = self.context(*registers);
+                return Some(stepping.step.landed(&context, taken.how, stepping.doing));
+            }
+            if let Some(left) = stepping.step.take_left() {
+                self.note_returned(stepping.thread, left);
+            }
+            return Some(stepping.step.after(&self.context(*registers)));
+        }
+        if let Some(action) = stepping.step.at_gate(&self.context(*registers)) {
+            self.forget_sites(stepping, address);
+            return Some(action);
+        }
+        // Another activation of the same function, or a landing hook.
+        self.land_next(stepping, registers);
+        let site = self.site(pc);
+        if site.is_some_and(|site| site.has(Reason::Step))
+            && let Some(height) = height.filter(|height| sp < *height)
+        {
+            self.returned_inside(stepping, address, height);
+        }
+        None
     }
 
     /// Whether a thread is back where its step began, at a place that the user has seen: breakpoints there don't stop it again.

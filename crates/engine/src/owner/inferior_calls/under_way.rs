@@ -22,6 +22,7 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
 /// The most frames that are searched for one of the user's.
 const MOST_FRAMES: usize = 32;
+
 impl Owner {
     /// Whether threads are left, none of which is exiting with the whole process.
     fn has_held_thread(&self) -> bool {
@@ -29,6 +30,7 @@ impl Owner {
         live.peek().is_some() && live.all(|thread| self.process().is_stopped(thread))
     }
 
+    /// Handles events until the call has ended, by itself or because it was given up.
     pub(super) fn attend_call(&mut self, options: &CallOptions) {
         let begun = Instant::now();
         let mut ended = begun;
@@ -37,49 +39,51 @@ impl Owner {
             .time_limit
             .clamp(Duration::from_millis(1), LOOK_EVERY);
         alarm.ring_every(every);
-        while !self.is_over() {
-            let Some(call) = self.activity.call() else {
-                break;
-            };
-            let thread = call.thread;
-            if call.end.is_none() {
+        self.attend_until(|owner| {
+            if owner.activity.call().is_some_and(|call| call.end.is_none()) {
                 ended = Instant::now();
+                owner.limit_call(begun, options);
             }
-            let is_over = call.end.is_some();
-            let has_settled = match call.end {
-                Some(End::ThreadEnded) => begun.elapsed() >= LONGEST_END || self.has_held_thread(),
-                _ => true,
-            };
-            if is_over
-                && has_settled
-                && self.is_stopped()
-                && (!self.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
-            {
-                break;
-            }
-            if !is_over {
-                let cancelled = || options.cancelled.as_ref().is_some_and(|asked| asked());
-                if begun.elapsed() >= options.time_limit {
-                    let limit = seconds(options.time_limit);
-                    let held = match options.threads {
-                        CallThreads::One if self.live_threads().count() > 1 => {
-                            ", while the other threads were held"
-                        }
-                        _ => "",
-                    };
-                    self.give_up(|owner| {
-                        let place = owner.place_of(thread);
-                        format!("has not returned within {limit}{held}{place}")
-                    });
-                } else if cancelled() {
-                    self.give_up(|_| "was cancelled".to_owned());
-                }
-            }
-            if !self.attend() {
-                break;
-            }
-        }
+            owner.call_has_settled(begun, ended)
+        });
         alarm.end();
+    }
+
+    /// Whether the call has ended, and with it everything that has to end before its thread is put back.
+    fn call_has_settled(&self, begun: Instant, ended: Instant) -> bool {
+        let Some(call) = self.activity.call() else {
+            return true;
+        };
+        let thread_has_ended = match call.end {
+            None => return false,
+            Some(End::ThreadEnded) => begun.elapsed() >= LONGEST_END || self.has_held_thread(),
+            Some(_) => true,
+        };
+        thread_has_ended
+            && self.is_stopped()
+            && (!self.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
+    }
+
+    /// Gives the call up if its time is over or its user has cancelled it.
+    fn limit_call(&mut self, begun: Instant, options: &CallOptions) {
+        let Some(thread) = self.activity.call().map(|call| call.thread) else {
+            return;
+        };
+        if begun.elapsed() >= options.time_limit {
+            let limit = seconds(options.time_limit);
+            let held = match options.threads {
+                CallThreads::One if self.live_threads().count() > 1 => {
+                    ", while the other threads were held"
+                }
+                _ => "",
+            };
+            self.give_up(|owner| {
+                let place = owner.place_of(thread);
+                format!("has not returned within {limit}{held}{place}")
+            });
+        } else if options.cancelled.as_ref().is_some_and(|asked| asked()) {
+            self.give_up(|_| "was cancelled".to_owned());
+        }
     }
 
     /// Gives up the call: stops its thread and all others that run. `why` is evaluated once they are stopped.
@@ -89,11 +93,7 @@ impl Owner {
             call.end = Some(End::Failed(String::new()));
         }
         self.perform();
-        while !self.is_over() && !self.is_stopped() {
-            if !self.attend() {
-                break;
-            }
-        }
+        self.attend_until(|owner| owner.is_stopped());
         let has_end = |call: &InferiorCall| call.end != Some(End::Failed(String::new()));
         if self.is_over() || self.activity.call().is_some_and(has_end) {
             return;
