@@ -1,6 +1,10 @@
 //! Instructions as decoded by iced-x86, and the roles of their registers.
 
-use iced_x86::{Instruction, Mnemonic, Register};
+use crate::Address;
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
+
+/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
+pub const LONGEST: usize = 15;
 
 /// The stack pointer.
 pub const STACK_POINTER: Register = Register::RSP;
@@ -82,6 +86,36 @@ pub fn is_kept_by_callees(register: Register) -> bool {
     let number = GENERAL.iter().zip(0..).find(|(one, _)| **one == register);
     register == STACK_POINTER
         || number.is_some_and(|(_, number)| crate::abi::is_callee_saved(number))
+}
+
+/// A decoder for 64-bit code whose first byte is at `address`.
+pub fn decoder(code: &[u8], address: u64) -> Decoder<'_> {
+    Decoder::with_ip(64, code, address, DecoderOptions::NONE)
+}
+
+/// The instruction that `code` starts with. `None`: it is none.
+pub fn decode(address: Address, code: &[u8]) -> Option<Instruction> {
+    let instruction = decoder(code, address.0).decode();
+    (!instruction.is_invalid()).then_some(instruction)
+}
+
+/// Whether an instruction enters the kernel or a hypervisor and comes back to the next instruction on its own. iced counts these among the
+/// calls.
+pub fn comes_back_by_itself(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Syscall
+            | Code::Sysenter
+            | Code::Vmcall
+            | Code::Vmmcall
+            | Code::Vmlaunch
+            | Code::Vmresume
+    )
+}
+
+/// Whether an instruction enters the kernel, also by an interrupt.
+pub fn enters_kernel(code: Code) -> bool {
+    comes_back_by_itself(code) || code == Code::Int_imm8
 }
 
 /// Whether an instruction calls the kernel: `syscall`.

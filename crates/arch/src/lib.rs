@@ -6,6 +6,7 @@
 
 pub mod abi;
 mod address;
+pub mod displaced;
 pub mod emulate;
 pub mod extended_floats;
 pub mod instructions;

@@ -39,7 +39,6 @@ use crate::Address;
 use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 use code::Instruction;
-pub(crate) use code::is_system_call;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::{LoadedModule, Modules};

@@ -4,14 +4,11 @@
 //! doesn't report the kind of access, so it is decoded from the instruction.
 
 use crate::exceptions::sanitizer::trapped_check;
-use dapple_arch::instructions::{INSTRUCTION_POINTER, STACK_POINTER, TRAP_BASE};
+use dapple_arch::instructions::{INSTRUCTION_POINTER, STACK_POINTER, TRAP_BASE, decoder};
 use dapple_target::memory_map::Mapping;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::signals;
-use iced_x86::{
-    Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register,
-};
+use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::fmt::Write;
 
 /// The rights of a mapping, as a phrase.
@@ -167,7 +164,7 @@ fn child(info: SignalInfo) -> String {
 
 fn instruction(context: &SignalContext<'_>) -> Option<Instruction> {
     let pc = (context.register)(INSTRUCTION_POINTER)?;
-    let mut decoder = Decoder::with_ip(64, context.code, pc, DecoderOptions::NONE);
+    let mut decoder = decoder(context.code, pc);
     let instruction = decoder.decode();
     (!instruction.is_invalid()).then_some(instruction)
 }

@@ -12,17 +12,14 @@
 //! [`Caves::original`].
 
 use crate::Address;
-use dapple_arch::instructions::is_system_call;
-use dapple_target::linux::guardian::{COPY, CopyNote, Guardian};
+use dapple_arch::displaced::{CopiedCode, ROOM, copy};
+use dapple_arch::instructions::decode;
+use dapple_target::linux::guardian::{CopyNote, Guardian};
 use dapple_target::process::Process;
-use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Decoder, DecoderOptions, FlowControl, Instruction,
-    InstructionBlock,
-};
 use std::ops::Range;
 
-/// Bytes for one copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
-const SLOT: u64 = COPY as u64;
+/// Bytes for one copy.
+const SLOT: u64 = ROOM as u64;
 /// The largest part of a module's cave that is used, in bytes: 128 copies.
 const CAVE_LIMIT: u64 = 4096;
 /// A smaller cave isn't worth using.
@@ -96,12 +93,6 @@ impl Caves {
         mut guardian: Option<&mut Guardian>,
     ) -> Option<Copy> {
         let instruction = decode(address, code)?;
-        if instruction.flow_control() != FlowControl::Next
-            && instruction.flow_control() != FlowControl::Interrupt
-            && !is_system_call(&instruction)
-        {
-            return None;
-        }
         let mut caves: Vec<&mut Cave> = self.caves.iter_mut().collect();
         caves.sort_by_key(|c| c.start.0.abs_diff(address.0));
         for cave in caves {
@@ -109,7 +100,7 @@ impl Caves {
                 continue;
             };
             let start = Address(cave.start.0 + index as u64 * SLOT);
-            let Some((bytes, copied)) = encode(&instruction, start) else {
+            let Some(CopiedCode { bytes, copied }) = copy(&instruction, start) else {
                 continue;
             };
             let offset = index * SLOT as usize;
@@ -251,30 +242,4 @@ impl Cave {
         let within = |start: Address| (from - start.0) as usize..(to - start.0) as usize;
         (from < to).then(|| (within(self.start), within(address)))
     }
-}
-
-/// The instruction that `code` starts with.
-pub(crate) fn decode(address: Address, code: &[u8]) -> Option<Instruction> {
-    let mut decoder = Decoder::with_ip(64, code, address.0, DecoderOptions::NONE);
-    let instruction = decoder.decode();
-    (!instruction.is_invalid()).then_some(instruction)
-}
-
-/// The copy's bytes, jump back included, and the copy's own length.
-fn encode(instruction: &Instruction, start: Address) -> Option<(Vec<u8>, u64)> {
-    let instructions = [*instruction];
-    let block = InstructionBlock::new(&instructions, start.0);
-    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE).ok()?;
-    let mut bytes = encoded.code_buffer;
-    let copied = bytes.len() as u64;
-    let next = instruction.next_ip();
-    let from = start.0.wrapping_add(copied).wrapping_add(5);
-    if let Ok(distance) = i32::try_from(next.wrapping_sub(from).cast_signed()) {
-        bytes.push(0xe9);
-        bytes.extend(distance.to_le_bytes());
-    } else {
-        bytes.extend([0xff, 0x25, 0, 0, 0, 0]);
-        bytes.extend(next.to_le_bytes());
-    }
-    (bytes.len() as u64 <= SLOT).then_some((bytes, copied))
 }

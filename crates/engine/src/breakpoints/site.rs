@@ -4,8 +4,9 @@
 //! rest of the debugger never sees an inserted byte.
 
 use crate::Address;
-use crate::breakpoints::displaced::{Caves, Copy, decode};
+use crate::breakpoints::displaced::{Caves, Copy};
 use dapple_arch::Memory;
+use dapple_arch::instructions::{LONGEST, decode};
 use dapple_arch::trap::TRAP;
 use dapple_target::linux::guardian::{Guardian, Note};
 use dapple_target::process::Process;
@@ -13,9 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
-const LONGEST: u64 = 15;
 
 /// Why a site exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -378,7 +376,7 @@ impl PatchedMemory {
 
     /// Forgets what is known about the instructions at sites that may have a byte in `range`.
     fn forget_instructions(&mut self, range: Range<Address>) {
-        let first = Address(range.start.0.saturating_sub(LONGEST - 1));
+        let first = Address(range.start.0.saturating_sub(LONGEST as u64 - 1));
         for site in self.sites.range_mut(first..range.end).map(|(_, site)| site) {
             site.is_long = None;
             if let Some(copy) = site.copy.take() {

@@ -6,9 +6,8 @@
 
 use super::Owner;
 use crate::ThreadId;
-use crate::breakpoints::displaced::decode;
-use crate::step::is_system_call;
 use crate::stops::{How, Mode};
+use dapple_arch::instructions::{decode, enters_kernel};
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::affinity::Run;
 use dapple_target::process_info::Start;
@@ -69,6 +68,6 @@ impl Owner {
         };
         let mut code = [0; 16];
         let length = self.memory().read_some(at, &mut code);
-        decode(at, &code[..length]).is_none_or(|instruction| is_system_call(instruction.code()))
+        decode(at, &code[..length]).is_none_or(|instruction| enters_kernel(instruction.code()))
     }
 }

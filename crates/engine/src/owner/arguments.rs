@@ -6,7 +6,9 @@
 
 use super::Owner;
 use crate::{Address, eval};
-use dapple_arch::instructions::{CHANGED_BY_CALLS, GIVEN, INTEGER_ARGUMENTS, STACK_POINTER};
+use dapple_arch::instructions::{
+    CHANGED_BY_CALLS, GIVEN, INTEGER_ARGUMENTS, STACK_POINTER, decoder,
+};
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
@@ -14,8 +16,7 @@ use dapple_inspect::values::Contents;
 use dapple_symbols::FileAddress;
 use dapple_symbols::scopes::VariableKind;
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register,
+    Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 use rustc_hash::FxHashMap;
 
@@ -157,7 +158,7 @@ impl Owner {
         let length = body.0.saturating_sub(entry.0).min(LONGEST) as usize;
         let mut code = vec![0; length];
         let length = self.memory().read_some(start, &mut code);
-        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
+        let decoder = decoder(&code[..length], start.0);
         let mut info = InstructionInfoFactory::new();
         let mut prologue = Prologue::new();
         for instruction in decoder {
@@ -217,7 +218,7 @@ impl Owner {
         let start = module.to_process(from);
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
         let length = self.memory().read_some(start, &mut code);
-        let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
+        let decoder = decoder(&code[..length], start.0);
         let mut info = InstructionInfoFactory::new();
         let mut written: Vec<Register> = known.iter().map(|(register, _)| *register).collect();
         for instruction in decoder.into_iter().take(MOST_INSTRUCTIONS) {
@@ -266,7 +267,7 @@ impl Owner {
     pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
         let length = self.memory().read_some(from, &mut code);
-        let decoder = Decoder::with_ip(64, &code[..length], from.0, DecoderOptions::NONE);
+        let decoder = decoder(&code[..length], from.0);
         let mut info = InstructionInfoFactory::new();
         let mut written = Vec::new();
         let mut expected = Vec::new();

@@ -13,11 +13,11 @@ mod under_way;
 
 use super::Owner;
 use super::activity::Activity;
-use crate::breakpoints::displaced::decode;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::abi::RESULT;
+use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{Call, CallOptions, CallThreads, MOST_LEFT, PreparedCall, Returned};
 use dapple_inspect::inspect::Inspect;

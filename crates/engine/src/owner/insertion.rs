@@ -5,7 +5,6 @@
 //! addresses also at each stop and before the program runs on.
 
 use super::Owner;
-use crate::breakpoints::displaced::decode;
 use crate::breakpoints::model::Arm;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
@@ -13,6 +12,7 @@ use crate::breakpoints::wanted::{
     BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
 };
 use crate::{Address, Event, ThreadId};
+use dapple_arch::instructions::decode;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use std::path::Path;

@@ -2,9 +2,10 @@
 
 use super::Owner;
 use crate::Address;
-use crate::breakpoints::displaced::{Copy, decode};
+use crate::breakpoints::displaced::Copy;
 use crate::breakpoints::site::{Reason, Site};
 use dapple_arch::emulate::emulate;
+use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
 use std::io;
 use std::ops::Range;

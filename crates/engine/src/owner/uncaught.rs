@@ -8,9 +8,10 @@ use super::Owner;
 use crate::event::ExceptionKind;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::instructions::decoder;
 use dapple_inspect::exceptions::given_up::{self, RuntimeEntry, Termination};
 use dapple_inspect::exceptions::{BreakMode, Exception};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction};
 
 /// The most frames of the runtime between the function that gives up and the one that throws.
 const MOST_FRAMES: usize = 16;
@@ -28,7 +29,7 @@ pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -
         Ok(size @ 1..) => size.min(length),
         _ => length,
     };
-    let decoder = Decoder::with_ip(64, &code[..size], start.0, DecoderOptions::NONE);
+    let decoder = decoder(&code[..size], start.0);
     let goes = |instruction: &Instruction| {
         matches!(
             instruction.flow_control(),

@@ -2,13 +2,11 @@
 
 use crate::Address;
 use dapple_arch::Memory;
-use dapple_arch::instructions::SCRATCH;
+use dapple_arch::instructions::{LONGEST, SCRATCH, comes_back_by_itself, decoder};
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl};
+use iced_x86::{Code, FlowControl};
 
-/// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
-const LONGEST: usize = 15;
 /// How much of the dynamic linker's resolver is looked through for its last jump, in bytes.
 const RESOLVER: usize = 1024;
 
@@ -30,10 +28,12 @@ pub enum Instruction {
 pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) -> Instruction {
     let mut buffer = Vec::new();
     let bytes = bytes_at(address, LONGEST, &mut buffer, modules, memory);
-    let mut decoder = Decoder::with_ip(64, bytes, address.0, DecoderOptions::NONE);
+    let mut decoder = decoder(bytes, address.0);
     let instruction = decoder.decode();
     match instruction.flow_control() {
-        FlowControl::Call | FlowControl::IndirectCall if !is_syscall(instruction.code()) => {
+        FlowControl::Call | FlowControl::IndirectCall
+            if !comes_back_by_itself(instruction.code()) =>
+        {
             Instruction::Call {
                 length: i64::try_from(instruction.len()).unwrap_or(0),
             }
@@ -41,24 +41,6 @@ pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) 
         FlowControl::Return => Instruction::Return,
         _ => Instruction::Other,
     }
-}
-
-/// iced counts system calls among the calls, but they return to the next instruction on their own.
-pub(super) fn is_syscall(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Syscall
-            | Code::Sysenter
-            | Code::Vmcall
-            | Code::Vmmcall
-            | Code::Vmlaunch
-            | Code::Vmresume
-    )
-}
-
-/// Whether an instruction enters the kernel, also by an interrupt.
-pub(crate) fn is_system_call(code: Code) -> bool {
-    is_syscall(code) || code == Code::Int_imm8
 }
 
 /// Up to `length` bytes of code from the module's file, or else as many as are readable in memory (into `buffer`), but no more than one
@@ -121,7 +103,7 @@ pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) ->
     let mut buffer = vec![0; RESOLVER];
     memory.read(pc, &mut buffer).ok()?;
     // glibc's trampolines end in `jmp *%r11`.
-    Decoder::with_ip(64, &buffer, pc.0, DecoderOptions::NONE)
+    decoder(&buffer, pc.0)
         .iter()
         .take_while(|i| !i.is_invalid())
         .find(|i| i.code() == Code::Jmp_rm64 && i.op0_register() == SCRATCH)

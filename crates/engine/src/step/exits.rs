@@ -9,8 +9,9 @@ use super::judging::Verdict;
 use super::{Action, Context, Phase, Step};
 use crate::Address;
 use crate::step::options::{Pace, StepKind};
+use dapple_arch::instructions::{comes_back_by_itself, decoder};
 use dapple_arch::stack_changes::StackChanges;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -151,7 +152,7 @@ impl Walk<'_> {
         loop {
             let module = self.cx.modules.at(Address(at))?;
             let bytes = module.code_in_file(module.to_file(Address(at)), PIECE);
-            let mut decoder = Decoder::with_ip(64, bytes, at, DecoderOptions::NONE);
+            let mut decoder = decoder(bytes, at);
             let mut instruction = Instruction::default();
             let before = at;
             while decoder.can_decode() {
@@ -198,7 +199,7 @@ impl Walk<'_> {
             FlowControl::Next => stack
                 .of(instruction)
                 .map(|change| height.wrapping_add_signed(change)),
-            FlowControl::Call if super::code::is_syscall(instruction.code()) => Some(height),
+            FlowControl::Call if comes_back_by_itself(instruction.code()) => Some(height),
             FlowControl::Call | FlowControl::IndirectCall => {
                 let over = self.step.kind != StepKind::Into && height == self.base;
                 over.then_some(height)

@@ -6,9 +6,10 @@
 use super::code;
 use crate::Address;
 use dapple_arch::Memory;
+use dapple_arch::instructions::{comes_back_by_itself, decoder};
 use dapple_arch::stack_changes::StackChanges;
 use dapple_inspect::modules::Modules;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction};
 
 /// How much code is read at most, in bytes.
 const MOST: usize = 1 << 12;
@@ -38,7 +39,7 @@ pub(super) fn ahead(
     let length = usize::try_from(limit.checked_sub(pc.0)?).ok()?.min(MOST);
     let mut buffer = Vec::new();
     let bytes = code::bytes_at(pc, length, &mut buffer, modules, memory);
-    let mut decoder = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE);
+    let mut decoder = decoder(bytes, pc.0);
     let mut stack = StackChanges::default();
     let mut instruction = Instruction::default();
     let mut end = pc.0;
@@ -52,7 +53,7 @@ pub(super) fn ahead(
                 Some(change) => at = at.wrapping_add_signed(change),
                 None => break,
             },
-            FlowControl::Call if code::is_syscall(instruction.code()) => {}
+            FlowControl::Call if comes_back_by_itself(instruction.code()) => {}
             // Running past a call saves its own stop, too.
             FlowControl::Call | FlowControl::IndirectCall if over => {
                 calls.push((Address(instruction.next_ip()), Address(at)));

@@ -8,21 +8,20 @@ use super::{Context, Step, code, source};
 use crate::Address;
 use crate::step::options::{Callee, StepTarget};
 use crate::step::options::{Pace, StepKind};
-use dapple_arch::instructions::{GENERAL, INSTRUCTION_POINTER, is_kept_by_callees};
+use dapple_arch::instructions::{
+    GENERAL, INSTRUCTION_POINTER, LONGEST, comes_back_by_itself, decoder, is_kept_by_callees,
+};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
 use dapple_symbols::names::{call_label, short_name};
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register,
+    Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// How many instructions of a line are read.
 const INSTRUCTIONS: usize = 1 << 13;
-/// The longest instruction, in bytes.
-const LONGEST: usize = 15;
 /// How many jumps are followed from a call's target to the real callee.
 const JUMPS: usize = 4;
 /// Functions that compilers call on their own: nobody wants to step into them.
@@ -136,13 +135,13 @@ impl Walk<'_> {
             self.note_inlined(&at, outer);
             let mut buffer = Vec::new();
             let bytes = code::bytes_at(pc, LONGEST, &mut buffer, self.cx.modules, self.cx.memory);
-            let instruction = Decoder::with_ip(64, bytes, pc.0, DecoderOptions::NONE).decode();
+            let instruction = decoder(bytes, pc.0).decode();
             let target = Address(instruction.near_branch_target());
             let next = Address(instruction.next_ip());
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::XbeginXabortXend | FlowControl::Interrupt => {}
                 FlowControl::Call | FlowControl::IndirectCall
-                    if code::is_syscall(instruction.code()) => {}
+                    if comes_back_by_itself(instruction.code()) => {}
                 FlowControl::Call => self.note_call(&at, outer, pc, Goes::There(target)),
                 FlowControl::IndirectCall => {
                     let goes = self.indirect(&instruction, &known);
@@ -371,7 +370,7 @@ impl Walk<'_> {
             }
             // A thunk: it adjusts an argument, and jumps.
             let bytes = module.code_in_file(file, 4 * LONGEST);
-            let jump = Decoder::with_ip(64, bytes, target.0, DecoderOptions::NONE)
+            let jump = decoder(bytes, target.0)
                 .iter()
                 .find(|i| i.flow_control() == FlowControl::UnconditionalBranch);
             match jump {

@@ -8,11 +8,11 @@
 use super::Context;
 use super::position::Position;
 use crate::Address;
-use dapple_arch::instructions::INSTRUCTION_POINTER;
+use dapple_arch::instructions::{INSTRUCTION_POINTER, decoder};
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::FileAddress;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -104,7 +104,7 @@ impl Gates {
             let bytes = at.module.code_in_file(range.start, length);
             let start = at.module.to_process(range.start);
             let mut before = Mnemonic::INVALID;
-            for instruction in Decoder::with_ip(64, bytes, start.0, DecoderOptions::NONE).iter() {
+            for instruction in decoder(bytes, start.0).iter() {
                 let target = match instruction.flow_control() {
                     FlowControl::Call => Target::Known(Address(instruction.near_branch_target())),
                     FlowControl::UnconditionalBranch => {

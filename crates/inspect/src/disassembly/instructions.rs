@@ -8,7 +8,8 @@
 use crate::Address;
 use crate::modules::Modules;
 use dapple_arch::Memory;
-use iced_x86::{Decoder, DecoderError, DecoderOptions, Instruction};
+use dapple_arch::instructions::decoder;
+use iced_x86::{DecoderError, Instruction};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -196,7 +197,7 @@ impl Code<'_> {
 
 /// Decodes from `at` on. If the code `ends` here, an incomplete instruction at the end is reported as invalid bytes.
 fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
-    let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+    let mut decoder = decoder(code, at);
     while decoder.can_decode() {
         let start = decoder.position();
         let instruction = decoder.decode();
@@ -219,7 +220,7 @@ fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
 
 /// The most likely instructions of code whose last one ends at its end, where no start is known.
 fn guess(at: u64, code: &[u8]) -> Vec<Found> {
-    let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+    let mut decoder = decoder(code, at);
     // For each byte, the end of the instruction that begins there, and how many starts lead to it.
     let mut ends = vec![0; code.len()];
     let mut ways = vec![1_u32; code.len() + 1];

@@ -9,10 +9,11 @@ use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::rust;
 use crate::frame::PhysicalFrame;
 use crate::unwind;
+use dapple_arch::instructions::decoder;
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::module::demangle;
 use dapple_symbols::sources::is_library_source;
-use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use iced_x86::Mnemonic;
 
 /// What happens to an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,8 +163,7 @@ fn terminates(landing: Address, space: Space<'_>) -> bool {
         Ok(()) => code.len(),
         Err(end) => end.0.wrapping_sub(landing.0).min(code.len() as u64) as usize,
     };
-    let mut instructions =
-        Decoder::with_ip(64, &code[..length], landing.0, DecoderOptions::NONE).into_iter();
+    let mut instructions = decoder(&code[..length], landing.0).into_iter();
     let calls = instructions
         .by_ref()
         .take(NEAR)

@@ -9,9 +9,9 @@ use crate::dwarf::blocks::BlockVariable;
 use crate::dwarf::functions::Language;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Unit};
-use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER};
+use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER, decoder};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
 
 /// The maximum of rows examined behind the end of a prologue.
@@ -110,7 +110,7 @@ fn stores_constants(dwarf: &Dwarf<'_>, code: &Range<u64>) -> bool {
     let bytes = dwarf.code(code);
     let mut constants: Vec<Register> = Vec::new();
     let mut stores = false;
-    for instruction in Decoder::with_ip(64, bytes, code.start, DecoderOptions::NONE) {
+    for instruction in decoder(bytes, code.start) {
         if instruction.is_invalid() || instruction.flow_control() != FlowControl::Next {
             return false;
         }

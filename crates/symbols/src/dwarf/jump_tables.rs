@@ -5,9 +5,9 @@
 //! bound that the code compares with, or at an entry that leads to no instruction of the function.
 
 use crate::dwarf::Dwarf;
+use dapple_arch::instructions::decoder;
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register,
+    FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
@@ -130,7 +130,7 @@ impl Dwarf<'_> {
 impl Sweep {
     fn look_through(&mut self, start: u64, code: &[u8]) {
         let end = start.saturating_add(code.len() as u64);
-        let mut decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
+        let mut decoder = decoder(code, start);
         let mut before = VecDeque::with_capacity(LOOKED_AT);
         while decoder.can_decode() {
             let instruction = decoder.decode();

@@ -13,12 +13,9 @@ use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::scopes::VariableKind;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indirect::own_code;
-use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER, general};
+use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER, decoder, general};
 use gimli::{UnitOffset, constants as dw};
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    Register,
-};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -182,7 +179,7 @@ impl Flow {
             let code = dwarf.code(range);
             // The last address that the code has taken with an IP-relative `lea`; may be that of a jump table.
             let mut taken = None;
-            for instruction in Decoder::with_ip(64, code, range.start, DecoderOptions::NONE) {
+            for instruction in decoder(code, range.start) {
                 if instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand()
                 {
                     taken = Some(instruction.ip_rel_memory_address());

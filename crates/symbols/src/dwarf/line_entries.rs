@@ -6,7 +6,8 @@
 
 use crate::dwarf::Dwarf;
 use crate::dwarf::jump_tables::Targets;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use dapple_arch::instructions::decoder;
+use iced_x86::{FlowControl, Instruction};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -117,7 +118,7 @@ impl Walk<'_, '_> {
         let Some(code) = rest.next() else {
             return;
         };
-        let mut decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+        let mut decoder = decoder(code, at);
         let mut instruction = Instruction::default();
         while decoder.can_decode() {
             decoder.decode_out(&mut instruction);

@@ -9,9 +9,9 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Reader, Unit};
-use dapple_arch::instructions::{FRAME_BASES, INTEGER_ARGUMENTS, SCRATCH, STACK_POINTER};
+use dapple_arch::instructions::{FRAME_BASES, INTEGER_ARGUMENTS, SCRATCH, STACK_POINTER, decoder};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
 /// How much of a function's beginning is read, in bytes.
@@ -107,7 +107,7 @@ impl<'a> Dwarf<'a> {
     fn is_set_up_late(&self, entry: u64, mark: u64, behind: u64) -> bool {
         let code = self.code(&(entry..behind.min(entry.saturating_add(LONGEST))));
         let mut left = INTEGER_ARGUMENTS.to_vec();
-        for instruction in Decoder::with_ip(64, code, entry, DecoderOptions::NONE) {
+        for instruction in decoder(code, entry) {
             let is_late = instruction.ip() >= mark;
             let touches_pages = instruction.code() == Code::Mov_rm64_r64
                 && instruction.op0_register() == SCRATCH
@@ -167,7 +167,7 @@ impl<'a> Dwarf<'a> {
         });
         let body = starts.min()?;
         let moves = mark.address..body;
-        let only_moves = Decoder::with_ip(64, self.code(&moves), moves.start, 0)
+        let only_moves = decoder(self.code(&moves), moves.start)
             .into_iter()
             .all(|instruction| instruction.flow_control() == FlowControl::Next);
         (body > mark.address && body <= end && moves.end - moves.start <= LONGEST && only_moves)

@@ -31,6 +31,7 @@ mod repair;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::wait;
 use crate::{Address, ThreadId};
+use dapple_arch::displaced::ROOM;
 use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
 use std::fs::File;
@@ -50,8 +51,6 @@ pub fn guards_any() -> bool {
 const MOST_BYTES: usize = 1 << 18;
 /// The most copies of instructions (for displaced stepping) at a time.
 const MOST_COPIES: usize = 1 << 13;
-/// The longest copy, in bytes.
-pub const COPY: usize = 32;
 
 /// An inserted breakpoint byte; the address is 0 if the entry is free.
 #[repr(C)]
@@ -70,8 +69,8 @@ struct Copied {
     /// The length of the copy (low half) and of the original (high half).
     lengths: AtomicU64,
     /// The bytes at `start` before the copy was written, and the bytes written.
-    before: [AtomicU64; COPY / 8],
-    written: [AtomicU64; COPY / 8],
+    before: [AtomicU64; ROOM / 8],
+    written: [AtomicU64; ROOM / 8],
 }
 
 /// The memory that the debugger and the guardian share. All zeros is a valid state, except for the mutex.
@@ -246,13 +245,13 @@ pub struct CopyNote<'a> {
     pub copied: u64,
     /// The original's length, in bytes.
     pub length: u64,
-    /// The bytes at `start` now; up to [`COPY`] of them.
+    /// The bytes at `start` now; up to [`ROOM`] of them.
     pub before: &'a [u8],
     /// The bytes that will be written, as many as in `before`.
     pub written: &'a [u8],
 }
 
-fn store(words: &[AtomicU64; COPY / 8], bytes: &[u8]) {
+fn store(words: &[AtomicU64; ROOM / 8], bytes: &[u8]) {
     for (index, word) in words.iter().enumerate() {
         let mut eight = [0; 8];
         for (to, from) in eight.iter_mut().zip(bytes.iter().skip(index * 8)) {

@@ -13,6 +13,7 @@ use crate::event::ExceptionKind;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::abi::RESULT;
+use dapple_arch::instructions::decoder;
 use dapple_inspect::exceptions::pattern::means_text;
 use dapple_inspect::exceptions::sanitizer::{Report, Writing};
 use dapple_inspect::exceptions::{BreakMode, Exception};
@@ -21,7 +22,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction};
 
 /// The most bytes that are read of one piece of a report.
 const LONGEST_PIECE: usize = 1 << 14;
@@ -73,7 +74,7 @@ fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; CALLER];
     let length = memory.read_some(start, &mut code);
     let size = usize::try_from(size).ok()?.min(length);
-    let decoder = Decoder::with_ip(64, &code[..size], start.0, DecoderOptions::NONE);
+    let decoder = decoder(&code[..size], start.0);
     let inside = start.0..start.0.saturating_add(size as u64);
     let leads_out = |instruction: &Instruction| {
         let goes = matches!(

@@ -5,10 +5,11 @@
 //! kernel has detached the debugger, all threads are seized and stopped; a thread that has hit a breakpoint or is in a copy of an
 //! instruction is moved back to the original. When no thread is in a copy any more, the copies are removed.
 
-use super::{COPY, Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
+use super::{Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
 use crate::linux::inherited::stand_alone;
 use crate::linux::{debug_registers, ptrace, wait};
 use crate::{Address, ThreadId};
+use dapple_arch::displaced::ROOM;
 use dapple_arch::trap::TRAP;
 use std::ffi::CStr;
 use std::os::fd::RawFd;
@@ -420,7 +421,7 @@ impl Repair<'_> {
             let start = entry.start.load(Ordering::Acquire);
             let original = entry.original.load(Ordering::Acquire);
             let inside = pc.0.checked_sub(start)?;
-            if start == 0 || original == 0 || inside >= COPY as u64 {
+            if start == 0 || original == 0 || inside >= ROOM as u64 {
                 return None;
             }
             let lengths = entry.lengths.load(Ordering::Acquire);
@@ -441,7 +442,7 @@ impl Repair<'_> {
     fn restore_copies(&self) {
         for entry in self.copies() {
             let start = entry.start.load(Ordering::Acquire);
-            let mut now = [0; COPY];
+            let mut now = [0; ROOM];
             if start != 0 && self.read(start, &mut now) && now == load(&entry.written) {
                 self.write(start, &load(&entry.before));
             }
@@ -457,8 +458,8 @@ enum Found {
     Refused,
 }
 
-fn load(words: &[AtomicU64; COPY / 8]) -> [u8; COPY] {
-    let mut bytes = [0; COPY];
+fn load(words: &[AtomicU64; ROOM / 8]) -> [u8; ROOM] {
+    let mut bytes = [0; ROOM];
     for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
         part.copy_from_slice(&word.load(Ordering::Acquire).to_le_bytes());
     }
