@@ -3,8 +3,9 @@
 //! It knows the few instructions that such functions consist of. It reads the debuggee's memory but writes nothing: the function's stores
 //! are kept in an overlay. An unknown instruction, or too many instructions, ends it without a result.
 
+use crate::instructions::decoder;
 use crate::{Address, Memory};
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
 
 /// The most instructions that are interpreted.
@@ -172,8 +173,7 @@ impl Machine<'_> {
                 .read(Address(self.pc), &mut code[..*length])
                 .is_ok()
         })?;
-        let mut decoder = Decoder::with_ip(64, &code[..length], self.pc, DecoderOptions::NONE);
-        let instruction = decoder.decode();
+        let instruction = decoder(&code[..length], self.pc).decode();
         let next = instruction.next_ip();
         let (first, second) = (
             || self.operand(&instruction, 0),
@@ -202,23 +202,14 @@ impl Machine<'_> {
                 let value = self.address(&instruction)?;
                 self.put(&instruction, value)?;
             }
-            Mnemonic::Add => {
-                let value = first()?.wrapping_add(second()?);
-                self.flags = None;
-                self.put(&instruction, value)?;
-            }
-            Mnemonic::Sub => {
-                let value = first()?.wrapping_sub(second()?);
-                self.flags = None;
-                self.put(&instruction, value)?;
-            }
-            Mnemonic::Xor => {
-                let value = first()? ^ second()?;
-                self.flags = None;
-                self.put(&instruction, value)?;
-            }
-            Mnemonic::And => {
-                let value = first()? & second()?;
+            Mnemonic::Add | Mnemonic::Sub | Mnemonic::Xor | Mnemonic::And => {
+                let (a, b) = (first()?, second()?);
+                let value = match instruction.mnemonic() {
+                    Mnemonic::Add => a.wrapping_add(b),
+                    Mnemonic::Sub => a.wrapping_sub(b),
+                    Mnemonic::Xor => a ^ b,
+                    _ => a & b,
+                };
                 self.flags = None;
                 self.put(&instruction, value)?;
             }
@@ -259,28 +250,32 @@ impl Machine<'_> {
             }
             Mnemonic::Jmp => to = first()?,
             Mnemonic::Ret if instruction.code() == Code::Retnq => to = self.pop()?,
-            mnemonic => {
-                let (equal, less, below) = self.flags?;
-                let taken = match mnemonic {
-                    Mnemonic::Je => equal,
-                    Mnemonic::Jne => !equal,
-                    Mnemonic::Jl => less,
-                    Mnemonic::Jge => !less,
-                    Mnemonic::Jle => less || equal,
-                    Mnemonic::Jg => !less && !equal,
-                    Mnemonic::Jb => below,
-                    Mnemonic::Jae => !below,
-                    Mnemonic::Jbe => below || equal,
-                    Mnemonic::Ja => !below && !equal,
-                    _ => return None,
-                };
-                if taken {
+            jump => {
+                if self.is_taken(jump)? {
                     to = first()?;
                 }
             }
         }
         self.pc = to;
         Some(())
+    }
+
+    /// Whether a conditional jump is taken. `None`: it is no conditional jump, or what it depends on is not known.
+    fn is_taken(&self, jump: Mnemonic) -> Option<bool> {
+        let (equal, less, below) = self.flags?;
+        Some(match jump {
+            Mnemonic::Je => equal,
+            Mnemonic::Jne => !equal,
+            Mnemonic::Jl => less,
+            Mnemonic::Jge => !less,
+            Mnemonic::Jle => less || equal,
+            Mnemonic::Jg => !less && !equal,
+            Mnemonic::Jb => below,
+            Mnemonic::Jae => !below,
+            Mnemonic::Jbe => below || equal,
+            Mnemonic::Ja => !below && !equal,
+            _ => return None,
+        })
     }
 }
 

@@ -152,10 +152,7 @@ impl Elf {
         }
         segments.sort_by_key(|segment| segment.address);
         // Files with only debug information have no segments.
-        if build_id.is_none() {
-            build_id = section_build_id(header, data);
-        }
-
+        let build_id = build_id.or_else(|| section_build_id(header, data));
         let sections = match read_sections(header, data) {
             Ok(sections) => sections,
             Err(reason) => {

@@ -510,6 +510,14 @@ fn any(out: &mut String, items: &[Item]) {
 }
 
 fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
+    family_enum(out, family, variants);
+    w!(out, "impl {} {{", family.name);
+    family_reading(out, family, variants);
+    family_writing(out, family, variants);
+}
+
+/// The enum itself.
+fn family_enum(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
     let Family {
         name,
         payload,
@@ -538,7 +546,11 @@ fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
         out,
         "/// Its {named}.\nname: Box<str>,\n/// Its {payload}, if any.\nraw: Option<Raw>,\n}},\n}}\n"
     );
-    w!(out, "impl {name} {{");
+}
+
+/// The methods that read a member of the family.
+fn family_reading(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
+    let Family { payload, named, .. } = family;
     w!(
         out,
         "/// Decodes the {payload} of the {named} called `name`; absent, `null` and `{{}}` are the same where nothing is required."
@@ -583,6 +595,16 @@ fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
         out,
         "_ => Self::Other {{ name: name.into(), raw: Some(Raw::deserialize({payload})?) }},\n}}) }}\n"
     );
+}
+
+/// The name on the wire, and the methods that write a member of the family. Ends the `impl`.
+fn family_writing(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
+    let Family {
+        name,
+        payload,
+        named,
+        ..
+    } = family;
     w!(out, "/// The {named}'s name on the wire.");
     w!(out, "pub fn name(&self) -> &str {{ match self {{");
     for (variant, wire, _) in variants {

@@ -36,6 +36,31 @@ pub(crate) struct CallLine {
 }
 
 impl Block {
+    fn new<'a>(
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        kind: BlockKind,
+        offset: usize,
+        parent: u32,
+        attributes: &[Attribute<Reader<'a>>],
+    ) -> Block {
+        let ranges = dwarf.kept_code_ranges(unit.part(), attributes);
+        let entry = match kind {
+            BlockKind::Inlined => dwarf.inlined_entry(unit, attributes, &ranges),
+            BlockKind::Function | BlockKind::Lexical => None,
+        };
+        Block {
+            kind,
+            offset,
+            parent,
+            call: entry.map(|entry| CallLine {
+                line: call_line(attributes),
+                entry,
+            }),
+            ranges,
+        }
+    }
+
     /// Whether one of its ranges starts at `address`: any range may be the first that is executed.
     pub fn begins_at(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| range.start == address)
@@ -110,101 +135,52 @@ impl Blocks {
             let Some(abbreviation) = raw.read_abbreviation().map_err(broken)? else {
                 continue;
             };
-            while open
-                .last()
-                .is_some_and(|&(_, block_depth)| block_depth >= depth)
-            {
-                open.pop();
-            }
-            if nested.is_some_and(|nested| nested >= depth) {
-                nested = None;
-            }
+            while open.pop_if(|(_, above)| *above >= depth).is_some() {}
+            nested.take_if(|above| *above >= depth);
             let tag = abbreviation.tag();
-            let kind = match tag {
-                _ if self.blocks.is_empty() => Some(BlockKind::Function),
-                dw::DW_TAG_lexical_block => Some(BlockKind::Lexical),
-                dw::DW_TAG_inlined_subroutine => Some(BlockKind::Inlined),
-                _ => None,
+            let kind = match self.blocks.is_empty() {
+                true => Some(BlockKind::Function),
+                false => kind_of_block(tag),
             };
-            if nested.is_some() {
-                raw.skip_attributes(abbreviation.attributes())
-                    .map_err(broken)?;
-                continue;
+            let (block, block_depth) = open.last().map_or((0, None), |&(at, of)| (at, Some(of)));
+            let is_call = matches!(tag, dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site);
+            match nested.is_none() && (kind.is_some() || is_call) {
+                true => raw.read_attributes(abbreviation.attributes(), &mut attributes),
+                false => raw.skip_attributes(abbreviation.attributes()),
             }
-            let block = open.last().map_or(0, |&(block, _)| block);
+            .map_err(broken)?;
             match (kind, tag) {
+                _ if nested.is_some() => {}
                 (Some(kind), _) => {
-                    raw.read_attributes(abbreviation.attributes(), &mut attributes)
-                        .map_err(broken)?;
-                    let ranges = dwarf.kept_code_ranges(unit.part(), &attributes);
-                    let entry = dwarf.inlined_entry(unit, &attributes, &ranges);
-                    let entry = entry.filter(|_| kind == BlockKind::Inlined);
-                    let line = || call_line(&attributes);
-                    let call = entry.map(|entry| CallLine {
-                        line: line(),
-                        entry,
-                    });
                     if abbreviation.has_children() {
                         open.push((self.blocks.len() as u32, depth));
                     }
-                    self.blocks.push(Block {
-                        kind,
-                        offset,
-                        parent: block,
-                        ranges,
-                        call,
-                    });
+                    let added = Block::new(dwarf, unit, kind, offset, block, &attributes);
+                    self.blocks.push(added);
                 }
                 (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable) => {
-                    raw.skip_attributes(abbreviation.attributes())
-                        .map_err(broken)?;
-                    let parameter = tag == dw::DW_TAG_formal_parameter;
                     // Parameters of call sites and of function types are deeper than the block's own variables.
-                    if open
-                        .last()
-                        .is_some_and(|&(_, block_depth)| block_depth + 1 == depth)
-                    {
+                    if block_depth.is_some_and(|block_depth| block_depth + 1 == depth) {
                         self.variables.push(BlockVariable {
                             offset,
                             block,
-                            parameter,
+                            parameter: tag == dw::DW_TAG_formal_parameter,
                         });
                     }
                 }
-                (None, dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site) => {
-                    raw.read_attributes(abbreviation.attributes(), &mut attributes)
-                        .map_err(broken)?;
-                    let after = attributes.iter().find(|attribute| {
-                        matches!(
-                            attribute.name(),
-                            dw::DW_AT_call_return_pc | dw::DW_AT_low_pc
-                        )
-                    });
-                    let after = after.and_then(|after| {
-                        let address = unit
-                            .sections()
-                            .attr_address(unit.dw(), after.value())
-                            .ok()
-                            .flatten();
-                        address.or_else(|| unsigned(&after.value()))
-                    });
-                    if let Some(return_address) = after {
-                        self.call_sites.push(CallSite {
-                            return_address,
-                            offset,
-                        });
-                    }
+                _ if is_call => {
+                    let after = return_address(unit, &attributes);
+                    self.call_sites.extend(after.map(|return_address| CallSite {
+                        return_address,
+                        offset,
+                    }));
                 }
                 (None, dw::DW_TAG_subprogram) => {
-                    raw.skip_attributes(abbreviation.attributes())
-                        .map_err(broken)?;
                     if abbreviation.has_children() {
                         nested = Some(depth);
                     }
                 }
-                _ => raw
-                    .skip_attributes(abbreviation.attributes())
-                    .map_err(broken)?,
+                _ => {}
             }
         }
         Ok(())
@@ -255,6 +231,26 @@ impl Blocks {
         path.retain(|&block| self.blocks[block as usize].kind == BlockKind::Inlined);
         path
     }
+}
+
+fn kind_of_block(tag: dw::DwTag) -> Option<BlockKind> {
+    match tag {
+        dw::DW_TAG_lexical_block => Some(BlockKind::Lexical),
+        dw::DW_TAG_inlined_subroutine => Some(BlockKind::Inlined),
+        _ => None,
+    }
+}
+
+/// The address that a call site's call returns to.
+fn return_address(unit: &Unit<'_>, attributes: &[Attribute<Reader<'_>>]) -> Option<u64> {
+    let after = attributes.iter().find(|attribute| {
+        matches!(
+            attribute.name(),
+            dw::DW_AT_call_return_pc | dw::DW_AT_low_pc
+        )
+    })?;
+    let address = unit.sections().attr_address(unit.dw(), after.value());
+    address.ok().flatten().or_else(|| unsigned(&after.value()))
 }
 
 fn call_line(attributes: &[Attribute<Reader<'_>>]) -> u32 {

@@ -127,6 +127,16 @@ const ENCODING: Encoding = Encoding {
     version: 5,
 };
 
+/// The reason for a location that gimli can't evaluate.
+fn broken(error: gimli::Error) -> Unavailable {
+    match error {
+        gimli::Error::UnsupportedEvaluation | gimli::Error::InvalidExpression(_) => {
+            unsupported(format!("the location can't be computed: {error}"))
+        }
+        error => unsupported(format!("the location is malformed: {error}")),
+    }
+}
+
 pub(crate) fn unsupported(text: impl Into<String>) -> Unavailable {
     Unavailable::Unsupported(text.into())
 }
@@ -164,12 +174,6 @@ impl<'a> Evaluator<'_, 'a> {
         if self.nesting > NESTING_LIMIT {
             return Err(unsupported("the location refers to itself"));
         }
-        let broken = |error: gimli::Error| match error {
-            gimli::Error::UnsupportedEvaluation | gimli::Error::InvalidExpression(_) => {
-                unsupported(format!("the location can't be computed: {error}"))
-            }
-            error => unsupported(format!("the location is malformed: {error}")),
-        };
         let encoding = self
             .around
             .map_or(ENCODING, |around| around.unit.dw().header.encoding());
@@ -182,88 +186,94 @@ impl<'a> Evaluator<'_, 'a> {
         let last = expression.0.slice().last();
         let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
         let mut state = evaluation.evaluate().map_err(broken)?;
-        loop {
-            if state != EvaluationResult::Complete {
-                let left = self.requests.get().checked_sub(1);
-                let left = left.ok_or_else(|| unsupported("the location does not end"))?;
-                self.requests.set(left);
-            }
-            let next = match state {
-                EvaluationResult::Complete => {
-                    return Ok(evaluation
-                        .result()
-                        .into_iter()
-                        .map(|piece| self.piece(piece))
-                        .collect());
-                }
-                EvaluationResult::RequiresMemory {
-                    address,
-                    size,
-                    base_type,
-                    ..
-                } => {
-                    let mut bytes = [0; 8];
-                    let wanted = bytes
-                        .get_mut(..usize::from(size))
-                        .ok_or_else(|| unsupported("a wide memory access"))?;
-                    self.context
-                        .read(address, wanted)
-                        .map_err(Unavailable::Unreadable)?;
-                    evaluation.resume_with_memory(self.typed(u64::from_le_bytes(bytes), base_type)?)
-                }
-                EvaluationResult::RequiresRegister {
-                    register,
-                    base_type,
-                } => {
-                    let value = self.register(register.0)?;
-                    evaluation.resume_with_register(self.typed(value, base_type)?)
-                }
-                EvaluationResult::RequiresFrameBase => {
-                    evaluation.resume_with_frame_base(self.frame_base()?)
-                }
-                EvaluationResult::RequiresTls(offset) => {
-                    let address = self.context.thread_local(offset);
-                    evaluation.resume_with_tls(address.map_err(unsupported)?)
-                }
-                EvaluationResult::RequiresCallFrameCfa => {
-                    evaluation.resume_with_call_frame_cfa(self.cfa()?)
-                }
-                EvaluationResult::RequiresAtLocation(reference) => {
-                    evaluation.resume_with_at_location(self.called_expression(reference)?)
-                }
-                EvaluationResult::RequiresEntryValue(expression) => {
-                    evaluation.resume_with_entry_value(self.entry_value(expression)?)
-                }
-                EvaluationResult::RequiresParameterRef(parameter) => {
-                    evaluation.resume_with_parameter_ref(self.passed_as(parameter)?)
-                }
-                EvaluationResult::RequiresRelocatedAddress(address) => evaluation
-                    .resume_with_relocated_address(match thread_local {
-                        true => address,
-                        false => self.relocated(address)?,
-                    }),
-                EvaluationResult::RequiresIndexedAddress { index, relocate } => {
-                    let around = self
-                        .around
-                        .ok_or_else(|| unsupported("an address index without a unit"))?;
-                    let address = around
-                        .unit
-                        .sections()
-                        .address(around.unit.dw(), index)
-                        .map_err(broken)?;
-                    evaluation.resume_with_indexed_address(if relocate {
-                        self.relocated(address)?
-                    } else {
-                        address
-                    })
-                }
-                EvaluationResult::RequiresBaseType(offset) => {
-                    evaluation.resume_with_base_type(self.value_type(offset)?)
-                }
-                _ => return Err(unsupported("the location is for another machine")),
-            };
-            state = next.map_err(broken)?;
+        while state != EvaluationResult::Complete {
+            let left = self.requests.get().checked_sub(1);
+            let left = left.ok_or_else(|| unsupported("the location does not end"))?;
+            self.requests.set(left);
+            state = self.resume(&mut evaluation, state, thread_local)?;
         }
+        let pieces = evaluation.result().into_iter();
+        Ok(pieces.map(|piece| self.piece(piece)).collect())
+    }
+
+    /// Gives an evaluation what it has asked for, and goes on with it.
+    fn resume<'r>(
+        &self,
+        evaluation: &mut gimli::Evaluation<Reader<'r>>,
+        request: EvaluationResult<Reader<'r>>,
+        thread_local: bool,
+    ) -> Result<EvaluationResult<Reader<'r>>, Unavailable>
+    where
+        'a: 'r,
+    {
+        let next = match request {
+            EvaluationResult::RequiresMemory {
+                address,
+                size,
+                base_type,
+                ..
+            } => {
+                let mut bytes = [0; 8];
+                let wanted = bytes
+                    .get_mut(..usize::from(size))
+                    .ok_or_else(|| unsupported("a wide memory access"))?;
+                self.context
+                    .read(address, wanted)
+                    .map_err(Unavailable::Unreadable)?;
+                evaluation.resume_with_memory(self.typed(u64::from_le_bytes(bytes), base_type)?)
+            }
+            EvaluationResult::RequiresRegister {
+                register,
+                base_type,
+            } => {
+                let value = self.register(register.0)?;
+                evaluation.resume_with_register(self.typed(value, base_type)?)
+            }
+            EvaluationResult::RequiresFrameBase => {
+                evaluation.resume_with_frame_base(self.frame_base()?)
+            }
+            EvaluationResult::RequiresTls(offset) => {
+                let address = self.context.thread_local(offset);
+                evaluation.resume_with_tls(address.map_err(unsupported)?)
+            }
+            EvaluationResult::RequiresCallFrameCfa => {
+                evaluation.resume_with_call_frame_cfa(self.cfa()?)
+            }
+            EvaluationResult::RequiresAtLocation(reference) => {
+                evaluation.resume_with_at_location(self.called_expression(reference)?)
+            }
+            EvaluationResult::RequiresEntryValue(expression) => {
+                evaluation.resume_with_entry_value(self.entry_value(expression)?)
+            }
+            EvaluationResult::RequiresParameterRef(parameter) => {
+                evaluation.resume_with_parameter_ref(self.passed_as(parameter)?)
+            }
+            EvaluationResult::RequiresRelocatedAddress(address) => evaluation
+                .resume_with_relocated_address(match thread_local {
+                    true => address,
+                    false => self.relocated(address)?,
+                }),
+            EvaluationResult::RequiresIndexedAddress { index, relocate } => {
+                let around = self
+                    .around
+                    .ok_or_else(|| unsupported("an address index without a unit"))?;
+                let address = around
+                    .unit
+                    .sections()
+                    .address(around.unit.dw(), index)
+                    .map_err(broken)?;
+                evaluation.resume_with_indexed_address(if relocate {
+                    self.relocated(address)?
+                } else {
+                    address
+                })
+            }
+            EvaluationResult::RequiresBaseType(offset) => {
+                evaluation.resume_with_base_type(self.value_type(offset)?)
+            }
+            _ => return Err(unsupported("the location is for another machine")),
+        };
+        next.map_err(broken)
     }
 
     fn piece(&self, piece: gimli::Piece<Reader<'_>>) -> Piece {

@@ -12,7 +12,7 @@ use crate::stream::Stream;
 use crate::{Error, ThreadId};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -90,8 +90,8 @@ pub fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
         .map(|d| c_string(d.as_os_str().as_bytes()))
         .transpose()?;
     let streams = Streams::open(options)?;
-    let (go_read, mut go_write) = io::pipe().map_err(system("no pipe to start it"))?;
-    let (mut report_read, report_write) = io::pipe().map_err(system("no pipe to start it"))?;
+    let (go_read, go_write) = io::pipe().map_err(system("no pipe to start it"))?;
+    let (report_read, report_write) = io::pipe().map_err(system("no pipe to start it"))?;
 
     let plan = Plan {
         program: path,
@@ -120,28 +120,36 @@ pub fn launch(options: &LaunchOptions) -> Result<Launched, Error> {
     let process = ThreadId(child);
     drop((go_read, report_write));
     let (output, input) = streams.keep();
-
-    let started = ptrace::seize(process, ptrace::OPTIONS | libc::PTRACE_O_EXITKILL)
-        .map_err(|e| refuse(attach::why_not_launched(process, &e)))
-        .and_then(|()| go_write.write_all(&[1]).map_err(system("it ended at once")));
-    if let Err(error) = started {
-        wait::abandon(process);
-        return Err(error);
-    }
-    drop(go_write);
-    match wait::until_exec(process) {
-        Ok(()) => {}
-        Err(ended) => {
-            let mut report = Vec::new();
-            let _ = report_read.read_to_end(&mut report);
-            return Err(refuse(failure(&report).unwrap_or(ended)));
-        }
-    }
+    trace_from_exec(process, go_write, report_read).map_err(refuse)?;
     Ok(Launched {
         process,
         program,
         output,
         input: input.map(Input::start),
+    })
+}
+
+/// Traces a child that waits before its exec, and lets it run up to the exec. The error says why it couldn't.
+fn trace_from_exec(
+    process: ThreadId,
+    mut go: PipeWriter,
+    mut report: PipeReader,
+) -> Result<(), String> {
+    let started = ptrace::seize(process, ptrace::OPTIONS | libc::PTRACE_O_EXITKILL)
+        .map_err(|e| attach::why_not_launched(process, &e))
+        .and_then(|()| {
+            let sent = go.write_all(&[1]);
+            sent.map_err(|e| format!("it ended at once: {e}"))
+        });
+    if let Err(error) = started {
+        wait::abandon(process);
+        return Err(error);
+    }
+    drop(go);
+    wait::until_exec(process).map_err(|ended| {
+        let mut text = Vec::new();
+        let _ = report.read_to_end(&mut text);
+        failure(&text).unwrap_or(ended)
     })
 }
 

@@ -52,59 +52,68 @@ pub struct Ends {
     pub terminal: Option<OwnedFd>,
 }
 
+/// The error of a stream that the debugger can't make: `what` failed.
+fn failed(options: &LaunchOptions, what: &'static str) -> impl Fn(io::Error) -> Error {
+    move |e| Error::Launch {
+        program: options.program.clone(),
+        reason: format!("{what}: {e}"),
+    }
+}
+
+/// The error of a file that an option names.
+fn unusable(option: LaunchOption, path: &Path) -> impl Fn(io::Error) -> Error {
+    move |e| Error::LaunchOption {
+        option,
+        path: path.to_owned(),
+        reason: e.to_string(),
+    }
+}
+
+/// Opens the program's standard input; `None` means the debugger's. Sets `written` to the end of a pipe that the debugger writes to.
+fn open_input(
+    options: &LaunchOptions,
+    terminal: Option<&OwnedFd>,
+    written: &mut Option<InputEnd>,
+) -> Result<Option<OwnedFd>, Error> {
+    Ok(Some(match (&options.stdin, terminal) {
+        (Stdin::Inherit, _) => return Ok(None),
+        (Stdin::File(path), _) => {
+            let path = from_its_directory(options, path);
+            let file = match path.is_dir() {
+                true => Err(io::ErrorKind::IsADirectory.into()),
+                false => open_waiting_for_nobody(OpenOptions::new().read(true), 0, &path),
+            };
+            file.map_err(unusable(LaunchOption::Stdin, &path))?.into()
+        }
+        (_, Some(terminal)) => terminal
+            .try_clone()
+            .map_err(failed(options, "its terminal"))?,
+        (Stdin::Null, None) => nothing().map_err(failed(options, "/dev/null"))?,
+        (Stdin::Sent, None) => {
+            let (reader, writer) = io::pipe().map_err(failed(options, "no pipe for its input"))?;
+            *written = Some(InputEnd::Pipe(writer.into()));
+            reader.into()
+        }
+    }))
+}
+
 impl Streams {
     /// Opens the streams that the options name. Relative paths are resolved from the program's working directory.
     pub fn open(options: &LaunchOptions) -> Result<Streams, Error> {
-        let failed = |what: String| {
-            move |e: io::Error| Error::Launch {
-                program: options.program.clone(),
-                reason: format!("{what}: {e}"),
-            }
-        };
-        let unusable = |option: LaunchOption, path: &Path| {
-            let path = path.to_owned();
-            move |e: io::Error| Error::LaunchOption {
-                option,
-                path,
-                reason: e.to_string(),
-            }
-        };
         let mut read = Vec::new();
         let mut written = None;
         let terminal = match options.terminal {
             true => {
                 let (ours, its) =
-                    open_terminal().map_err(failed("it can't get a terminal".into()))?;
-                let copy = ours.try_clone().map_err(failed("its terminal".into()))?;
+                    open_terminal().map_err(failed(options, "it can't get a terminal"))?;
+                let copy = ours.try_clone().map_err(failed(options, "its terminal"))?;
                 read.push((Stream::Stdout, ours));
                 written = Some(InputEnd::Terminal(copy));
                 Some(its)
             }
             false => None,
         };
-        let stdin = match (&options.stdin, &terminal) {
-            (Stdin::Inherit, _) => None,
-            (Stdin::File(path), _) => {
-                let path = from_its_directory(options, path);
-                let file = match path.is_dir() {
-                    true => Err(io::ErrorKind::IsADirectory.into()),
-                    false => open_waiting_for_nobody(OpenOptions::new().read(true), 0, &path),
-                };
-                Some(file.map_err(unusable(LaunchOption::Stdin, &path))?.into())
-            }
-            (_, Some(terminal)) => Some(
-                terminal
-                    .try_clone()
-                    .map_err(failed("its terminal".into()))?,
-            ),
-            (Stdin::Null, None) => Some(nothing().map_err(failed("/dev/null".into()))?),
-            (Stdin::Sent, None) => {
-                let (reader, writer) =
-                    io::pipe().map_err(failed("no pipe for its input".into()))?;
-                written = Some(InputEnd::Pipe(writer.into()));
-                Some(reader.into())
-            }
-        };
+        let stdin = open_input(options, terminal.as_ref(), &mut written)?;
         // With the same file for both, each stream appends to what the other has written.
         let shared = match (&options.stdout, &options.stderr) {
             (Sink::File { path: out, .. }, Sink::File { path: err, .. }) => out == err,
@@ -112,7 +121,7 @@ impl Streams {
         };
         let mut sink = |option, stream, sink: &Sink| -> Result<OwnedFd, Error> {
             Ok(match (sink, &terminal) {
-                (Sink::Null, _) => null().map_err(failed("/dev/null".into()))?.into(),
+                (Sink::Null, _) => null().map_err(failed(options, "/dev/null"))?.into(),
                 (Sink::File { path, append }, _) => {
                     let path = from_its_directory(options, path);
                     let append = *append || shared && stream == Stream::Stderr;
@@ -121,10 +130,10 @@ impl Streams {
                 }
                 (Sink::Events, Some(terminal)) => terminal
                     .try_clone()
-                    .map_err(failed("its terminal".into()))?,
+                    .map_err(failed(options, "its terminal"))?,
                 (Sink::Events, None) => {
                     let (reader, writer) =
-                        io::pipe().map_err(failed("no pipe for its output".into()))?;
+                        io::pipe().map_err(failed(options, "no pipe for its output"))?;
                     read.push((stream, reader.into()));
                     writer.into()
                 }
