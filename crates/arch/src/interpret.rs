@@ -166,14 +166,7 @@ impl Machine<'_> {
     }
 
     fn step(&mut self) -> Option<()> {
-        let mut code = [0; 16];
-        // The readable memory may end within 16 bytes.
-        let length = (1..=16).rev().find(|length| {
-            self.memory
-                .read(Address(self.pc), &mut code[..*length])
-                .is_ok()
-        })?;
-        let instruction = decoder(&code[..length], self.pc).decode();
+        let instruction = self.fetch()?;
         let next = instruction.next_ip();
         let (first, second) = (
             || self.operand(&instruction, 0),
@@ -239,14 +232,8 @@ impl Machine<'_> {
                 self.set(Register::RBP, value)?;
             }
             Mnemonic::Call => {
-                to = first()?;
-                if (self.gives_text)(Address(to)) {
-                    let text = self.load(self.get(Register::RDI)?, 8)?;
-                    self.set(Register::RAX, text)?;
-                    to = next;
-                } else {
-                    self.push(next)?;
-                }
+                let target = first()?;
+                to = self.call(target, next)?;
             }
             Mnemonic::Jmp => to = first()?,
             Mnemonic::Ret if instruction.code() == Code::Retnq => to = self.pop()?,
@@ -258,6 +245,29 @@ impl Machine<'_> {
         }
         self.pc = to;
         Some(())
+    }
+
+    /// The next instruction.
+    fn fetch(&self) -> Option<Instruction> {
+        let mut code = [0; 16];
+        // The readable memory may end within 16 bytes.
+        let length = (1..=16).rev().find(|length| {
+            self.memory
+                .read(Address(self.pc), &mut code[..*length])
+                .is_ok()
+        })?;
+        Some(decoder(&code[..length], self.pc).decode())
+    }
+
+    /// Calls the function at `target`, which returns to `next`. Returns where to go on: a function that gives a text is not run.
+    fn call(&mut self, target: u64, next: u64) -> Option<u64> {
+        if (self.gives_text)(Address(target)) {
+            let text = self.load(self.get(Register::RDI)?, 8)?;
+            self.set(Register::RAX, text)?;
+            return Some(next);
+        }
+        self.push(next)?;
+        Some(target)
     }
 
     /// Whether a conditional jump is taken. `None`: it is no conditional jump, or what it depends on is not known.
