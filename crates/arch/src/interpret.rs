@@ -167,12 +167,11 @@ impl Machine<'_> {
 
     fn step(&mut self) -> Option<()> {
         let instruction = self.fetch()?;
-        let next = instruction.next_ip();
         let (first, second) = (
             || self.operand(&instruction, 0),
             || self.operand(&instruction, 1),
         );
-        let mut to = next;
+        let mut to = instruction.next_ip();
         match instruction.mnemonic() {
             Mnemonic::Nop | Mnemonic::Endbr64 => {}
             Mnemonic::Mov | Mnemonic::Movzx => {
@@ -233,7 +232,7 @@ impl Machine<'_> {
             }
             Mnemonic::Call => {
                 let target = first()?;
-                to = self.call(target, next)?;
+                to = self.call(target, to)?;
             }
             Mnemonic::Jmp => to = first()?,
             Mnemonic::Ret if instruction.code() == Code::Retnq => to = self.pop()?,
