@@ -12,7 +12,7 @@ use dapple_target::process::{Process, Resume};
 use dapple_target::wait_event::WaitEvent;
 
 impl Owner {
-    // Who runs. The reducer `stops` knows.
+    // Which threads run: what the reducer knows.
 
     pub(super) fn mode(&self) -> Mode {
         self.stops.mode()
@@ -23,34 +23,37 @@ impl Owner {
         self.stops.mode() == Mode::Stopped
     }
 
-    /// The threads that have not ended.
+    /// The debuggee's threads that are not exiting, oldest first.
     pub(super) fn live_threads(&self) -> impl Iterator<Item = ThreadId> {
         self.stops.live()
     }
 
+    /// Whether this is a thread of the debuggee, and not exiting.
     pub(super) fn is_live(&self, thread: ThreadId) -> bool {
         self.stops.is_live(thread)
     }
 
-    /// The threads that are stopped and can be resumed.
+    /// Every traced thread that is stopped, vfork children included.
     pub(super) fn stopped_threads(&self) -> Vec<ThreadId> {
         self.stops.all_stopped()
     }
 
-    /// Whether a thread stays stopped, even if others run.
+    /// Whether a thread is stopped and stays so, though the process may run.
     pub(super) fn stays_stopped(&self, thread: ThreadId) -> bool {
         self.stops.stays_stopped(thread)
     }
 
-    /// Whether some threads run while the others are held.
+    /// Whether the process runs, but not all of its threads may.
     pub(super) fn runs_only_some(&self) -> bool {
         self.stops.runs_only_some()
     }
 
+    /// Whether this is a vfork child, which shares the debuggee's memory.
     pub(super) fn is_vfork_child(&self, thread: ThreadId) -> bool {
         self.stops.is_vfork_child(thread)
     }
 
+    /// Whether a vfork child has a thread's memory, and the thread waits for it.
     pub(super) fn waits_for_vfork_child(&self, thread: ThreadId) -> bool {
         self.stops.waits_for_vfork_child(thread)
     }
@@ -65,12 +68,12 @@ impl Owner {
         self.stops.last_run(thread)
     }
 
-    /// Whether a forked child is expected whose first stop has not come yet.
+    /// Whether a child was reported but has not stopped yet, or has stopped but was not reported yet.
     pub(super) fn awaits_children(&self) -> bool {
         self.stops.awaits_children()
     }
 
-    /// Whether all threads that may run have ended.
+    /// Whether all threads were stopped because each that might run has ended.
     pub(super) fn none_may_run(&self) -> bool {
         self.stops.none_may_run()
     }
@@ -80,7 +83,7 @@ impl Owner {
         self.stops.running_vfork_children()
     }
 
-    // What is to happen. It does when the queued actions are performed.
+    // Requests to the reducer. They take effect when the queued actions are performed.
 
     /// Hands an event to the reducer.
     pub(super) fn handle_stop(&mut self, event: WaitEvent) {
@@ -92,12 +95,12 @@ impl Owner {
         self.stops.stop_all(&mut self.actions);
     }
 
-    /// Resumes a thread, delivering `signal` unless 0.
+    /// Resumes a stopped thread if it may run now, delivering `signal` unless 0. Otherwise the thread is resumed with the others.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
         self.stops.go(thread, how, signal, &mut self.actions);
     }
 
-    /// What becomes of children from now on.
+    /// Decides what happens to children from now on.
     pub(super) fn follow(&mut self, follow: FollowForks) {
         self.stops.follow(follow);
     }
@@ -107,7 +110,10 @@ impl Owner {
         self.stops.set_running();
     }
 
-    /// From now on the process runs: all threads, or only one. The threads have yet to be released.
+    /// The process runs from now on: all threads, or only `only` and those that run already ([`Stops::run_only`]). Each thread has yet to
+    /// be released.
+    ///
+    /// [`Stops::run_only`]: crate::stops::Stops::run_only
     pub(super) fn set_running(&mut self, only: Option<ThreadId>) {
         self.stops.run_only(only);
         self.stops.set_running();
