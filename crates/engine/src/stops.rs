@@ -683,21 +683,4 @@ fn is_end(what: &What) -> bool {
 }
 
 #[cfg(test)]
-#[path = "stops_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "stops_orders_tests.rs"]
-mod orders_tests;
-
-#[cfg(test)]
-#[path = "stops_single_tests.rs"]
-mod single_tests;
-
-#[cfg(test)]
-#[path = "stops_random_tests.rs"]
-mod random_tests;
-
-#[cfg(test)]
-#[path = "stops_forks_tests.rs"]
-mod forks_tests;

@@ -555,5 +555,4 @@ fn code_name(number: i32, code: i32) -> String {
 }
 
 #[cfg(test)]
-#[path = "faults_tests.rs"]
 mod tests;

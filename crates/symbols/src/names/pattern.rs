@@ -533,5 +533,4 @@ fn canonical_parameters(parameters: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "pattern_tests.rs"]
 mod tests;

@@ -1,6 +1,5 @@
 //! Scripted events while single threads run and the others stay stopped.
 
-use super::tests::*;
 use super::*;
 
 /// A process of `A`, `B` and `C` that was stopped, in which only `B` runs now.

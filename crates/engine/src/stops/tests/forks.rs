@@ -1,7 +1,7 @@
 //! Scripted events around children that are followed.
 
-use super::tests::{A, B, C, STOP, feed, go, run, running, stop_all};
-use super::*;
+use super::{A, B, C, STOP, feed, go, run, running, stop_all};
+use crate::stops::*;
 
 const D: ThreadId = ThreadId(103);
 const KILLED: ExitStatus = ExitStatus::Signal(9);

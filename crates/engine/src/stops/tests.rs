@@ -1,5 +1,10 @@
 //! Scripted events, above all awkward ones.
 
+mod forks;
+mod orders;
+mod random;
+mod single;
+
 use super::*;
 
 pub(super) const A: ThreadId = ThreadId(100);

@@ -2,8 +2,8 @@
 //!
 //! Each test asserts the exact actions. The comments say how the kernel comes to such an order.
 
-use super::tests::{A, B, C, STOP, feed, go, run, running, stop_all};
-use super::*;
+use super::{A, B, C, STOP, feed, go, run, running, stop_all};
+use crate::stops::*;
 
 const D: ThreadId = ThreadId(103);
 const KILLED: ExitStatus = ExitStatus::Signal(9);
