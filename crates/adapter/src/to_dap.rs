@@ -3,6 +3,8 @@
 //! Pure functions: ids, references and facts about files are arguments. Lines, columns and paths are converted by the client's conventions
 //! only here.
 
+mod stopped;
+
 use crate::styling;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,28 +15,26 @@ use dapple_dap::types::{
     DisassembledInstructionPresentationHint, ExceptionBreakMode, ExceptionDetails,
     ExceptionInfoResponse, ExitedEventBody, InitializeRequestArguments, Module,
     OutputEventCategory, ProcessEventBody, ProcessEventStartMethod, Source, SourcePresentationHint,
-    StackFrame, StackFramePresentationHint, StepInTarget, StoppedEventBody, StoppedEventReason,
-    Thread, Variable, VariablePresentationHint, VariablePresentationHintAttributes,
-    VariablePresentationHintKind,
+    StackFrame, StackFramePresentationHint, StepInTarget, Thread, Variable,
+    VariablePresentationHint, VariablePresentationHintAttributes, VariablePresentationHintKind,
 };
 use dapple_engine::Error;
 use dapple_engine::disassembly::Instruction;
-use dapple_engine::event::{
-    ExceptionKind, ExitStatus, PresentationProblem, Stop, StopReason, Stream,
-};
+use dapple_engine::event::{ExitStatus, PresentationProblem, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
 use dapple_engine::frame::Frame;
 use dapple_engine::launch::LaunchOption;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
 use dapple_engine::registers::shown::ShownRegister;
 use dapple_engine::session::stepping::StepTarget;
-use dapple_engine::session::watching::{Access, DataBreakpointState, DataHit, DataRefusal};
+use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{
     Asked, BreakpointState, ProcessInfo, Resolution, SourcePosition, Start, ThreadInfo,
 };
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+pub use stopped::{Hit, stopped};
 
 /// An error of the engine as the failure of a request.
 pub fn failure(error: &Error) -> Failure {
@@ -331,163 +331,9 @@ pub fn unverified(message: &str, reason: BreakpointReason) -> Breakpoint {
         .with_reason(reason)
 }
 
-/// The breakpoints that a thread has stopped at.
-#[derive(Debug, Default)]
-pub struct Hit {
-    /// The ids that the client knows.
-    pub ids: Vec<i64>,
-    /// Whether all are function breakpoints.
-    pub all_functions: bool,
-    /// Whether all are instruction breakpoints.
-    pub all_instructions: bool,
-    /// Whether this is only the stop at `main` that the launch asked for.
-    pub at_main: bool,
-}
-
-/// The body of a `stopped` event. Of several stops, only the `first` has `allThreadsStopped` and gets the client's focus.
-pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
-    let (reason, description, text) = match &stop.reason {
-        StopReason::Entry => (StoppedEventReason::Entry, "Stopped at entry", None),
-        StopReason::Breakpoint(_) if hit.at_main => (
-            StoppedEventReason::Entry,
-            "Stopped at the beginning of main",
-            None,
-        ),
-        StopReason::Breakpoint(_) if hit.all_functions => (
-            StoppedEventReason::FunctionBreakpoint,
-            "Stopped at a function breakpoint",
-            None,
-        ),
-        StopReason::Breakpoint(_) if hit.all_instructions => (
-            StoppedEventReason::InstructionBreakpoint,
-            "Stopped at an instruction breakpoint",
-            None,
-        ),
-        StopReason::Breakpoint(_) => (
-            StoppedEventReason::Breakpoint,
-            "Stopped at a breakpoint",
-            None,
-        ),
-        StopReason::Undecided { why, .. } => (
-            match hit.all_functions {
-                true => StoppedEventReason::FunctionBreakpoint,
-                false if hit.all_instructions => StoppedEventReason::InstructionBreakpoint,
-                false => StoppedEventReason::Breakpoint,
-            },
-            "Stopped at a breakpoint whose condition can't be evaluated",
-            Some(why.clone()),
-        ),
-        StopReason::Step => (StoppedEventReason::Step, "Stopped after a step", None),
-        StopReason::Pause => (StoppedEventReason::Pause, "Paused", None),
-        StopReason::Data(hits) => return data_accessed(stop, hits, first, hit.ids),
-        StopReason::DataGone { names, .. } => (
-            StoppedEventReason::DataBreakpoint,
-            "Watched data is gone",
-            Some(format!(
-                "the function was left whose frame had {}",
-                quoted(names)
-            )),
-        ),
-        StopReason::Goto => (StoppedEventReason::Goto, "Moved there", None),
-        StopReason::Restarted => (
-            StoppedEventReason::Other("restart".into()),
-            "Restarted the function",
-            None,
-        ),
-        StopReason::LastRunnerEnded => (
-            StoppedEventReason::Pause,
-            "Paused",
-            Some("the only thread that was running has ended".to_owned()),
-        ),
-        StopReason::Signal { description, .. } => (
-            StoppedEventReason::Exception,
-            "Stopped by a signal",
-            Some(description.clone()),
-        ),
-        StopReason::Trap => (
-            StoppedEventReason::Exception,
-            "Stopped by a trap instruction",
-            Some(format!(
-                "the program executed a trap instruction of its own before {}",
-                stop.address
-            )),
-        ),
-        StopReason::Exception {
-            kind, description, ..
-        } => (
-            StoppedEventReason::Exception,
-            match kind {
-                ExceptionKind::Throw | ExceptionKind::Rethrow => "Stopped at a throw",
-                ExceptionKind::Uncaught => "Stopped at a throw that nothing catches",
-                ExceptionKind::Catch => "Stopped at a catch",
-                ExceptionKind::Panic => "Stopped at a panic",
-                ExceptionKind::Report => "Stopped at a sanitizer's report",
-            },
-            Some(description.clone()),
-        ),
-        other => {
-            tracing::warn!(?other, "a stop of a kind without a name in the protocol");
-            (StoppedEventReason::Pause, "Stopped", None)
-        }
-    };
-    let mut body = StoppedEventBody::new(reason)
-        .with_thread_id(i64::from(stop.thread.0))
-        .with_description(description)
-        .with_all_threads_stopped(first);
-    if let Some(text) = text {
-        body = body.with_text(text);
-    }
-    if !hit.ids.is_empty() {
-        body = body.with_hit_breakpoint_ids(hit.ids);
-    }
-    if !first {
-        body = body.with_preserve_focus_hint(true);
-    }
-    body
-}
-
 /// The message when LeakSanitizer is kept from looking for leaks.
 pub const LEAKS: &str = "LeakSanitizer can't look for leaks while the program is debugged, so it was kept from trying; run the program without debugging \
      (`noDebug`) to have leaks reported";
-
-/// The `stopped` body for an access to watched data, with the old and new values.
-fn data_accessed(stop: &Stop, hits: &[DataHit], first: bool, ids: Vec<i64>) -> StoppedEventBody {
-    let said: Vec<String> = hits.iter().map(access).collect();
-    let mut body = StoppedEventBody::new(StoppedEventReason::DataBreakpoint)
-        .with_thread_id(i64::from(stop.thread.0))
-        .with_description(said.join("; "))
-        .with_all_threads_stopped(first)
-        .with_hit_breakpoint_ids(ids);
-    if let Some(position) = hits.first().and_then(|hit| hit.position.as_ref()) {
-        let name = position
-            .file
-            .file_name()
-            .unwrap_or(position.file.as_os_str());
-        let name = name.to_string_lossy();
-        body = body.with_text(format!("by the statement at {name}:{}", position.line));
-    }
-    if !first {
-        body = body.with_preserve_focus_hint(true);
-    }
-    body
-}
-
-fn access(hit: &DataHit) -> String {
-    let DataHit { name, new, .. } = hit;
-    match (&hit.old, hit.access) {
-        (Some(old), _) => format!("`{name}` changed from {old} to {new}"),
-        (None, Access::Change | Access::Write) => {
-            format!("`{name}` was written, and is still {new}")
-        }
-        (None, Access::Read) => format!("`{name}` was read: {new}"),
-        (None, Access::ReadWrite) => format!("`{name}` was read, or written unchanged: {new}"),
-    }
-}
-
-fn quoted(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
-}
 
 /// A data breakpoint of the engine.
 pub fn data_breakpoint(state: &DataBreakpointState, id: i64) -> Breakpoint {
