@@ -1,9 +1,9 @@
-//! The state of a session: the debuggee, the phase of the session, and what the client's ids and references stand for. Also turns events of
-//! the engine into events of the protocol.
+//! The state of a session: the debuggee, the phase of the session, and what the client's ids and references stand for.
 
 mod calls;
 pub mod disassembled;
 mod ending;
+pub mod events;
 pub mod fetched;
 mod if_debugged;
 pub mod later;
@@ -19,13 +19,11 @@ use crate::arguments::CallSettings;
 use crate::arguments::ShowDisassembly;
 use crate::arguments::Shutdown;
 use crate::breakpoints::Breakpoints;
-use crate::clients;
-use crate::console::{say, tell_output};
+use crate::console::say;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::exceptions::Exceptions;
 use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
-use crate::handlers::exceptions;
 use crate::handlers::launch::building::Building;
 use crate::handlers::start_debugging::Forks;
 use crate::kept::{self, KeptReferences};
@@ -36,28 +34,23 @@ use crate::source_map::SourceMap;
 use crate::to_dap;
 use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, Sender};
-use dapple_dap::server::{ClientConventions, Exhausted, Failure, Outbox, Progress, References};
+use dapple_dap::server::{Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::transport::Writer;
 use dapple_dap::types::{
-    BreakpointEvent, BreakpointEventBody, BreakpointEventReason, ExitedEvent,
-    LaunchRequestArguments, ModuleEvent, ModuleEventBody, ModuleEventReason, OutputEvent,
-    OutputEventBody, ProcessEvent, Source, StoppedEvent, TerminatedEvent, ThreadEvent,
-    ThreadEventBody, ThreadEventReason,
+    LaunchRequestArguments, ProcessEvent, Source, StoppedEvent, TerminatedEvent,
 };
 use dapple_engine::debug_info::DebugInfoOptions;
-use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
+use dapple_engine::event::{Stop, StopReason};
 use dapple_engine::frame::FrameId;
-use dapple_engine::modules::ModuleInfo;
 use dapple_engine::session::declarations::VariableList;
 use dapple_engine::session::stepping::{Callee, SkipList};
-use dapple_engine::session::watching::{DataBreakpointState, DataRefusal};
 use dapple_engine::session::{Keep, Leave, Waker};
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, Value};
 use dapple_engine::{Address, Error, Session, ThreadId};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -144,9 +137,6 @@ pub enum Location {
     Code(Address),
 }
 
-/// The error for references to values from before an exec.
-const REPLACED: &str = "the program that this value was of has begun another (exec)";
-
 /// Values with their rendered text.
 pub type Listing = Rc<[(NamedValue, Rendered)]>;
 
@@ -164,7 +154,7 @@ pub struct Adapter {
     /// Where console input behind `>` goes.
     pub typed_into: TypedInto,
     /// `initialized` was sent.
-    pub told_initialized: bool,
+    pub sent_initialized: bool,
     /// A `terminate` request has come.
     pub asked_to_end: bool,
     pub shutdown: Shutdown,
@@ -251,7 +241,7 @@ impl Adapter {
             arrived: Vec::new(),
             launched_with: None,
             typed_into: TypedInto::Nothing,
-            told_initialized: false,
+            sent_initialized: false,
             asked_to_end: false,
             shutdown: Shutdown::default(),
             patience: None,
@@ -495,191 +485,6 @@ impl Adapter {
             .transpose()
     }
 
-    /// Passes an event of the engine on to the client.
-    pub fn tell(
-        &mut self,
-        event: dapple_engine::Event,
-        outbox: &Outbox,
-        client: &ClientConventions,
-    ) {
-        use dapple_engine::Event;
-        match event {
-            Event::Stopped(stops) => self.tell_stops(&stops, outbox),
-            Event::ThreadStarted(thread) => tell_thread(outbox, ThreadEventReason::Started, thread),
-            Event::ThreadExited(thread) => tell_thread(outbox, ThreadEventReason::Exited, thread),
-            Event::ModuleLoaded(info) => {
-                tell_module(outbox, ModuleEventReason::New, &info);
-                self.disassembled.code_changes();
-                self.sources_come(info.id);
-            }
-            Event::ModuleChanged(info) => {
-                tell_module(outbox, ModuleEventReason::Changed, &info);
-                self.sources_come(info.id);
-            }
-            Event::ModuleUnloaded(info) => {
-                tell_module(outbox, ModuleEventReason::Removed, &info);
-                self.disassembled.code_changes();
-                self.sources_go(info.id, outbox, client);
-            }
-            Event::BreakpointChanged(state) => self.tell_breakpoint(&state, outbox, client),
-            Event::DataBreakpointChanged(state) => self.tell_data_breakpoint(&state, outbox),
-            Event::Output { stream, bytes } => {
-                let text = self.stream(stream).push(&bytes);
-                let body = OutputEventBody::new(text).with_category(to_dap::category(stream));
-                // `bytes` goes along until the message is sent: the program's output is not read while too much of it is unsent.
-                if !body.output.is_empty() {
-                    outbox.event_keeping::<OutputEvent>(body, Some(Box::new(bytes)));
-                }
-            }
-            Event::Logged(logged) => self.tell_logged(&[logged], outbox, client),
-            Event::Signalled {
-                thread,
-                description,
-                ..
-            } => say(outbox, &format!("thread {thread}: {description}")),
-            Event::DebugInfoWarnings(warnings) => {
-                for warning in warnings {
-                    say(outbox, &format!("warning: {warning}"));
-                }
-            }
-            Event::PresentationWarnings(problems) => {
-                for problem in problems {
-                    let problem = to_dap::presentation_problem(&problem, &self.visualizers);
-                    say(outbox, &format!("warning: {problem}"));
-                }
-            }
-            Event::Indexing {
-                module,
-                done,
-                total,
-            } => {
-                self.tell_indexing(&module, done, total, outbox);
-            }
-            Event::Indexed { .. } => self.indexing = None,
-            Event::Fetching { module, source } => {
-                self.tell_fetching(&module, source.as_deref(), outbox);
-            }
-            Event::Fetched { .. } => self.fetched.progress = None,
-            Event::SourceFetched {
-                build_id,
-                source,
-                file,
-            } => self.source_fetched((build_id, source), file, outbox),
-            Event::Forked { process, name } => self.tell_forked(process, &name, outbox),
-            Event::Followed(process) => {
-                outbox.event::<ProcessEvent>(to_dap::process(&process));
-                if let Some(debuggee) = &mut self.debuggee {
-                    debuggee.goes_on_with(process);
-                }
-            }
-            Event::RuntimesKnown(runtimes) => exceptions::tell_filters(self, runtimes, outbox),
-            Event::LeaksNotLookedFor => say(outbox, to_dap::LEAKS),
-            Event::Executed => {
-                self.kept.end(REPLACED);
-                if let Some(debuggee) = &self.debuggee {
-                    outbox.event::<ProcessEvent>(to_dap::process(debuggee.process()));
-                }
-            }
-            Event::Exited(status) => self.tell_exit(status, outbox),
-            other => tracing::warn!(?other, "an event of a kind that is not passed on"),
-        }
-    }
-
-    /// Shows the progress of an index, to clients that support progress.
-    fn tell_indexing(&mut self, module: &Path, done: u64, total: u64, outbox: &Outbox) {
-        let progress = self.indexing.get_or_insert_with(|| {
-            let name = module.file_name().unwrap_or(module.as_os_str());
-            Progress::start(outbox, format!("Indexing {}", name.to_string_lossy()))
-        });
-        progress.update(None, Some(100.0 * done as f64 / total.max(1) as f64));
-    }
-
-    fn tell_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
-        // The stop at the entry is part of the start. The client sees it only with `stopOnEntry`.
-        let stops: Vec<&Stop> = stops
-            .iter()
-            .filter(|stop| stop.reason != StopReason::Entry)
-            .collect();
-        let Some(first) = stops.first() else { return };
-        if self.phase == Phase::PartlyRunning {
-            // References to values of held threads belong to the previous stop.
-            self.resumed();
-        }
-        self.phase = Phase::Stopped;
-        self.stopped_thread = Some(first.thread);
-        let arrived = stops.iter().filter(|stop| stop.reason.is_arrival());
-        self.arrived = arrived.map(|stop| stop.thread).collect();
-        let reporting = stops.iter().filter(|stop| stop.reason.is_report());
-        self.reporting = reporting.map(|stop| stop.thread).collect();
-        for (index, stop) in stops.into_iter().enumerate() {
-            let mut ids = stop.reason.breakpoints().to_vec();
-            if let StopReason::Data(hits) = &stop.reason {
-                ids.extend(hits.iter().map(|hit| hit.breakpoint));
-                for why in hits.iter().filter_map(|hit| hit.undecided.as_ref()) {
-                    say(outbox, why);
-                }
-            }
-            let at_main = self.main_stop.is_among(&ids);
-            // Temporary breakpoints have no id that the client knows.
-            let ids = ids.into_iter();
-            let ids: Vec<i64> = ids.filter_map(|id| self.breakpoints.known_id(id)).collect();
-            let all = |is: &dyn Fn(i64) -> bool| !ids.is_empty() && ids.iter().all(|id| is(*id));
-            if let StopReason::Undecided { why, .. } = &stop.reason {
-                say(outbox, why);
-            }
-            let hit = to_dap::Hit {
-                all_functions: all(&|id| self.breakpoints.is_function(id)),
-                all_instructions: all(&|id| self.breakpoints.is_instruction(id)),
-                at_main: ids.is_empty() && at_main,
-                ids,
-            };
-            outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));
-        }
-    }
-
-    /// Reports that watched data was found, moved or lost.
-    pub fn tell_data_breakpoint(&mut self, state: &DataBreakpointState, outbox: &Outbox) {
-        let id = self.breakpoints.client_id(state.id);
-        let reason = match &state.refused {
-            Some(DataRefusal::Gone(why)) => {
-                say(outbox, why);
-                self.data.forget(id);
-                BreakpointEventReason::Removed
-            }
-            _ => BreakpointEventReason::Changed,
-        };
-        let breakpoint = to_dap::data_breakpoint(state, id);
-        outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, breakpoint));
-    }
-
-    fn tell_exit(&mut self, status: ExitStatus, outbox: &Outbox) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            let text = self.stream(stream).finish();
-            tell_output(outbox, to_dap::category(stream), text);
-        }
-        // In a restart, the user would take this message for the end of the new run.
-        if !self.begun_again {
-            match status {
-                ExitStatus::Signal(number) => {
-                    let name = dapple_engine::signals::name(number);
-                    say(outbox, &format!("killed by {name}"));
-                }
-                ExitStatus::Code(code) => {
-                    if !outbox.client().is_some_and(|it| clients::is_terminal(&it)) {
-                        say(outbox, &format!("program exited with code {code}"));
-                    }
-                }
-            }
-        }
-        self.resumed();
-        self.phase = Phase::Ended;
-        self.debuggee = None;
-        self.untraced = None;
-        self.fetched.progress = None;
-        outbox.event::<ExitedEvent>(to_dap::exited(status));
-        outbox.event::<TerminatedEvent>(Default::default());
-    }
-
     /// The engine has failed: its channel is disconnected. Ends the session.
     pub fn lost_engine(&mut self, outbox: &Outbox) {
         if self.phase == Phase::Ended {
@@ -717,20 +522,4 @@ impl Adapter {
         }
         self.phase = Phase::Ended;
     }
-
-    fn stream(&mut self, stream: Stream) -> &mut TextStream {
-        match stream {
-            Stream::Stdout => &mut self.stdout,
-            Stream::Stderr => &mut self.stderr,
-        }
-    }
-}
-
-/// Sends a `module` event.
-pub fn tell_module(outbox: &Outbox, reason: ModuleEventReason, info: &ModuleInfo) {
-    outbox.event::<ModuleEvent>(ModuleEventBody::new(reason, to_dap::module(info)));
-}
-
-fn tell_thread(outbox: &Outbox, reason: ThreadEventReason, thread: ThreadId) {
-    outbox.event::<ThreadEvent>(ThreadEventBody::new(reason, i64::from(thread.0)));
 }

@@ -13,7 +13,7 @@ use dapple_engine::session::memory::MemoryWrite;
 impl Adapter {
     /// The user has written bytes of memory.
     pub fn memory_changed(&mut self, address: Address, written: MemoryWrite, context: &Context) {
-        tell_memory(address, written.count as u64, context);
+        send_memory(address, written.count as u64, context);
         let mut areas = vec![InvalidatedAreas::Variables];
         if written.moves_frames {
             areas.insert(0, InvalidatedAreas::Stacks);
@@ -28,7 +28,7 @@ impl Adapter {
         }
         for range in &changed.memory {
             let count = range.end.0.saturating_sub(range.start.0);
-            tell_memory(range.start, count, context);
+            send_memory(range.start, count, context);
         }
         self.values_changed(
             vec![match changed.moved {
@@ -56,7 +56,7 @@ impl Adapter {
     }
 }
 
-fn tell_memory(address: Address, count: u64, context: &Context) {
+fn send_memory(address: Address, count: u64, context: &Context) {
     if context.client().supports_memory_event == Some(true) {
         let count = to_dap::saturated(count);
         let body = MemoryEventBody::new(address.to_string(), 0, count);

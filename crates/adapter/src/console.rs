@@ -13,11 +13,11 @@ pub fn say(outbox: &Outbox, sentence: &str) {
         None => sentence.to_owned(),
     };
     text.push('\n');
-    tell_output(outbox, OutputEventCategory::Console, text);
+    send_output(outbox, OutputEventCategory::Console, text);
 }
 
 /// Sends output, unless it is empty.
-pub fn tell_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
+pub fn send_output(outbox: &Outbox, category: OutputEventCategory, text: String) {
     if !text.is_empty() {
         outbox.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
     }

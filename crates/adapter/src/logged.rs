@@ -18,7 +18,7 @@ const MOST_AT_ONCE: usize = 4096;
 
 impl Adapter {
     /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event that is something else.
-    pub fn tell_logged_at_once(
+    pub fn send_logged_at_once(
         &mut self,
         event: Event,
         engine: &Receiver<Event>,
@@ -34,12 +34,12 @@ impl Adapter {
                 _ => engine.try_recv().ok(),
             };
         }
-        self.tell_logged(&all, outbox, client);
+        self.send_logged(&all, outbox, client);
         next
     }
 
     /// Sends logpoint messages. Consecutive messages of one logpoint become one event, unless they have values that can be expanded.
-    pub fn tell_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
+    pub fn send_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
         let is_styled = outbox
             .client()

@@ -76,8 +76,8 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
             Event::Engine(event) => {
                 let (outbox, client) = (session.outbox(), session.conventions());
                 let engine = adapter.engine.clone();
-                if let Some(event) = adapter.tell_logged_at_once(event, &engine, &outbox, client) {
-                    adapter.tell(event, &outbox, client);
+                if let Some(event) = adapter.send_logged_at_once(event, &engine, &outbox, client) {
+                    adapter.send_event(event, &outbox, client);
                 }
                 adapter.gathering.flush();
             }

@@ -33,7 +33,7 @@ impl Adapter {
     }
 
     /// Reports that a breakpoint was moved, resolved or lost.
-    pub fn tell_breakpoint(
+    pub fn send_breakpoint(
         &mut self,
         state: &BreakpointState,
         outbox: &Outbox,

@@ -119,7 +119,7 @@ impl Adapter {
     }
 
     /// Shows the progress of a download that takes long. The user can cancel it.
-    pub fn tell_fetching(&mut self, module: &Path, source: Option<&Path>, outbox: &Outbox) {
+    pub fn send_fetching(&mut self, module: &Path, source: Option<&Path>, outbox: &Outbox) {
         let name = |path: &Path| {
             let name = path.file_name().unwrap_or(path.as_os_str());
             name.to_string_lossy().into_owned()

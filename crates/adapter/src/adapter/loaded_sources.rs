@@ -111,7 +111,7 @@ impl Adapter {
         }
         let gone: Vec<SourceFile> = gone.into_values().collect();
         let gone = self.sources.only_in(&gone);
-        tell(
+        send_loaded_source(
             &self.source_map,
             outbox,
             client,
@@ -171,7 +171,7 @@ impl Adapter {
         }
         for (module, files) in modules {
             let new = self.sources.add(module, files);
-            tell(
+            send_loaded_source(
                 &self.source_map,
                 outbox,
                 client,
@@ -184,7 +184,7 @@ impl Adapter {
     /// A module was unloaded.
     pub fn sources_go(&mut self, module: u64, outbox: &Outbox, client: &ClientConventions) {
         let gone = self.sources.remove(module);
-        tell(
+        send_loaded_source(
             &self.source_map,
             outbox,
             client,
@@ -194,7 +194,7 @@ impl Adapter {
     }
 }
 
-fn tell(
+fn send_loaded_source(
     source_map: &SourceMap,
     outbox: &Outbox,
     client: &ClientConventions,

@@ -18,7 +18,7 @@ pub fn filters() -> Vec<ExceptionBreakpointsFilter> {
 }
 
 /// Sends the client the filters that apply to the program's language runtimes, if they differ from the ones it has.
-pub fn tell_filters(adapter: &mut Adapter, runtimes: Runtimes, outbox: &Outbox) {
+pub fn send_filters(adapter: &mut Adapter, runtimes: Runtimes, outbox: &Outbox) {
     if adapter.exceptions.set_runtimes(runtimes) {
         let filters = shown(adapter.exceptions.offered());
         let changed = Capabilities::new().with_exception_breakpoint_filters(filters);

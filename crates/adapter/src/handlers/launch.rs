@@ -215,7 +215,7 @@ pub fn run(
         let untraced = Untraced::prepare(options, events).or_fail()?;
         adapter.untraced = Some(untraced);
         adapter.phase = Phase::Held;
-        tell_initialized(adapter, outbox);
+        send_initialized(adapter, outbox);
         return adapter.start_when_ready(outbox);
     }
     let _progress = loading(&options.program, outbox);
@@ -254,7 +254,7 @@ pub fn begin(
     adapter.phase = Phase::Held;
     exceptions::apply(adapter)?;
     set_early_breakpoints(adapter, outbox, client)?;
-    tell_initialized(adapter, outbox);
+    send_initialized(adapter, outbox);
     adapter.start_when_ready(outbox)
 }
 
@@ -274,7 +274,7 @@ pub fn begin_post_mortem(
     remains.show_pointees(!adapter.addresses_only).or_fail()?;
     adapter.debuggee = Some(remains);
     adapter.phase = Phase::Held;
-    tell_initialized(adapter, outbox);
+    send_initialized(adapter, outbox);
     adapter.start_when_ready(outbox)
 }
 
@@ -287,8 +287,8 @@ fn without_privileges(lost: &str) -> String {
 }
 
 /// Sends `initialized`, once in a session.
-pub fn tell_initialized(adapter: &mut Adapter, outbox: &Outbox) {
-    if !std::mem::replace(&mut adapter.told_initialized, true) {
+pub fn send_initialized(adapter: &mut Adapter, outbox: &Outbox) {
+    if !std::mem::replace(&mut adapter.sent_initialized, true) {
         outbox.event::<InitializedEvent>(Empty);
     }
 }
@@ -306,7 +306,7 @@ fn set_early_breakpoints(
             .debuggee()?
             .set_line_breakpoints(&file, lines.collect())
             .or_fail()?;
-        tell_early(adapter, &states, &wanted, outbox, client);
+        send_early(adapter, &states, &wanted, outbox, client);
     }
     super::data_breakpoints::set_early(adapter, outbox)?;
     let wanted = adapter.breakpoints.instructions();
@@ -316,7 +316,7 @@ fn set_early_breakpoints(
             .debuggee()?
             .set_instruction_breakpoints(instructions.collect())
             .or_fail()?;
-        tell_early(adapter, &states, &wanted, outbox, client);
+        send_early(adapter, &states, &wanted, outbox, client);
     }
     let wanted = adapter.breakpoints.functions().to_vec();
     if wanted.is_empty() {
@@ -327,12 +327,12 @@ fn set_early_breakpoints(
         .debuggee()?
         .set_function_breakpoints(functions.collect())
         .or_fail()?;
-    tell_early(adapter, &states, &wanted, outbox, client);
+    send_early(adapter, &states, &wanted, outbox, client);
     Ok(())
 }
 
 /// Reports the states of breakpoints under the ids that the client got before the launch.
-fn tell_early<T>(
+fn send_early<T>(
     adapter: &mut Adapter,
     states: &[BreakpointState],
     wanted: &[Wanted<T>],
@@ -341,6 +341,6 @@ fn tell_early<T>(
 ) {
     for (state, wanted) in states.iter().zip(wanted) {
         adapter.breakpoints.bind(state.id, wanted.id);
-        adapter.tell_breakpoint(state, outbox, client);
+        adapter.send_breakpoint(state, outbox, client);
     }
 }

@@ -1,7 +1,8 @@
 //! The `restart` request: launches the program again within the session.
 
 use super::launch::start;
-use crate::adapter::{Adapter, Phase, tell_module};
+use crate::adapter::events::send_module;
+use crate::adapter::{Adapter, Phase};
 use crate::arguments::LaunchArguments;
 use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure, Responder};
@@ -77,7 +78,7 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
     if let Some(debuggee) = adapter.debuggee.take() {
         for module in debuggee.modules().unwrap_or_default() {
-            tell_module(&outbox, ModuleEventReason::Removed, &module);
+            send_module(&outbox, ModuleEventReason::Removed, &module);
             adapter.sources_go(module.id, &outbox, &client);
         }
         adapter.sources.next_round();
@@ -88,7 +89,7 @@ fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     }
     for event in adapter.renew_engine() {
         if matches!(event, Event::ThreadExited(_) | Event::Output { .. }) {
-            adapter.tell(event, &outbox, &client);
+            adapter.send_event(event, &outbox, &client);
         }
     }
     adapter.resumed();

@@ -68,7 +68,7 @@ impl Adapter {
     }
 
     /// Has the client open a session for a child that is held.
-    pub fn tell_forked(&mut self, child: i32, name: &str, outbox: &Outbox) {
+    pub fn send_forked(&mut self, child: i32, name: &str, outbox: &Outbox) {
         if let Err(reason) = self.invite(child, name, outbox) {
             self.let_child_go(child, &reason, outbox);
         }
@@ -161,7 +161,7 @@ impl Adapter {
             }
             Outcome::Lost(handed) => {
                 let _ = debuggee.take_child_back(child, handed);
-                self.tell_let_go(child, "its session could not take it over", outbox);
+                self.say_let_go(child, "its session could not take it over", outbox);
             }
             Outcome::Held(reason) => self.let_child_go(child, &reason, outbox),
         }
@@ -170,12 +170,12 @@ impl Adapter {
     fn let_child_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
         let held = self.debuggee.as_ref();
         if held.is_some_and(|debuggee| matches!(debuggee.let_child_go(child), Ok(true))) {
-            self.tell_let_go(child, reason, outbox);
+            self.say_let_go(child, reason, outbox);
         }
     }
 
     /// Tells the user that a child runs without a debugger, for the first such child.
-    fn tell_let_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
+    fn say_let_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
         if !std::mem::replace(&mut self.forks.told, true) {
             say(
                 outbox,

@@ -19,7 +19,7 @@ pub(super) struct Input<'a> {
     connection: &'a Connection,
     own: Own,
     /// Whether a signal wakes this thread when input comes.
-    told: bool,
+    wakes: bool,
     /// Since when this thread has waited only for the client.
     idle_since: Option<Instant>,
     /// Whether the client sent its last request soon.
@@ -49,7 +49,7 @@ impl<'a> Input<'a> {
         Input {
             connection,
             own: Own::No,
-            told: false,
+            wakes: false,
             idle_since: None,
             stays_awake: false,
             can_stay_awake: std::thread::available_parallelism().is_ok_and(|count| count.get() > 1),
@@ -70,7 +70,7 @@ impl<'a> Input<'a> {
         let come = self.has_come()
             || (self.expects(debuggee) && self.comes_soon())
             // Input that comes after this wakes the thread. If a stop is expected, that or the alarm of pinned threads does.
-            || (!stops_soon && self.tell(true) && self.has_come());
+            || (!stops_soon && self.wake_on_input(true) && self.has_come());
         if come && let Some(since) = self.idle_since.take() {
             self.stays_awake = self.can_stay_awake && since.elapsed() < SOON;
         }
@@ -95,7 +95,7 @@ impl<'a> Input<'a> {
     /// Polls for a request.
     fn comes_soon(&mut self) -> bool {
         // A signal to this thread would take longer than polling.
-        self.tell(false);
+        self.wake_on_input(false);
         while self.idle_since.is_some_and(|since| since.elapsed() < AWAKE) {
             if self.has_come() {
                 return true;
@@ -118,8 +118,8 @@ impl<'a> Input<'a> {
     }
 
     /// Sets whether input wakes this thread. Returns whether that has changed.
-    fn tell(&mut self, wanted: bool) -> bool {
-        if self.told == wanted {
+    fn wake_on_input(&mut self, wanted: bool) -> bool {
+        if self.wakes == wanted {
             return false;
         }
         if let Own::Reads(input) = &self.own
@@ -127,7 +127,7 @@ impl<'a> Input<'a> {
         {
             tracing::warn!(%error, "the client may be heard late");
         }
-        self.told = wanted;
+        self.wakes = wanted;
         true
     }
 
@@ -140,7 +140,7 @@ impl<'a> Input<'a> {
                     .and_then(|()| readable::tell(input, true))
                     .is_ok()
             });
-            self.told = taken.is_some();
+            self.wakes = taken.is_some();
             self.own = taken.map_or(Own::Never, Own::Reads);
         }
         matches!(self.own, Own::Reads(_))

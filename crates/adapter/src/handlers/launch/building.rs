@@ -1,6 +1,6 @@
 //! Builds the program before it is started, on a thread of its own: meanwhile the session answers requests, and the client configures.
 
-use super::{Finish, Prepared, settle, start_built, tell_initialized};
+use super::{Finish, Prepared, send_initialized, settle, start_built};
 use crate::adapter::{Adapter, Phase};
 use crate::building::{Built, Plan, Site, Unbuilt, build};
 use crossbeam_channel::{Sender, TryRecvError, bounded};
@@ -42,7 +42,7 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
         move || over.try_recv() == Err(TryRecvError::Empty) && !cancelled.is_cancelled();
     adapter.phase = Phase::Awaited;
     // Some clients wait only seconds for `initialized`, and a build takes longer.
-    tell_initialized(adapter, &outbox);
+    send_initialized(adapter, &outbox);
     let title = prepared.plans.first().map(Plan::title).unwrap_or_default();
     let programs = adapter.options.programs.clone();
     let later = adapter.later.clone();
