@@ -287,7 +287,7 @@ impl Session {
     ) -> Result<Vec<(NamedValue, Rendered)>, Error> {
         let value = value.clone();
         let expression = expression.map(str::to_owned);
-        self.look(move |threads| threads.children(&value, expression.as_deref(), range))?
+        self.look(move |threads| threads.children(value, expression.as_deref(), range))?
     }
     /// The completions of the word at the end of `line`: members, variables, types, registers. Names are those of the frame; without
     /// one, as in [`Session::evaluate`].

@@ -183,8 +183,7 @@ pub trait Inspect {
     }
 
     /// A value whose frame has been replaced by the frame as it is now, with changed registers.
-    fn renewed(&mut self, value: &Value) -> Value {
-        let mut value = value.clone();
+    fn renewed(&mut self, mut value: Value) -> Value {
         if let Contents::Pieces(_, frame) = &mut value.contents {
             let stacks = self.stacks();
             for stack in stacks.requested.values_mut() {
@@ -264,7 +263,7 @@ pub trait Inspect {
     /// A value's children. `expression` is the value's own, from which the children's are made.
     fn children(
         &mut self,
-        value: &Value,
+        value: Value,
         expression: Option<&str>,
         range: Range<u64>,
     ) -> Result<Shown, Error> {

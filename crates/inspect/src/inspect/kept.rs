@@ -298,31 +298,28 @@ pub trait Keeping: Inspect {
         self.require_some_stopped()?;
         let it = &*kept.0;
         let is_same_stop = it.stop == Some(self.stop_number());
-        let (named, now) = match is_same_stop {
-            true => (it.named.clone(), None),
+        let (value, now) = match is_same_stop {
+            true => (&it.named.value, None),
             false => {
                 self.require_alive(it)?;
-                let named = NamedValue {
-                    value: it.lasting.clone(),
-                    expression: None,
-                    ..it.named.clone()
-                };
-                (named, self.line_now(it))
+                (&it.lasting, self.line_now(it))
             }
         };
-        let mut value = named.value;
+        let mut value = value.clone();
         if let Some(format) = format
             && value.format == Format::Natural
         {
             value.format = format;
         }
-        let expression = named.expression.as_deref();
         let children = match is_same_stop {
-            true => self.children(&value, expression, range)?,
+            true => self.children(value, it.named.expression.as_deref(), range)?,
             false => self.children_as_they_are(&value, range),
         };
         let keep = |(named, rendered): (NamedValue, Rendered)| {
-            let kept = self.keep_in(named.clone(), rendered.clone(), it.frame);
+            let kept = match has_children(&rendered) {
+                true => self.keep_in(named.clone(), rendered.clone(), it.frame),
+                false => None,
+            };
             (named, rendered, kept)
         };
         Ok(Opened {

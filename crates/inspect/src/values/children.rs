@@ -7,6 +7,7 @@ use super::{Contents, NamedValue, Reader, Value, cpp, names, rust};
 use crate::eval::ANONYMOUS_NAMESPACE;
 use crate::natvis::{Elements, Parts, Presented};
 use dapple_symbols::functions::Language;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The most children that one request makes.
@@ -45,13 +46,8 @@ impl Reader<'_> {
             named.extend(extras);
         }
         let (_, indexed) = self.count(&view);
-        let count = named.len() as u64;
-        let end = end.min(count.saturating_add(indexed));
-        let child = |position: u64| match position.checked_sub(count) {
-            None => named.get(usize::try_from(position).ok()?).cloned(),
-            Some(index) => self.indexed_child(&value, &view, expression, index),
-        };
-        (range.start..end).filter_map(child).collect()
+        let element = |index: u64| self.indexed_child(&value, &view, expression, index);
+        page(named, indexed, element, range.start..end)
     }
 
     /// The children of a value with a natvis presentation.
@@ -69,32 +65,26 @@ impl Reader<'_> {
             presented.limit = most.page(range.start.saturating_sub(count), range.end);
             parts = self.parts(&presented);
         }
-        let child = |name: String, value: &Value| NamedValue {
+        let child = |name: String, value: Value| NamedValue {
             name,
-            value: value.clone(),
+            value,
             expression: None,
             kind: None,
         };
-        let fields = parts.fields.iter();
-        let mut named: Vec<NamedValue> = fields
-            .map(|field| child(field.name.clone(), &field.value))
-            .collect();
+        let fields = std::mem::take(&mut parts.fields).into_iter();
+        let mut named: Vec<NamedValue> =
+            fields.map(|field| child(field.name, field.value)).collect();
         named.extend(parts.raw.then(|| raw(value)));
-        let count = named.len() as u64;
-        let end = range.end.min(count.saturating_add(parts.elements()));
-        let at = |position: u64| {
-            let Some(index) = position.checked_sub(count) else {
-                return named.get(usize::try_from(position).ok()?).cloned();
-            };
+        let element = |index: u64| {
             let (group, index) = parts.group_of(index)?;
             let label = || group.index(index);
             let (name, value) = match &group.elements {
                 Elements::Together(sequence) => (label(), sequence.at(index)),
                 Elements::Apart(entries) => self.entry(entries, index, value, &label)?,
             };
-            Some(child(format!("[{name}]"), &value))
+            Some(child(format!("[{name}]"), value))
         };
-        (range.start..end).filter_map(at).collect()
+        page(named, parts.elements(), element, range)
     }
 
     /// An element of a value with a natvis presentation, if the view's limit includes it.
@@ -130,12 +120,12 @@ impl Reader<'_> {
 
     /// Follows references and other aliases to the value whose children are shown; both languages and expressions do so, too. Returns it
     /// with its view, and the additional children of the last owner on the way.
-    pub(super) fn seen_through(
+    pub(super) fn seen_through<'v>(
         &self,
-        value: &Value,
+        value: &'v Value,
         limit: Limit,
-    ) -> (Value, View, Vec<NamedValue>) {
-        let mut value = value.clone();
+    ) -> (Cow<'v, Value>, View, Vec<NamedValue>) {
+        let mut value = Cow::Borrowed(value);
         let mut view = self.view(&value, limit);
         let mut extras = self.extras(&value, &view);
         for _ in 0..ALIASES {
@@ -143,7 +133,7 @@ impl Reader<'_> {
                 break;
             };
             view = self.view(&target, limit);
-            value = target;
+            value = Cow::Owned(target);
             if extras.is_empty() {
                 extras = self.extras(&value, &view);
             }
@@ -267,6 +257,24 @@ impl Reader<'_> {
         let type_ = self.resolve(container).map(|resolved| resolved.type_);
         type_.is_none_or(|type_| names::base_name(&type_.name).contains("multi"))
     }
+}
+
+/// The children in a range of positions: named ones, then `indexed` ones, which `element` makes by their index.
+fn page(
+    named: Vec<NamedValue>,
+    indexed: u64,
+    element: impl Fn(u64) -> Option<NamedValue>,
+    range: Range<u64>,
+) -> Vec<NamedValue> {
+    let count = named.len() as u64;
+    let end = range.end.min(count.saturating_add(indexed));
+    let elements = range.start.max(count)..end;
+    let named = (0..count).zip(named);
+    named
+        .filter(|(position, _)| (range.start..end).contains(position))
+        .map(|(_, child)| child)
+        .chain(elements.filter_map(|position| element(position - count)))
+        .collect()
 }
 
 fn field_child(
