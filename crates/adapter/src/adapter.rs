@@ -438,7 +438,7 @@ impl Adapter {
     /// The session has used up its numbers.
     pub fn reference(
         &mut self,
-        named: &NamedValue,
+        named: NamedValue,
         rendered: &Rendered,
         frame: Option<FrameId>,
     ) -> Result<i64, Exhausted> {
@@ -446,8 +446,8 @@ impl Adapter {
             return Ok(0);
         }
         self.references.insert(Reference::Value {
-            value: named.value.clone(),
-            expression: named.expression.clone(),
+            value: named.value,
+            expression: named.expression,
             frame,
             counts: (rendered.named, rendered.indexed),
         })
@@ -459,15 +459,15 @@ impl Adapter {
     /// The session has used up its numbers, or an error of the engine.
     pub fn lasting_reference(
         &mut self,
-        named: &NamedValue,
-        rendered: &Rendered,
+        named: NamedValue,
+        rendered: Rendered,
         frame: Option<FrameId>,
     ) -> Result<i64, Failure> {
         if rendered.named == 0 && rendered.indexed == 0 {
             return Ok(0);
         }
         let debuggee = self.debuggee()?;
-        let kept = debuggee.keep(named.clone(), rendered.clone(), frame);
+        let kept = debuggee.keep(named, rendered, frame);
         match kept.or_fail()? {
             Some(kept) => Ok(self.kept.insert(kept)?),
             None => Ok(0),

@@ -3,7 +3,7 @@
 mod program_input;
 
 use super::stack_trace::frame;
-use super::variables::formatted_one;
+use super::variables::{formatted_one, shown_as};
 use super::{read_visualizers, sources};
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
@@ -74,13 +74,7 @@ pub fn evaluate(
         Some(EvaluateArgumentsContext::Clipboard) => whole(adapter, named)?,
         _ => (named, rendered),
     };
-    let reference = match arguments.context {
-        Some(EvaluateArgumentsContext::Repl) => {
-            adapter.lasting_reference(&named, &rendered, frame)?
-        }
-        _ => adapter.reference(&named, &rendered, frame)?,
-    };
-    let mut response = EvaluateResponse::new(rendered.text.clone(), reference);
+    let mut response = EvaluateResponse::new(rendered.text.clone(), 0);
     if context.client().supports_variable_type == Some(true) && !rendered.type_name.is_empty() {
         response = response.with_type(function.unwrap_or_else(|| rendered.type_name.clone()));
     }
@@ -93,20 +87,19 @@ pub fn evaluate(
         response = response.with_memory_reference(address.to_string());
     }
     response.value_location_reference = adapter.code_reference(&rendered)?;
+    response.variables_reference = match arguments.context {
+        Some(EvaluateArgumentsContext::Repl) => {
+            adapter.lasting_reference(named, rendered, frame)?
+        }
+        _ => adapter.reference(named, &rendered, frame)?,
+    };
     Ok(response)
 }
 
 /// A value with its whole content, for the clipboard.
 fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Rendered), Failure> {
     named.value.whole = true;
-    let shown = adapter
-        .partly_stopped()?
-        .shown_as(vec![named], Format::Natural)
-        .or_fail()?;
-    shown
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::new("the value is gone"))
+    shown_as(adapter, named, Format::Natural)
 }
 
 /// The expression under the pointer, for a client that sends a position in the source in place of an expression.

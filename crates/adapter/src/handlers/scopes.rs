@@ -1,7 +1,7 @@
 //! The `scopes` request, and the values in each scope.
 
 use super::stack_trace::frame;
-use crate::adapter::{Adapter, Reference, ScopeKind};
+use crate::adapter::{Adapter, Listing, Reference, ScopeKind};
 use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{Scope, ScopePresentationHint, ScopesArguments, ScopesResponse};
@@ -67,14 +67,14 @@ fn scope(
     })
 }
 
-/// Whether a scope has a parameter or local variable.
+/// Whether a scope has a variable of its list.
 fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
     let is_parameter = named.kind == Some(VariableKind::Parameter);
     match kind {
         ScopeKind::Arguments => is_parameter,
         ScopeKind::Locals => !is_parameter,
-        ScopeKind::All => true,
-        ScopeKind::Returned | ScopeKind::Statics | ScopeKind::Registers => false,
+        ScopeKind::All | ScopeKind::Statics => true,
+        ScopeKind::Returned | ScopeKind::Registers => false,
     }
 }
 
@@ -84,50 +84,52 @@ fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Render
     Ok(returned.into_iter().collect())
 }
 
-/// A value of a scope, with its index in a list of variables, by which its declaration is found. A return value has none.
-pub(super) type Placed = (Option<(VariableList, usize)>, (NamedValue, Rendered));
+/// A value with its text.
+type Shown = (NamedValue, Rendered);
 
-/// The values of any scope but the registers.
+/// A value of a scope, with its index in a list of variables, by which its declaration is found. A return value has none.
+pub(super) type Placed<T> = (Option<(VariableList, usize)>, T);
+
+/// The values of any scope but the registers. `page` picks those that are wanted, which alone are copied.
 pub(super) fn in_scope(
     adapter: &mut Adapter,
     frame: FrameId,
     kind: ScopeKind,
-) -> Result<Vec<Placed>, Failure> {
-    let mut values: Vec<Placed> = Vec::new();
-    if kind == ScopeKind::Returned {
-        let returned = returned(adapter, frame)?;
-        values.extend(returned.into_iter().map(|value| (None, value)));
-    }
-    if kind == ScopeKind::Statics {
-        let statics = adapter.debuggee()?.statics(frame).or_fail()?;
-        let placed = statics.iter().cloned().enumerate();
-        values.extend(placed.map(|(place, value)| (Some((VariableList::Statics, place)), value)));
-    }
-    if matches!(
-        kind,
-        ScopeKind::Arguments | ScopeKind::Locals | ScopeKind::All
-    ) {
-        let listing = adapter.variables(frame)?;
-        let here = listing
-            .iter()
-            .enumerate()
-            .filter(|(_, (named, _))| is_in(named, kind));
-        values.extend(
-            here.map(|(place, value)| (Some((VariableList::Visible, place)), value.clone())),
-        );
-    }
+    page: impl FnOnce(Vec<Placed<&Shown>>) -> Vec<Placed<&Shown>>,
+) -> Result<Vec<Placed<Shown>>, Failure> {
+    let mut returned = match kind {
+        ScopeKind::Returned | ScopeKind::All => returned(adapter, frame)?,
+        _ => Vec::new(),
+    };
     if kind == ScopeKind::All {
-        let parameters = values
-            .iter()
-            .take_while(|(_, (named, _))| is_in(named, ScopeKind::Arguments))
-            .count();
-        let returned = returned(adapter, frame)?.into_iter();
         // Between variables, the name `f()` alone would not show that this is a return value.
-        let returned = returned.map(|(mut named, shown)| {
+        for (named, _) in &mut returned {
             named.name = format!("returned by {}", named.name);
-            (None, (named, shown))
-        });
-        values.splice(parameters..parameters, returned);
+        }
     }
-    Ok(values)
+    let (list, listing): (_, Listing) = match kind {
+        ScopeKind::Returned => (VariableList::Visible, Listing::default()),
+        ScopeKind::Statics => {
+            let statics = adapter.debuggee()?.statics(frame).or_fail()?;
+            (VariableList::Statics, statics.into())
+        }
+        _ => (VariableList::Visible, adapter.variables(frame)?),
+    };
+    let here = listing.iter().enumerate();
+    let here = here.filter(|(_, (named, _))| is_in(named, kind));
+    let mut values: Vec<Placed<&Shown>> = here
+        .map(|(index, value)| (Some((list, index)), value))
+        .collect();
+    let parameters = values
+        .iter()
+        .take_while(|(_, (named, _))| is_in(named, ScopeKind::Arguments))
+        .count();
+    values.splice(
+        parameters..parameters,
+        returned.iter().map(|value| (None, value)),
+    );
+    let wanted = page(values).into_iter();
+    Ok(wanted
+        .map(|(place, value)| (place, value.clone()))
+        .collect())
 }

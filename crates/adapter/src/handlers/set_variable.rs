@@ -97,7 +97,7 @@ pub(super) fn shown(
     context: &Context,
 ) -> Result<Shown, Failure> {
     let (named, rendered) = variables::formatted_one(adapter, afterwards, format)?;
-    let reference = adapter.reference(&named, &rendered, frame)?;
+    let reference = adapter.reference(named, &rendered, frame)?;
     let counts = to_dap::counts(&rendered);
     let has_type = context.client().supports_variable_type == Some(true);
     Ok(Shown {

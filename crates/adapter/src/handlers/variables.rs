@@ -13,7 +13,8 @@ use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ValueFormat, Variable, VariablesArguments, VariablesResponse};
 use dapple_engine::frame::FrameId;
-use dapple_engine::values::{Format, NamedValue, RAW, Rendered};
+use dapple_engine::values::{Format, NamedValue, RAW, Rendered, Value};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Lists the variables that a `variablesReference` stands for.
@@ -27,20 +28,18 @@ pub fn variables(
         return kept::variables(adapter, &arguments, context);
     }
     adapter.partly_stopped()?;
-    let Ok(reference) = adapter.references.get(id).cloned() else {
-        return Err(Failure::new(format!(
-            "there are no variables {id} any more; they are good until the program runs on"
-        )));
-    };
-    match reference {
-        Reference::Scope(frame, ScopeKind::Registers) => {
+    match referenced(adapter, id)? {
+        &Reference::Scope(frame, ScopeKind::Registers) => {
             registers::variables(adapter, frame, &[], &arguments, context.client())
         }
         Reference::Registers(frame, path) => {
+            let (frame, path) = (*frame, path.clone());
             registers::variables(adapter, frame, &path, &arguments, context.client())
         }
-        Reference::Scope(frame, kind) => {
-            let wanted = page(&arguments, in_scope(adapter, frame, kind)?.into_iter());
+        &Reference::Scope(frame, kind) => {
+            let wanted = in_scope(adapter, frame, kind, |values| {
+                page(&arguments, values.into_iter())
+            })?;
             let (places, values): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
             let values = formatted(adapter, values, arguments.format.as_ref())?;
             let mut shown = show(adapter, values, Some(frame), context)?;
@@ -53,14 +52,13 @@ pub fn variables(
             Ok(VariablesResponse::new(shown))
         }
         Reference::Value {
-            mut value,
+            value,
             expression,
             frame,
             counts: (named, indexed),
         } => {
-            if wants_hex(arguments.format.as_ref()) && value.format == Format::Natural {
-                value.format = Format::Hexadecimal;
-            }
+            let (frame, named, indexed) = (*frame, *named, *indexed);
+            let value = in_format(value, arguments.format.as_ref());
             let range = from_dap::children(&arguments, named, indexed);
             let debuggee = adapter.debuggee()?;
             let children_in = |range: Range<u64>| {
@@ -77,6 +75,28 @@ pub fn variables(
             Ok(VariablesResponse::new(shown))
         }
     }
+}
+
+/// What a `variablesReference` of the present stop stands for.
+///
+/// # Errors
+/// The reference is from an earlier stop.
+fn referenced(adapter: &Adapter, id: i64) -> Result<&Reference, Failure> {
+    adapter.references.get(id).map_err(|_| {
+        Failure::new(format!(
+            "there are no variables {id} any more; they are good until the program runs on"
+        ))
+    })
+}
+
+/// A value in the format that the client asks for, unless it has a format already.
+fn in_format<'v>(value: &'v Value, format: Option<&ValueFormat>) -> Cow<'v, Value> {
+    if !wants_hex(format) || value.format != Format::Natural {
+        return Cow::Borrowed(value);
+    }
+    let mut value = value.clone();
+    value.format = Format::Hexadecimal;
+    Cow::Owned(value)
 }
 
 /// Children by position, with the raw view of the value (`RAW`, its last named child) moved behind the indexed children.
@@ -144,11 +164,21 @@ pub(super) fn formatted_one(
     value: (NamedValue, Rendered),
     format: Option<&ValueFormat>,
 ) -> Result<(NamedValue, Rendered), Failure> {
-    if !wants_hex(format) {
-        return Ok(value);
+    match wants_hex(format) {
+        true => shown_as(adapter, value.0, Format::Hexadecimal),
+        false => Ok(value),
     }
-    let shown = formatted(adapter, vec![value.clone()], format)?;
-    Ok(shown.into_iter().next().unwrap_or(value))
+}
+
+/// A value rendered in a format.
+pub(super) fn shown_as(
+    adapter: &Adapter,
+    named: NamedValue,
+    format: Format,
+) -> Result<(NamedValue, Rendered), Failure> {
+    let shown = adapter.partly_stopped()?.shown_as(vec![named], format);
+    let first = shown.or_fail()?.into_iter().next();
+    first.ok_or_else(|| Failure::new("the value is gone"))
 }
 
 fn show(
@@ -158,11 +188,11 @@ fn show(
     context: &mut Context,
 ) -> Result<Vec<Variable>, Failure> {
     values
-        .iter()
+        .into_iter()
         .map(|(named, rendered)| {
-            let reference = adapter.reference(named, rendered, frame)?;
-            let mut shown = to_dap::variable(named, rendered, reference, context.client());
-            shown.value_location_reference = adapter.code_reference(rendered)?;
+            let mut shown = to_dap::variable(&named, &rendered, 0, context.client());
+            shown.value_location_reference = adapter.code_reference(&rendered)?;
+            shown.variables_reference = adapter.reference(named, &rendered, frame)?;
             Ok(shown)
         })
         .collect()

@@ -1,6 +1,6 @@
 //! Finds a child of a container by its name, which is how `setVariable` and `dataBreakpointInfo` name a variable.
 
-use super::{kept, registers};
+use super::{kept, referenced, registers};
 use crate::adapter::{Adapter, Reference, ScopeKind};
 use crate::handlers::scopes;
 use crate::to_dap::OrFail;
@@ -36,22 +36,20 @@ pub fn child(
         return Ok(last_named(children, name, frame));
     }
     adapter.partly_stopped()?;
-    let Ok(reference) = adapter.references.get(container).cloned() else {
-        return Err(Failure::new(format!(
-            "there are no variables {container} any more; they are good until the program runs on"
-        )));
-    };
-    let (children, frame) = match reference {
-        Reference::Scope(frame, ScopeKind::Registers) => {
+    let (children, frame) = match referenced(adapter, container)? {
+        &Reference::Scope(frame, ScopeKind::Registers) => {
             return Ok(register(adapter, frame, &[], name)?.map(|found| (found, Some(frame))));
         }
         Reference::Registers(frame, path) => {
-            return Ok(register(adapter, frame, &path, name)?.map(|found| (found, Some(frame))));
+            return Ok(register(adapter, *frame, path, name)?.map(|found| (found, Some(*frame))));
         }
-        Reference::Scope(frame, kind) => {
-            let values = scopes::in_scope(adapter, frame, kind)?;
+        &Reference::Scope(frame, kind) => {
+            let found = scopes::in_scope(adapter, frame, kind, |mut values| {
+                values.retain(|(_, (child, _))| child.name == name);
+                values
+            })?;
             (
-                values.into_iter().map(|(_, value)| value).collect(),
+                found.into_iter().map(|(_, value)| value).collect(),
                 Some(frame),
             )
         }
@@ -59,12 +57,12 @@ pub fn child(
             value,
             expression,
             frame,
-            counts: (named, indexed),
+            counts,
         } => {
-            let range = range_for(name, named, indexed);
+            let range = range_for(name, counts.0, counts.1);
             let debuggee = adapter.partly_stopped()?;
-            let children = debuggee.children(&value, expression.as_deref(), range);
-            (children.or_fail()?, frame)
+            let children = debuggee.children(value, expression.as_deref(), range);
+            (children.or_fail()?, *frame)
         }
     };
     Ok(last_named(children, name, frame))
