@@ -42,8 +42,8 @@ use dapple_dap::types::{
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{Stop, StopReason};
 use dapple_engine::frame::FrameId;
-use dapple_engine::session::declarations::VariableList;
 use dapple_engine::session::stepping::{Callee, SkipList};
+use dapple_engine::session::values::VariableList;
 use dapple_engine::session::{Keep, Leave, Waker};
 use dapple_engine::untraced::Untraced;
 use dapple_engine::values::{NamedValue, Rendered, Value};

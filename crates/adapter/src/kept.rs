@@ -5,7 +5,7 @@
 //! to say.
 
 use dapple_dap::server::{Exhausted, Failure, References};
-use dapple_engine::session::kept::KeptValue;
+use dapple_engine::session::values::KeptValue;
 use std::collections::VecDeque;
 use std::rc::Rc;
 

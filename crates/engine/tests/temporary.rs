@@ -3,7 +3,7 @@
 use crate::support::{Debuggee, Fixture, Outcome, fixture, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
 use dapple_engine::session::BreakpointOptions;
-use dapple_engine::session::temporary_breakpoints::{TemporaryBreakpoint, TemporaryPlace};
+use dapple_engine::session::breakpoints::{TemporaryBreakpoint, TemporaryPlace};
 use dapple_engine::{Error, Event};
 
 /// A temporary breakpoint on a marked line.

@@ -5,7 +5,7 @@ use crate::console::say;
 use crate::to_dap;
 use dapple_dap::server::{Failure, Outbox};
 use dapple_engine::Error;
-use dapple_engine::session::temporary_breakpoints::{TemporaryBreakpoint, TemporaryPlace};
+use dapple_engine::session::breakpoints::{TemporaryBreakpoint, TemporaryPlace};
 
 /// The state of the stop at `main`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{Scope, ScopePresentationHint, ScopesArguments, ScopesResponse};
 use dapple_engine::frame::FrameId;
-use dapple_engine::session::declarations::VariableList;
+use dapple_engine::session::values::VariableList;
 use dapple_engine::values::{NamedValue, Rendered, VariableKind};
 
 /// Lists the scopes of a frame.

@@ -11,7 +11,7 @@ use dapple_dap::types::{
     VariablesArgumentsFilter, VariablesResponse,
 };
 use dapple_engine::frame::FrameId;
-use dapple_engine::session::kept::KeptValue;
+use dapple_engine::session::values::KeptValue;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 use std::ops::Range;
 use std::rc::Rc;
