@@ -13,7 +13,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::wait::Waker;
 use dapple_target::process_info::ProcessInfo;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, ThreadId};
 
 /// Which thread is to own the debuggee.
@@ -126,30 +126,22 @@ impl Keeper {
 
     /// Waits for the debuggee or the waker, once, and handles what happened; `false` if there is nothing to wait for.
     pub(super) fn attend(&self) -> bool {
-        match self {
-            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
-            Keeper::Here { .. } => matches!(self.here(|owner| owner.attend()), Ok(true)),
-        }
+        matches!(self.here(Owner::attend), Ok(true))
     }
 
     /// Whether all threads of the debuggee are stopped, if this thread owns it.
     pub(super) fn is_held(&self) -> bool {
-        match self {
-            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
-            Keeper::Here { .. } => matches!(self.here(|owner| owner.is_stopped()), Ok(true)),
-        }
+        self.own().is_ok_and(|owner| owner.is_stopped())
     }
 
     /// Whether a stop is expected at once, if this thread owns the debuggee.
     pub(super) fn stops_soon(&self) -> bool {
-        match self {
-            Keeper::Apart { .. } | Keeper::PostMortem(_) => false,
-            Keeper::Here { .. } => matches!(self.here(|owner| owner.stops_soon()), Ok(true)),
-        }
+        self.own().is_ok_and(|owner| owner.stops_soon())
     }
 
-    /// Runs `act` on the thread that owns the debuggee, which must be the calling one.
-    fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
+    /// The owner of a debuggee that belongs to the calling thread. Enough for a getter, which can't panic halfway through a change. The
+    /// lock is never contended: it is there because a session may be shared between threads, and only one of them gets past the check.
+    fn own(&self) -> Result<MutexGuard<'_, Owner>, Error> {
         let Keeper::Here { owner, thread } = self else {
             return Err(Error::Ended);
         };
@@ -159,10 +151,16 @@ impl Keeper {
                 reason: "it belongs to another thread".into(),
             });
         }
-        let mut owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
-        if owner.is_over() {
-            return Err(Error::Ended);
+        let owner = owner.lock().unwrap_or_else(PoisonError::into_inner);
+        match owner.is_over() {
+            true => Err(Error::Ended),
+            false => Ok(owner),
         }
+    }
+
+    /// Runs `act` on the owner of a debuggee that belongs to the calling thread.
+    fn here<R>(&self, act: impl FnOnce(&mut Owner) -> R) -> Result<R, Error> {
+        let mut owner = self.own()?;
         // A bug here must not leave a debuggee behind that nobody can reach.
         catch_unwind(AssertUnwindSafe(|| act(&mut owner))).map_err(|_| {
             owner.abandon();
