@@ -42,21 +42,25 @@ struct InFile<Source> {
 }
 
 impl<Source: Clone> Breakpoints<Source> {
-    /// Replaces the breakpoints of `file`. Returns the ids in the same order. A breakpoint on the same line and column keeps its id, even if
-    /// its options differ.
-    pub fn replace(&mut self, file: &Path, source: Source, lines: Vec<LineBreakpoint>) -> Vec<i64> {
+    /// Replaces the breakpoints of `file`. A breakpoint on the same line and column keeps its id, even if its options differ.
+    pub fn replace(
+        &mut self,
+        file: &Path,
+        source: Source,
+        lines: Vec<LineBreakpoint>,
+    ) -> Vec<Wanted<LineBreakpoint>> {
         let before = self.files.remove(file);
         let before = before.map_or_else(Vec::new, |wanted| wanted.lines);
         let same = |one: &LineBreakpoint, other: &LineBreakpoint| {
             (one.line, one.column) == (other.line, other.column)
         };
-        let lines = self.with_ids(lines, before, same);
-        let ids = lines.iter().map(|wanted| wanted.id).collect();
-        if !lines.is_empty() {
+        let wanted = self.with_ids(lines, before, same);
+        if !wanted.is_empty() {
+            let lines = wanted.clone();
             self.named.insert(file.to_owned());
             self.files.insert(file.to_owned(), InFile { source, lines });
         }
-        ids
+        wanted
     }
 
     /// Whether the client has ever set breakpoints in a file.
@@ -64,16 +68,19 @@ impl<Source: Clone> Breakpoints<Source> {
         self.named.contains(file)
     }
 
-    /// Replaces the function breakpoints. Returns the ids in the same order. The same name keeps its id.
-    pub fn replace_functions(&mut self, functions: Vec<FunctionBreakpoint>) -> Vec<i64> {
+    /// Replaces the function breakpoints. The same name keeps its id.
+    pub fn replace_functions(
+        &mut self,
+        functions: Vec<FunctionBreakpoint>,
+    ) -> Vec<Wanted<FunctionBreakpoint>> {
         let before = std::mem::take(&mut self.functions);
         let same = |one: &FunctionBreakpoint, other: &FunctionBreakpoint| one.name == other.name;
         self.functions = self.with_ids(functions, before, same);
-        self.functions.iter().map(|wanted| wanted.id).collect()
+        self.functions.clone()
     }
 
     /// Gives each breakpoint the id of an equal one before, or else of one at the same place (`same`), or else a new id.
-    fn with_ids<T: PartialEq>(
+    pub fn with_ids<T: PartialEq>(
         &mut self,
         wanted: Vec<T>,
         mut before: Vec<Wanted<T>>,
@@ -108,17 +115,21 @@ impl<Source: Clone> Breakpoints<Source> {
         self.from_engine.clear();
     }
 
-    /// Replaces the instruction breakpoints. Returns the ids in the same order. The same address keeps its id.
-    pub fn replace_instructions(&mut self, instructions: Vec<InstructionBreakpoint>) -> Vec<i64> {
+    /// Replaces the instruction breakpoints. The same address keeps its id.
+    pub fn replace_instructions(
+        &mut self,
+        instructions: Vec<InstructionBreakpoint>,
+    ) -> Vec<Wanted<InstructionBreakpoint>> {
         let before = std::mem::take(&mut self.instructions);
         let same = |one: &InstructionBreakpoint, other: &InstructionBreakpoint| {
             one.address == other.address
         };
         self.instructions = self.with_ids(instructions, before, same);
-        self.instructions.iter().map(|wanted| wanted.id).collect()
+        self.instructions.clone()
     }
 
-    /// Replaces the breakpoints on lines (from 1) of a disassembly source, given with their instructions. Returns the ids in the same order.
+    /// Replaces the breakpoints on lines (from 1) of a disassembly source, given with their instructions. The same line keeps its id. Returns
+    /// the ids in the same order.
     pub fn replace_listed(
         &mut self,
         reference: i64,
@@ -223,14 +234,21 @@ mod tests {
         names.iter().map(named).collect()
     }
 
+    fn ids<T>(wanted: Vec<Wanted<T>>) -> Vec<i64> {
+        wanted.into_iter().map(|wanted| wanted.id).collect()
+    }
+
     #[test]
     fn a_line_that_is_wanted_again_keeps_its_id() {
         let mut table = Breakpoints::default();
         let file = Path::new("/a.c");
-        assert_eq!(table.replace(file, "a", lines(&[10, 20])), [1, 2]);
-        assert_eq!(table.replace(file, "a", lines(&[20, 30, 10])), [2, 3, 1]);
-        assert_eq!(table.replace(file, "a", lines(&[30])), [3]);
-        assert_eq!(table.replace(file, "a", lines(&[10, 30])), [4, 3]);
+        assert_eq!(ids(table.replace(file, "a", lines(&[10, 20]))), [1, 2]);
+        assert_eq!(
+            ids(table.replace(file, "a", lines(&[20, 30, 10]))),
+            [2, 3, 1]
+        );
+        assert_eq!(ids(table.replace(file, "a", lines(&[30]))), [3]);
+        assert_eq!(ids(table.replace(file, "a", lines(&[10, 30]))), [4, 3]);
         let all = table.lines();
         assert_eq!(all.len(), 1);
         let ids: Vec<_> = all[0].1.iter().map(|w| (w.what.line, w.id)).collect();
@@ -249,25 +267,34 @@ mod tests {
             },
             ..LineBreakpoint::default()
         };
-        assert_eq!(table.replace(file, "a", vec![with("a"), with("b")]), [1, 2]);
-        assert_eq!(table.replace(file, "a", vec![with("b")]), [2]);
-        assert_eq!(table.replace(file, "a", vec![with("c")]), [2]);
+        assert_eq!(
+            ids(table.replace(file, "a", vec![with("a"), with("b")])),
+            [1, 2]
+        );
+        assert_eq!(ids(table.replace(file, "a", vec![with("b")])), [2]);
+        assert_eq!(ids(table.replace(file, "a", vec![with("c")])), [2]);
     }
 
     #[test]
     fn the_same_line_twice_has_two_ids() {
         let mut table = Breakpoints::default();
         let file = Path::new("/a.c");
-        assert_eq!(table.replace(file, (), lines(&[5, 5])), [1, 2]);
-        assert_eq!(table.replace(file, (), lines(&[5, 5])), [1, 2]);
+        assert_eq!(ids(table.replace(file, (), lines(&[5, 5]))), [1, 2]);
+        assert_eq!(ids(table.replace(file, (), lines(&[5, 5]))), [1, 2]);
     }
 
     #[test]
     fn a_function_that_is_wanted_again_keeps_its_id() {
         let mut table: Breakpoints<()> = Breakpoints::default();
-        assert_eq!(table.replace(Path::new("/a.c"), (), lines(&[5])), [1]);
-        assert_eq!(table.replace_functions(names(&["f", "g", "f"])), [2, 3, 4]);
-        assert_eq!(table.replace_functions(names(&["g", "h", "f"])), [3, 5, 2]);
+        assert_eq!(ids(table.replace(Path::new("/a.c"), (), lines(&[5]))), [1]);
+        assert_eq!(
+            ids(table.replace_functions(names(&["f", "g", "f"]))),
+            [2, 3, 4]
+        );
+        assert_eq!(
+            ids(table.replace_functions(names(&["g", "h", "f"]))),
+            [3, 5, 2]
+        );
         assert!(table.is_function(5) && !table.is_function(4) && !table.is_function(1));
     }
 
@@ -275,8 +302,8 @@ mod tests {
     fn ids_told_before_the_launch_stay_good_after_it() {
         let mut table = Breakpoints::default();
         table.replace(Path::new("/b.c"), "b", lines(&[7]));
-        let ids = table.replace(Path::new("/a.c"), "a", lines(&[1]));
-        table.bind(1, ids[0]);
+        let wanted = table.replace(Path::new("/a.c"), "a", lines(&[1]));
+        table.bind(1, wanted[0].id);
         assert_eq!(table.client_id(1), 2);
         assert_eq!((table.known_id(1), table.known_id(9)), (Some(2), None));
         assert_eq!(

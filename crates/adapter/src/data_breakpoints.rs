@@ -7,6 +7,7 @@
 //!
 //! The mode says what counts as a write: `change` (the default) means writes that change the value, `write` means all writes.
 
+use crate::breakpoints::{Breakpoints, Wanted};
 use dapple_dap::types::{BreakpointMode, BreakpointModeApplicability, DataBreakpointAccessType};
 use dapple_engine::Address;
 use dapple_engine::session::BreakpointOptions;
@@ -77,7 +78,7 @@ pub fn modes() -> Vec<BreakpointMode> {
 #[derive(Debug, Default)]
 pub struct DataBreakpoints {
     targets: Vec<DataTarget>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<Wanted<Asked>>,
 }
 
 /// A data breakpoint as the client requests it.
@@ -89,15 +90,6 @@ pub struct Asked {
     pub access: Option<DataBreakpointAccessType>,
     /// The condition and hit condition.
     pub options: BreakpointOptions,
-}
-
-/// A requested data breakpoint with its id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    /// The breakpoint.
-    pub asked: Asked,
-    /// The id that the client knows.
-    pub id: i64,
 }
 
 impl DataBreakpoints {
@@ -190,27 +182,22 @@ impl DataBreakpoints {
         }
     }
 
-    /// Replaces all data breakpoints. An equal one keeps its id; `new_id` makes the ids of others.
-    pub fn replace(
+    /// Replaces all data breakpoints. The same access to the same data keeps its id, which is one of `all`.
+    pub fn replace<Source: Clone>(
         &mut self,
-        wanted: impl Iterator<Item = Asked>,
-        mut new_id: impl FnMut() -> i64,
-    ) -> Vec<Wanted> {
-        let mut before = std::mem::take(&mut self.wanted);
-        for asked in wanted {
-            let same =
-                |w: &Wanted| (&w.asked.data_id, w.asked.access) == (&asked.data_id, asked.access);
-            let id = match before.iter().position(same) {
-                Some(index) => before.swap_remove(index).id,
-                None => new_id(),
-            };
-            self.wanted.push(Wanted { asked, id });
-        }
+        wanted: Vec<Asked>,
+        all: &mut Breakpoints<Source>,
+    ) -> Vec<Wanted<Asked>> {
+        let before = std::mem::take(&mut self.wanted);
+        let same = |one: &Asked, other: &Asked| {
+            (&one.data_id, one.access) == (&other.data_id, other.access)
+        };
+        self.wanted = all.with_ids(wanted, before, same);
         self.wanted.clone()
     }
 
     /// The requested data breakpoints.
-    pub fn wanted(&self) -> &[Wanted] {
+    pub fn wanted(&self) -> &[Wanted<Asked>] {
         &self.wanted
     }
 
@@ -310,17 +297,14 @@ mod tests {
     #[test]
     fn what_is_wanted_again_keeps_its_id() {
         let mut table = DataBreakpoints::default();
-        let mut last = 0;
+        let mut all: Breakpoints<()> = Breakpoints::default();
         let mut set = |table: &mut DataBreakpoints, ids: &[&str]| -> Vec<i64> {
             let wanted = ids.iter().map(|id| Asked {
                 data_id: id.to_string(),
                 access: None,
                 options: BreakpointOptions::default(),
             });
-            let set = table.replace(wanted, || {
-                last += 1;
-                last
-            });
+            let set = table.replace(wanted.collect(), &mut all);
             set.iter().map(|wanted| wanted.id).collect()
         };
         assert_eq!(set(&mut table, &["a", "b"]), [1, 2]);

@@ -1,9 +1,11 @@
 //! Commands that a client may send at any time, though only a live debuggee can carry them out: breakpoints of all kinds.
 
 use crate::adapter::Adapter;
+use crate::breakpoints::Wanted;
 use crate::handlers::NO_DEBUG;
 use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
+use dapple_engine::session::BreakpointState;
 use dapple_engine::{Error, Session};
 
 /// The message of pending breakpoints before the launch.
@@ -28,5 +30,23 @@ impl Adapter {
             Err(error @ (Error::Ended | Error::PostMortem)) => Ok(Err(error.to_string())),
             answer => answer.or_fail().map(Ok),
         }
+    }
+
+    /// Sets the requested breakpoints of one kind, before the program starts or again, and keeps the client's ids for them. `set` is the
+    /// engine's command. The inner error is as in [`Adapter::if_debugged`].
+    ///
+    /// # Errors
+    /// As [`Adapter::if_debugged`].
+    pub fn set_wanted<T: Clone>(
+        &mut self,
+        wanted: &[Wanted<T>],
+        set: impl FnOnce(&Session, Vec<T>) -> Result<Vec<BreakpointState>, Error>,
+    ) -> Result<Result<Vec<BreakpointState>, String>, Failure> {
+        let what = wanted.iter().map(|wanted| wanted.what.clone()).collect();
+        let states = self.if_debugged(|debuggee| set(debuggee, what))?;
+        for (state, wanted) in states.iter().flatten().zip(wanted) {
+            self.breakpoints.bind(state.id, wanted.id);
+        }
+        Ok(states)
     }
 }

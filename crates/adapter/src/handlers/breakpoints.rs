@@ -50,35 +50,30 @@ fn set_lines(
         let answer = to_dap::unverified("the source has no path", BreakpointReason::Failed);
         return Ok(vec![answer; wanted.len()]);
     };
-    let ids = adapter
-        .breakpoints
-        .replace(&file, source.clone(), wanted.clone());
-    let unresolved = |message: &str| {
-        ids.iter()
+    let wanted = adapter.breakpoints.replace(&file, source.clone(), wanted);
+    let there = adapter.source_map.in_debuggee(&file);
+    let set = adapter.set_wanted(&wanted, |debuggee, lines| {
+        let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
+        debuggee.set_line_breakpoints(&there, lines)
+    })?;
+    Ok(match set {
+        Ok(states) => states
+            .iter()
             .zip(&wanted)
-            .map(|(id, wanted)| {
-                to_dap::unverified(message, BreakpointReason::Pending)
-                    .with_id(*id)
-                    .with_line(client.line_to_client(i64::from(wanted.line)))
+            .map(|(state, wanted)| {
+                to_dap::breakpoint(state, wanted.id, Some(source.clone()), client)
+            })
+            .collect(),
+        Err(why) => wanted
+            .iter()
+            .map(|wanted| {
+                to_dap::unverified(&why, BreakpointReason::Pending)
+                    .with_id(wanted.id)
+                    .with_line(client.line_to_client(i64::from(wanted.what.line)))
                     .with_source(source.clone())
             })
-            .collect()
-    };
-    let set = adapter.if_debugged(|debuggee| {
-        let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");
-        let there = adapter.source_map.in_debuggee(&file);
-        debuggee.set_line_breakpoints(&there, wanted.clone())
-    })?;
-    let states = match set {
-        Ok(states) => states,
-        Err(why) => return Ok(unresolved(&why)),
-    };
-    let mut answers: Vec<Breakpoint> = Vec::with_capacity(states.len());
-    for (state, id) in states.iter().zip(&ids) {
-        adapter.breakpoints.bind(state.id, *id);
-        answers.push(to_dap::breakpoint(state, *id, Some(source.clone()), client));
-    }
-    Ok(answers)
+            .collect(),
+    })
 }
 
 /// Replaces all function breakpoints.
@@ -87,28 +82,23 @@ pub fn set_function_breakpoints(
     arguments: SetFunctionBreakpointsArguments,
     context: &mut Context,
 ) -> Result<SetFunctionBreakpointsResponse, Failure> {
-    let wanted: Vec<_> = arguments
-        .breakpoints
-        .iter()
-        .map(from_dap::function_breakpoint)
-        .collect();
-    let ids = adapter.breakpoints.replace_functions(wanted.clone());
-    let unresolved = |message: &str| {
-        let answer = |id: &i64| to_dap::unverified(message, BreakpointReason::Pending).with_id(*id);
-        SetFunctionBreakpointsResponse::new(ids.iter().map(answer).collect())
-    };
-    let set = adapter.if_debugged(|debuggee| {
+    let functions = arguments.breakpoints.iter();
+    let functions = functions.map(from_dap::function_breakpoint).collect();
+    let wanted = adapter.breakpoints.replace_functions(functions);
+    let set = adapter.set_wanted(&wanted, |debuggee, functions| {
         let _progress = LateProgress::start(context.outbox(), "Looking for functions");
-        debuggee.set_function_breakpoints(wanted)
+        debuggee.set_function_breakpoints(functions)
     })?;
-    let states = match set {
-        Ok(states) => states,
-        Err(why) => return Ok(unresolved(&why)),
+    let answers = match set {
+        Ok(states) => states
+            .iter()
+            .zip(&wanted)
+            .map(|(state, wanted)| adapter.located(state, wanted.id, context.conventions()))
+            .collect(),
+        Err(why) => wanted
+            .iter()
+            .map(|wanted| to_dap::unverified(&why, BreakpointReason::Pending).with_id(wanted.id))
+            .collect(),
     };
-    let mut answers = Vec::with_capacity(states.len());
-    for (state, id) in states.iter().zip(&ids) {
-        adapter.breakpoints.bind(state.id, *id);
-        answers.push(adapter.located(state, *id, context.conventions()));
-    }
     Ok(SetFunctionBreakpointsResponse::new(answers))
 }

@@ -2,7 +2,8 @@
 
 use super::variables::by_name::{Child, child};
 use crate::adapter::Adapter;
-use crate::data_breakpoints::{Asked, Mode, Wanted, number};
+use crate::breakpoints::Wanted;
+use crate::data_breakpoints::{Asked, Mode, number};
 use crate::to_dap;
 use dapple_dap::server::{Context, Failure, Outbox};
 use dapple_dap::types::{
@@ -110,7 +111,6 @@ pub fn set_data_breakpoints(
     arguments: SetDataBreakpointsArguments,
     _: &mut Context,
 ) -> Result<SetDataBreakpointsResponse, Failure> {
-    let breakpoints = &mut adapter.breakpoints;
     let wanted = arguments.breakpoints.iter().map(|wanted| Asked {
         data_id: wanted.data_id.clone(),
         access: wanted.access_type,
@@ -120,7 +120,9 @@ pub fn set_data_breakpoints(
             log: None,
         },
     });
-    let wanted = adapter.data.replace(wanted, || breakpoints.new_id());
+    let wanted = adapter
+        .data
+        .replace(wanted.collect(), &mut adapter.breakpoints);
     Ok(SetDataBreakpointsResponse::new(arm(adapter, &wanted)?))
 }
 
@@ -138,18 +140,19 @@ pub fn set_early(adapter: &mut Adapter, outbox: &Outbox) -> Result<(), Failure> 
     Ok(())
 }
 
-fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Failure> {
+fn arm(adapter: &mut Adapter, wanted: &[Wanted<Asked>]) -> Result<Vec<Breakpoint>, Failure> {
     let pending = |why: &str| {
-        let answer =
-            |wanted: &Wanted| to_dap::unverified(why, BreakpointReason::Pending).with_id(wanted.id);
+        let answer = |wanted: &Wanted<Asked>| {
+            to_dap::unverified(why, BreakpointReason::Pending).with_id(wanted.id)
+        };
         Ok(wanted.iter().map(answer).collect())
     };
     let debuggee = adapter.debuggee.as_ref();
     let process = debuggee.map(|debuggee| debuggee.process().pid);
-    let read = |wanted: &Wanted| {
+    let read = |wanted: &Wanted<Asked>| {
         adapter
             .data
-            .read(&wanted.asked.data_id, wanted.asked.access.as_ref(), process)
+            .read(&wanted.what.data_id, wanted.what.access.as_ref(), process)
     };
     let read: Vec<_> = wanted.iter().map(read).collect();
     let good = read.iter().zip(wanted).filter_map(|(read, wanted)| {
@@ -157,7 +160,7 @@ fn arm(adapter: &mut Adapter, wanted: &[Wanted]) -> Result<Vec<Breakpoint>, Fail
         Some(DataBreakpoint {
             data: data.clone(),
             access: *access,
-            options: wanted.asked.options.clone(),
+            options: wanted.what.options.clone(),
         })
     });
     let good = good.collect();

@@ -1,12 +1,14 @@
 //! Breakpoints on instructions, by address or by a line of a disassembly source.
 
 use crate::adapter::Adapter;
+use crate::breakpoints::Wanted;
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{ClientConventions, Context, Failure};
 use dapple_dap::types::{
     Breakpoint, BreakpointReason, SetInstructionBreakpointsArguments,
     SetInstructionBreakpointsResponse,
 };
+use dapple_engine::Session;
 use dapple_engine::session::{BreakpointState, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{HashMap, VecDeque};
 
@@ -22,8 +24,10 @@ pub fn set_instruction_breakpoints(
         .map(from_dap::instruction_breakpoint)
         .collect();
     let good = wanted.iter().filter_map(|wanted| wanted.as_ref().ok());
-    let good: Vec<_> = good.cloned().collect();
-    let ids = adapter.breakpoints.replace_instructions(good.clone());
+    let good = adapter
+        .breakpoints
+        .replace_instructions(good.cloned().collect());
+    let ids: Vec<i64> = good.iter().map(|wanted| wanted.id).collect();
     let answers = |mut good: VecDeque<Breakpoint>| {
         let answer = |wanted: &Result<InstructionBreakpoint, String>| match wanted {
             Ok(_) => good.pop_front(),
@@ -32,12 +36,12 @@ pub fn set_instruction_breakpoints(
         SetInstructionBreakpointsResponse::new(wanted.iter().filter_map(answer).collect())
     };
     let unresolved = |message: &str| {
-        let answer = |(id, wanted): (&i64, &InstructionBreakpoint)| {
+        let answer = |wanted: &Wanted<InstructionBreakpoint>| {
             to_dap::unverified(message, BreakpointReason::Pending)
-                .with_id(*id)
-                .with_instruction_reference(wanted.address.to_string())
+                .with_id(wanted.id)
+                .with_instruction_reference(wanted.what.address.to_string())
         };
-        answers(ids.iter().zip(&good).map(answer).collect())
+        answers(good.iter().map(answer).collect())
     };
     Ok(match set_all(adapter, &ids, context.conventions())? {
         Ok(set) => answers(set.into()),
@@ -85,16 +89,10 @@ fn set_all(
     client: &ClientConventions,
 ) -> Result<Result<Vec<Breakpoint>, String>, Failure> {
     let all = adapter.breakpoints.instructions();
-    let wanted = all.iter().map(|wanted| wanted.what.clone());
-    let set =
-        adapter.if_debugged(|debuggee| debuggee.set_instruction_breakpoints(wanted.collect()))?;
-    let states = match set {
+    let states = match adapter.set_wanted(&all, Session::set_instruction_breakpoints)? {
         Ok(states) => states,
         Err(why) => return Ok(Err(why)),
     };
-    for (state, wanted) in states.iter().zip(&all) {
-        adapter.breakpoints.bind(state.id, wanted.id);
-    }
     let by_id: HashMap<i64, &BreakpointState> =
         all.iter().map(|wanted| wanted.id).zip(&states).collect();
     let shown = |id: &i64| Some(adapter.placed(by_id.get(id)?, *id, client));

@@ -21,12 +21,12 @@ use dapple_dap::server::{ClientConventions, Context, Failure, LateProgress, Outb
 use dapple_dap::types::{
     InitializedEvent, LaunchRequest, LaunchRequestArguments, ProcessEvent, TerminatedEvent,
 };
-use dapple_engine::Session;
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::{LaunchOptions, Stdin};
 use dapple_engine::session::BreakpointState;
 use dapple_engine::untraced::Untraced;
+use dapple_engine::{Error, Session};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -300,47 +300,32 @@ fn set_early_breakpoints(
     client: &ClientConventions,
 ) -> Result<(), Failure> {
     for (file, wanted) in adapter.breakpoints.lines() {
-        let lines = wanted.iter().map(|wanted| wanted.what.clone());
         let file = adapter.source_map.in_debuggee(&file);
-        let states = adapter
-            .debuggee()?
-            .set_line_breakpoints(&file, lines.collect())
-            .or_fail()?;
-        send_early(adapter, &states, &wanted, outbox, client);
+        let set = |debuggee: &Session, lines| debuggee.set_line_breakpoints(&file, lines);
+        set_early(adapter, &wanted, set, outbox, client)?;
     }
     super::data_breakpoints::set_early(adapter, outbox)?;
     let wanted = adapter.breakpoints.instructions();
-    if !wanted.is_empty() {
-        let instructions = wanted.iter().map(|wanted| wanted.what.clone());
-        let states = adapter
-            .debuggee()?
-            .set_instruction_breakpoints(instructions.collect())
-            .or_fail()?;
-        send_early(adapter, &states, &wanted, outbox, client);
-    }
+    let set = Session::set_instruction_breakpoints;
+    set_early(adapter, &wanted, set, outbox, client)?;
     let wanted = adapter.breakpoints.functions().to_vec();
+    let set = Session::set_function_breakpoints;
+    set_early(adapter, &wanted, set, outbox, client)
+}
+
+fn set_early<T: Clone>(
+    adapter: &mut Adapter,
+    wanted: &[Wanted<T>],
+    set: impl FnOnce(&Session, Vec<T>) -> Result<Vec<BreakpointState>, Error>,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) -> Result<(), Failure> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let functions = wanted.iter().map(|wanted| wanted.what.clone());
-    let states = adapter
-        .debuggee()?
-        .set_function_breakpoints(functions.collect())
-        .or_fail()?;
-    send_early(adapter, &states, &wanted, outbox, client);
-    Ok(())
-}
-
-/// Reports the states of breakpoints under the ids that the client got before the launch.
-fn send_early<T>(
-    adapter: &mut Adapter,
-    states: &[BreakpointState],
-    wanted: &[Wanted<T>],
-    outbox: &Outbox,
-    client: &ClientConventions,
-) {
-    for (state, wanted) in states.iter().zip(wanted) {
-        adapter.breakpoints.bind(state.id, wanted.id);
-        adapter.send_breakpoint(state, outbox, client);
+    let states = adapter.set_wanted(wanted, set)?;
+    for state in states.map_err(|why| Failure::new(why).show_user())? {
+        adapter.send_breakpoint(&state, outbox, client);
     }
+    Ok(())
 }
