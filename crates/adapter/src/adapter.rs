@@ -60,7 +60,7 @@ pub enum Phase {
     /// Nothing is launched.
     New,
     /// A build is running, or a terminal or the process to attach to is awaited.
-    Awaited,
+    Starting,
     /// The program is held at its entry until the client is done configuring.
     Held,
     /// All threads run.
@@ -164,7 +164,7 @@ pub struct Adapter {
     pub begun_again: bool,
     pub later: Later,
     /// Dropping it ends the wait for a process or a terminal.
-    pub awaiting: Option<Sender<Infallible>>,
+    pub start_wait: Option<Sender<Infallible>>,
     /// The build that runs before the launch.
     pub building: Option<Building>,
     /// Wakes the session's thread while it waits for the debuggee.
@@ -247,7 +247,7 @@ impl Adapter {
             patience: None,
             begun_again: false,
             later,
-            awaiting: None,
+            start_wait: None,
             building: None,
             debuggee: None,
             untraced: None,
@@ -508,7 +508,7 @@ impl Adapter {
     /// Ends the session with the debuggee, as `leave` says.
     pub fn end(&mut self) {
         self.engine_events = None;
-        self.awaiting = None;
+        self.start_wait = None;
         self.patience = None;
         // Cancels a build and waits until its processes are gone.
         self.building = None;

@@ -249,17 +249,17 @@ fn of_engine(
 
 /// Wakes a loop that waits for its debuggee when the process is asked to end. Dropping the sender ends the watching thread.
 fn wake_at_shutdown(shutdown: &Receiver<Infallible>, waker: &Arc<Waker>) -> Sender<Infallible> {
-    let (over, session) = bounded(0);
+    let (open, session_end) = bounded(0);
     let (shutdown, waker) = (shutdown.clone(), Arc::clone(waker));
     let watch = move || {
         select! {
             recv(shutdown) -> _ => waker.wake(),
-            recv(session) -> _ => {}
+            recv(session_end) -> _ => {}
         }
     };
     let watching = std::thread::Builder::new().name("shutdown".into());
     if let Err(error) = watching.spawn(watch) {
         tracing::warn!(%error, "the end of this process will be noticed late");
     }
-    over
+    open
 }

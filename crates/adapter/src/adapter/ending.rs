@@ -34,10 +34,10 @@ impl Adapter {
 
     /// Kills a process of this session after a time. Dropping the sender cancels that.
     fn kill_after(&self, patience: Duration, process: i32) -> Option<Sender<Infallible>> {
-        let (over, ended) = bounded(0);
+        let (cancel, cancelled) = bounded(0);
         let later = self.later.clone();
         let wait = move || {
-            if ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            if cancelled.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
                 later.run(move |adapter, outbox, _| {
                     let Some(what) = adapter.kill_late(process) else {
                         return;
@@ -54,7 +54,7 @@ impl Adapter {
         if let Err(error) = waiting.spawn(wait) {
             tracing::error!(%error, "no thread to wait for the program's end");
         }
-        Some(over)
+        Some(cancel)
     }
 
     /// Kills the process if it is still the one of this session, and isn't stopped: its end may be what is being debugged. Returns what was done.

@@ -1,6 +1,6 @@
 //! The `attach` request: takes over a running process, waits for one to start, or opens a core file.
 
-use super::launch::{begin, begin_post_mortem, not_entered, take_common};
+use super::launch::{apply_common, begin, begin_post_mortem, not_entered};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
 use crate::console::say;
@@ -47,7 +47,7 @@ pub fn attach(
         },
     };
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
-    take_common(adapter, attach.common, outbox);
+    apply_common(adapter, attach.common, outbox);
     match attach.target {
         Target::Pid(pid) => {
             let found = Found {
@@ -131,7 +131,7 @@ fn wait_for(
     responder: Responder<AttachRequest>,
     outbox: &Outbox,
 ) {
-    adapter.phase = Phase::Awaited;
+    adapter.phase = Phase::Starting;
     let awaited = Awaited::called(&name);
     say(
         outbox,
@@ -139,10 +139,10 @@ fn wait_for(
     );
     let waiting = Progress::start(outbox, format!("Waiting for {name}"));
     let later = adapter.later.clone();
-    let over = adapter.over();
+    let session_end = adapter.session_end();
     let wait = move || {
         let found = awaited.wait(|time| {
-            over.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
+            session_end.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
                 && !responder.cancelled().is_cancelled()
         });
         drop(waiting);
@@ -234,9 +234,9 @@ fn fail(
 
 impl Adapter {
     /// A channel that disconnects when the session ends.
-    pub fn over(&mut self) -> Receiver<Infallible> {
-        let (open, over) = crossbeam_channel::bounded(0);
-        self.awaiting = Some(open);
-        over
+    pub fn session_end(&mut self) -> Receiver<Infallible> {
+        let (open, session_end) = crossbeam_channel::bounded(0);
+        self.start_wait = Some(open);
+        session_end
     }
 }

@@ -152,7 +152,7 @@ fn prepare(
         options.randomize = true;
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
-    take_common(adapter, launch.common, context.outbox());
+    apply_common(adapter, launch.common, context.outbox());
     let has_terminal = context.client().supports_run_in_terminal_request == Some(true);
     let console = match launch.console {
         Console::IfThere if has_terminal && !run_in_terminal::is_redirected(&options) => {
@@ -175,7 +175,7 @@ fn prepare(
 }
 
 /// Stores the arguments that `launch` and `attach` share, and prints the warnings about them.
-pub fn take_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
+pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.stop_on_entry = common.stop_on_entry;
     adapter.main_stop = match common.stop_at_main {
         true => MainStop::Asked,

@@ -47,16 +47,16 @@ fn again(
 ) -> Result<LaunchRequestArguments, Failure> {
     let Some(before) = adapter.launched_with.clone() else {
         return Err(Failure::new(match adapter.phase {
-            Phase::New | Phase::Awaited => "no program is launched yet",
+            Phase::New | Phase::Starting => "no program is launched yet",
             _ => "a process that was attached to can't be started again; it isn't the debugger's",
         }));
     };
     match adapter.phase {
         Phase::Ended => return Err(Failure::new("the session has ended; start a new one")),
-        Phase::Awaited if adapter.building.is_some() => {
+        Phase::Starting if adapter.building.is_some() => {
             return Err(Failure::new("the program is being built"));
         }
-        Phase::Awaited => return Err(Failure::new("the program is being started")),
+        Phase::Starting => return Err(Failure::new("the program is being started")),
         _ => {}
     }
     let launch = match arguments.arguments {

@@ -30,16 +30,16 @@ pub fn run(
         Ok(invitation) => invitation,
         Err(failure) => return settle(adapter, Err(failure), finish, outbox),
     };
-    adapter.phase = Phase::Awaited;
+    adapter.phase = Phase::Starting;
     let (refused, refusal) = bounded(1);
     outbox.request::<RunInTerminalRequest>(arguments, move |outcome| {
         if let Err(error) = outcome {
             let _ = refused.send(format!("the client has not started the program: {error}"));
         }
     });
-    let (later, over) = (adapter.later.clone(), adapter.over());
+    let (later, session_end) = (adapter.later.clone(), adapter.session_end());
     let wait = move || {
-        let came = rendezvous.wait(|time| waiting::pause(time, &over, &refusal));
+        let came = rendezvous.wait(|time| waiting::pause(time, &session_end, &refusal));
         later.run(move |adapter, outbox, client| {
             let started = came.map_err(Failure::new).and_then(|(options, launcher)| {
                 let options = LaunchOptions {

@@ -83,7 +83,7 @@ impl Adapter {
         let meeting = Meeting::open()
             .map_err(|error| format!("there is no place to hand it over: {error}"))?;
         let arguments = configuration(child, name, &meeting, &self.forks.inherited)?;
-        let (open, over) = bounded(0);
+        let (open, session_end) = bounded(0);
         let (refused, refusal) = bounded(1);
         let later = self.later.clone();
         let patience = self.options.child_patience;
@@ -96,7 +96,7 @@ impl Adapter {
                         "no session has come for it within {seconds} seconds"
                     ));
                 }
-                waiting::pause(time, &over, &refusal)
+                waiting::pause(time, &session_end, &refusal)
             });
             later.run(move |adapter, outbox, _| match came {
                 Ok(successor) => adapter.give_child(child, successor, outbox),

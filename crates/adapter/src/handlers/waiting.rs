@@ -10,13 +10,13 @@ use std::time::Duration;
 /// The session has ended, or the client has refused the request.
 pub(super) fn pause(
     time: Duration,
-    over: &Receiver<Infallible>,
+    session_end: &Receiver<Infallible>,
     refusal: &Receiver<String>,
 ) -> Result<(), String> {
     if let Ok(refused) = refusal.try_recv() {
         return Err(refused);
     }
-    match over.recv_timeout(time) {
+    match session_end.recv_timeout(time) {
         Err(RecvTimeoutError::Timeout) => Ok(()),
         _ => Err("the session has ended meanwhile".into()),
     }

@@ -36,11 +36,11 @@ impl Drop for Building {
 /// Begins the build; its end starts the program.
 pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, finish: Finish) {
     let outbox = context.outbox().clone();
-    let (wanted, over) = bounded(0);
+    let (wanted, given_up) = bounded(0);
     let cancelled = context.cancelled().clone();
     let is_wanted =
-        move || over.try_recv() == Err(TryRecvError::Empty) && !cancelled.is_cancelled();
-    adapter.phase = Phase::Awaited;
+        move || given_up.try_recv() == Err(TryRecvError::Empty) && !cancelled.is_cancelled();
+    adapter.phase = Phase::Starting;
     // Some clients wait only seconds for `initialized`, and a build takes longer.
     send_initialized(adapter, &outbox);
     let title = prepared.plans.first().map(Plan::title).unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
         let built = build_all(&prepared.plans, &mut site);
         drop(site);
         later.run(move |adapter, outbox, client| {
-            let was_ended = adapter.phase != Phase::Awaited;
+            let was_ended = adapter.phase != Phase::Starting;
             adapter.building = None;
             match built {
                 _ if was_ended => finish(Err(Failure::cancelled())),
