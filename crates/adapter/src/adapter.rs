@@ -21,8 +21,8 @@ use crate::arguments::Shutdown;
 use crate::breakpoints::Breakpoints;
 use crate::console::say;
 use crate::data_breakpoints::DataBreakpoints;
+use crate::delayed_messages::DelayedMessages;
 use crate::exceptions::Exceptions;
-use crate::gathering::Gathering;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::launch::building::Building;
 use crate::handlers::start_debugging::Forks;
@@ -172,7 +172,7 @@ pub struct Adapter {
     pub debuggee: Option<Session>,
     /// The program of a session without debugging (`noDebug`), in place of `debuggee`.
     pub untraced: Option<Untraced>,
-    pub gathering: Gathering,
+    pub delayed: DelayedMessages,
     pub phase: Phase,
     pub configured: bool,
     pub stop_on_entry: bool,
@@ -251,7 +251,7 @@ impl Adapter {
             building: None,
             debuggee: None,
             untraced: None,
-            gathering: Gathering::new(outgoing),
+            delayed: DelayedMessages::new(outgoing),
             phase: Phase::New,
             configured: false,
             stop_on_entry: false,
@@ -384,7 +384,7 @@ impl Adapter {
     /// The program runs: invalidates the ids and references of the last stop.
     pub fn resumed(&mut self) {
         if let Some(debuggee) = &self.debuggee {
-            self.gathering.resumed(debuggee);
+            self.delayed.resumed(debuggee);
         }
         self.phase = Phase::Running;
         self.stopped_thread = None;

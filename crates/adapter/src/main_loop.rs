@@ -79,7 +79,7 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
                 if let Some(event) = adapter.send_logged_at_once(event, &engine, &outbox, client) {
                     adapter.send_event(event, &outbox, client);
                 }
-                adapter.gathering.flush();
+                adapter.delayed.flush();
             }
             Event::Job(job) => job(&mut adapter, &session.outbox(), session.conventions()),
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
@@ -125,7 +125,7 @@ impl Sources<'_> {
     /// Waits for the next event. Events of the engine come first. Serves the debuggee meanwhile, unless too much output waits for the client.
     fn next(&mut self, adapter: &mut Adapter) -> Event {
         loop {
-            adapter.gathering.client_is_quick = self.input.client_is_quick();
+            adapter.delayed.client_is_quick = self.input.client_is_quick();
             if !self.connection.outgoing.is_full() {
                 self.turns = 0;
             } else if self.turns > 0 {
@@ -145,7 +145,7 @@ impl Sources<'_> {
                     return of_engine(&mut adapter.engine, event.ok());
                 }
             }
-            adapter.gathering.flush_if_due(adapter.debuggee.as_ref());
+            adapter.delayed.flush_if_due(adapter.debuggee.as_ref());
             let mut select = Select::new();
             let engine = select.recv(&adapter.engine);
             let client = select.recv(&self.connection.incoming);
@@ -156,7 +156,7 @@ impl Sources<'_> {
                 (Err(_), Some(debuggee)) if self.input.read(debuggee) => continue,
                 (Err(_), Some(debuggee)) if debuggee.attend() => continue,
                 _ => {
-                    adapter.gathering.flush();
+                    adapter.delayed.flush();
                     self.input.give_back();
                     select.select()
                 }
@@ -187,7 +187,7 @@ impl Sources<'_> {
 impl Sources<'_> {
     /// Waits for events of all sources but the debuggee. `None`: the client has read enough of the output.
     fn next_before_there_is_room(&mut self, adapter: &mut Adapter) -> Option<Event> {
-        adapter.gathering.flush();
+        adapter.delayed.flush();
         self.input.give_back();
         select! {
             recv(self.connection.incoming) -> incoming => {
@@ -210,7 +210,7 @@ impl Sources<'_> {
         if let Some(debuggee) = &adapter.debuggee
             && !self.input.read(debuggee)
         {
-            adapter.gathering.flush_if_due(Some(debuggee));
+            adapter.delayed.flush_if_due(Some(debuggee));
             // Makes `attend` return at once, because the other sources are still to be looked at.
             adapter.waker.wake();
             debuggee.attend();

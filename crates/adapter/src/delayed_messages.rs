@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_millis(1);
 
 /// The outgoing messages that may be delayed.
 #[derive(Debug)]
-pub struct Gathering {
+pub struct DelayedMessages {
     outgoing: Writer,
     /// Whether the client sends its next request as soon as it has a response.
     pub client_is_quick: bool,
@@ -21,9 +21,9 @@ pub struct Gathering {
     since: Option<Instant>,
 }
 
-impl Gathering {
+impl DelayedMessages {
     pub fn new(outgoing: Writer) -> Self {
-        Gathering {
+        DelayedMessages {
             outgoing,
             client_is_quick: false,
             since: None,
