@@ -1,16 +1,16 @@
 //! Builds programs before they are debugged: by cargo, by a command of the user, or from one source file.
 //!
-//! [`build`] carries out a [`Plan`] on a thread of its own, and returns what to debug. It knows nothing of the session: a [`Site`] takes its
+//! [`build`] carries out a [`Plan`] on a thread of its own, and returns what to debug. It knows nothing of the session: a [`BuildContext`] takes its
 //! output and progress, and says whether the build is cancelled.
 
 pub mod arguments;
 pub mod cargo;
+mod context;
 mod first_error;
 pub mod shell;
-mod site;
 pub mod source;
 
-pub use site::{Site, Unbuilt};
+pub use context::{BuildContext, Unbuilt};
 
 use crate::styling;
 use dapple_engine::launch::LaunchOptions;
@@ -58,11 +58,11 @@ pub struct Built {
 ///
 /// # Errors
 /// The build was cancelled or failed, or there is nothing to debug.
-pub fn build(plan: &Plan, site: &mut Site) -> Result<Built, Unbuilt> {
+pub fn build(plan: &Plan, context: &mut BuildContext) -> Result<Built, Unbuilt> {
     match plan {
-        Plan::Cargo(plan) => cargo::build(plan, site),
-        Plan::Command(plan) => shell::build(plan, site),
-        Plan::Source(path, language) => source::build(path, *language, site),
+        Plan::Cargo(plan) => cargo::build(plan, context),
+        Plan::Command(plan) => shell::build(plan, context),
+        Plan::Source(path, language) => source::build(path, *language, context),
     }
 }
 

@@ -26,12 +26,12 @@ mod logged;
 mod main_loop;
 mod output;
 mod serve_options;
+mod shown_breakpoints;
 mod shown_frame;
 mod source_files;
 mod source_map;
 pub mod styling;
 mod to_dap;
-mod told_breakpoints;
 
 pub use dapple_engine::allocator;
 pub use dapple_engine::apart;

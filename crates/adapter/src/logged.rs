@@ -67,7 +67,7 @@ impl Adapter {
             if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
                 let file = &position.file;
                 let known = self.breakpoints.source(&self.source_map.here(file));
-                let source = known.unwrap_or_else(|| self.told_source(position, None, client).0);
+                let source = known.unwrap_or_else(|| self.shown_source(position, None, client).0);
                 body = body
                     .with_source(source)
                     .with_line(client.line_to_client(i64::from(position.line)));

@@ -251,10 +251,10 @@ pub fn breakpoint(
             remark,
         } => {
             let mut shown = Breakpoint::new(true);
-            let told = [places(addresses.len(), functions), remark.clone()];
-            let told: Vec<String> = told.into_iter().flatten().collect();
-            if !told.is_empty() {
-                shown = shown.with_message(told.join("; "));
+            let texts = [places(addresses.len(), functions), remark.clone()];
+            let texts: Vec<String> = texts.into_iter().flatten().collect();
+            if !texts.is_empty() {
+                shown = shown.with_message(texts.join("; "));
             }
             if let Some(position) = position {
                 shown = shown.with_line(client.line_to_client(i64::from(position.line)));

@@ -148,19 +148,19 @@ impl Adapter {
         };
         let is_disassembly = disassembled.is_some();
         match (disassembled, &mut shown.source) {
-            (Some((mut source, line)), told) => {
-                if let Some(told) = told.as_ref().filter(|_| origin.is_none()) {
-                    source.presentation_hint = told.presentation_hint;
+            (Some((mut source, line)), shown_source) => {
+                if let Some(shown_source) = shown_source.as_ref().filter(|_| origin.is_none()) {
+                    source.presentation_hint = shown_source.presentation_hint;
                 }
                 source.origin = origin;
-                *told = Some(source);
+                *shown_source = Some(source);
                 shown.line = context.conventions().line_to_client(line);
                 shown.column = 0;
             }
             // Editors show an error for a path that does not exist.
-            (None, Some(told)) if origin.is_some() && !is_terminal => {
-                told.path = None;
-                told.origin = origin;
+            (None, Some(shown_source)) if origin.is_some() && !is_terminal => {
+                shown_source.path = None;
+                shown_source.origin = origin;
             }
             _ => {}
         }
@@ -218,7 +218,7 @@ impl Adapter {
 
     /// The source and line (from 1) of a position outside of stack traces. If the file isn't on this machine, the source is the disassembly of
     /// `code`; without that, it has no path, only a name and its `origin`.
-    pub fn told_source(
+    pub fn shown_source(
         &mut self,
         at: &SourcePosition,
         code: Option<Address>,

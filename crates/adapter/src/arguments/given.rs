@@ -190,7 +190,7 @@ fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
             )
         });
     }
-    if let Some(reason) = others::told(start, name) {
+    if let Some(reason) = others::message(start, name) {
         return (!is_empty(value)).then(|| format!("`{name}` is ignored: {reason}"));
     }
     let known: Vec<&str> = table::rows(start).map(|row| row.name).collect();

@@ -73,7 +73,7 @@ pub fn documented() -> impl Iterator<Item = (Start, &'static str)> {
         .into_iter()
         .flat_map(|start| {
             table::rows(start)
-                .filter(|row| row.is_told())
+                .filter(|row| row.is_documented())
                 .map(move |row| (start, row.name))
         })
 }

@@ -9,7 +9,7 @@ const LLDB: &str = "these are commands of LLDB, which isn't here";
 const ELSEWHERE: &str = "only processes of this machine are debugged; to debug on another, run the adapter there (`dapple dap --listen`, or your editor's remote sessions)";
 
 /// The messages, each with the names of its arguments.
-const TOLD: &[(&[&str], &str)] = &[
+const MESSAGES: &[(&[&str], &str)] = &[
     (
         &[
             "initCommands",
@@ -160,16 +160,16 @@ const TOLD: &[(&[&str], &str)] = &[
 ];
 
 /// The message about an argument of another debugger.
-pub fn told(start: Start, name: &str) -> Option<&'static str> {
+pub fn message(start: Start, name: &str) -> Option<&'static str> {
     if start == Start::Attach && matches!(name, "executable" | "exe" | "binary") {
         return Some("it is `program` here, or give the `pid`");
     }
-    let told = TOLD.iter().find(|(names, _)| names.contains(&name));
-    told.map(|(_, sentence)| *sentence)
+    let found = MESSAGES.iter().find(|(names, _)| names.contains(&name));
+    found.map(|(_, sentence)| *sentence)
 }
 
 /// The names of all arguments with a message.
 #[cfg(test)]
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TOLD.iter().flat_map(|(names, _)| names.iter().copied())
+    MESSAGES.iter().flat_map(|(names, _)| names.iter().copied())
 }

@@ -9,7 +9,7 @@ use crate::argument_values::shape::{Shape, Word};
 pub fn tables() -> [(&'static str, String); 4] {
     let own = |requests: Requests| {
         let rows = table::ARGUMENTS.iter();
-        rows.filter(move |row| row.requests == requests && row.is_told())
+        rows.filter(move |row| row.requests == requests && row.is_documented())
     };
     [
         ("launch", table_of(own(Requests::Launch))),

@@ -67,7 +67,7 @@ impl Row {
     }
 
     /// Whether it is documented.
-    pub fn is_told(&self) -> bool {
+    pub fn is_documented(&self) -> bool {
         self.origin != Origin::Internal
     }
 

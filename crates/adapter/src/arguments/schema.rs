@@ -79,8 +79,9 @@ fn definition(start: Start) -> Value {
 }
 
 fn properties(start: Start) -> Map<String, Value> {
-    let told = table::rows(start).filter(|row| row.is_told());
-    told.map(|row| (row.name.to_owned(), property(row)))
+    let documented = table::rows(start).filter(|row| row.is_documented());
+    documented
+        .map(|row| (row.name.to_owned(), property(row)))
         .collect()
 }
 

@@ -16,9 +16,9 @@ mod words;
 pub use choosing::{Filter, Kind};
 pub use words::CommandLine;
 
+use super::context::{BuildContext, LineOutput, Unbuilt};
 use super::first_error::FirstError;
 use super::shell::set_up;
-use super::site::{Site, Told, Unbuilt};
 use super::{Built, styling};
 use cargo_metadata::{Artifact, ArtifactDebuginfo, BuildScript, Message};
 use configuration::Configuration;
@@ -59,11 +59,20 @@ impl CargoPlan {
     }
 
     /// A cargo command with these arguments.
-    fn command(&self, cargo: &Path, words: &[&str], site: &Site) -> Result<Command, String> {
+    fn command(
+        &self,
+        cargo: &Path,
+        words: &[&str],
+        context: &BuildContext,
+    ) -> Result<Command, String> {
         let mut command = Command::new(cargo);
         command.args(&self.line.before).args(words);
         if !self.line.names_colours {
-            let colours = if site.is_styled() { "always" } else { "never" };
+            let colours = if context.is_styled() {
+                "always"
+            } else {
+                "never"
+            };
             command.env("CARGO_TERM_COLOR", colours);
         }
         set_up(&mut command, self.cwd.as_ref(), &self.env)
@@ -144,16 +153,16 @@ struct Outcome {
 ///
 /// # Errors
 /// The build was cancelled or failed, or there is nothing to debug.
-pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
+pub fn build(plan: &CargoPlan, context: &mut BuildContext) -> Result<Built, Unbuilt> {
     let cargo = plan.cargo()?;
-    let metadata = read_manifests(plan, &cargo, site)?;
+    let metadata = read_manifests(plan, &cargo, context)?;
     let default = default_program(plan, &metadata);
-    let outcome = run_cargo(plan, &cargo, default.as_deref(), site)?;
+    let outcome = run_cargo(plan, &cargo, default.as_deref(), context)?;
     let chosen = choosing::candidates(&outcome.artifacts, plan.line.verb, &plan.filter)
         .map_err(|sentence| format!("cargo: {sentence}"))?;
     let configuration = plan.configuration();
     let target = plan.target(&configuration);
-    let toolchain = Toolchain::of(plan, target.as_deref(), site)?;
+    let toolchain = Toolchain::of(plan, target.as_deref(), context)?;
     let launchable = |artifact: &Artifact| {
         let package = metadata.package(&artifact.package_id.repr);
         let mut env =
@@ -189,12 +198,12 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     let artifact = match chosen.as_slice() {
         [only] => {
             if plan.is_test() {
-                harness::require_the_test(&plan.line, only, &launchable, site)?;
+                harness::require_the_test(&plan.line, only, &launchable, context)?;
             }
             *only
         }
         several if plan.is_test() => {
-            harness::with_the_test(&plan.line, several, &launchable, site)?
+            harness::with_the_test(&plan.line, several, &launchable, context)?
         }
         several => {
             return Err(Unbuilt::Failed(format!(
@@ -205,25 +214,29 @@ pub fn build(plan: &CargoPlan, site: &mut Site) -> Result<Built, Unbuilt> {
         }
     };
     if let Some(warning) = without_debug_info(artifact, plan) {
-        site.say(&warning);
+        context.say(&warning);
     }
     if let Some(warning) = without_runner(plan, &configuration, &toolchain) {
-        site.say(&warning);
+        context.say(&warning);
     }
     Ok(launchable(artifact))
 }
 
 /// Reads the manifests.
-fn read_manifests(plan: &CargoPlan, cargo: &Path, site: &mut Site) -> Result<Metadata, Unbuilt> {
+fn read_manifests(
+    plan: &CargoPlan,
+    cargo: &Path,
+    context: &mut BuildContext,
+) -> Result<Metadata, Unbuilt> {
     let mut words = vec!["metadata", "--no-deps", "--format-version=1"];
     if let Some(manifest) = &plan.line.manifest {
         words.extend(["--manifest-path", manifest]);
     }
     words.extend(plan.line.common.iter().map(String::as_str));
-    let command = plan.command(cargo, &words, site)?;
+    let command = plan.command(cargo, &words, context)?;
     let (mut text, mut complaint) = (String::new(), String::new());
     let mut first = FirstError::default();
-    let status = site
+    let status = context
         .run(command, &mut |stream, line, _| match stream {
             Stream::Stdout => text.push_str(line),
             Stream::Stderr => {
@@ -234,7 +247,7 @@ fn read_manifests(plan: &CargoPlan, cargo: &Path, site: &mut Site) -> Result<Met
         })
         .map_err(|error| cannot_run(cargo, &error))??;
     if status != ExitStatus::Code(0) {
-        site.show(&complaint);
+        context.show(&complaint);
         return Err(Unbuilt::Failed(match first.sentence() {
             Some(error) => format!("cargo: {error}"),
             None => "cargo: the manifest can't be read; cargo's output says why".to_owned(),
@@ -270,9 +283,9 @@ fn run_cargo(
     plan: &CargoPlan,
     cargo: &Path,
     default: Option<&str>,
-    site: &mut Site,
+    context: &mut BuildContext,
 ) -> Result<Outcome, Unbuilt> {
-    let format = match site.is_styled() {
+    let format = match context.is_styled() {
         true => "--message-format=json-diagnostic-rendered-ansi",
         false => "--message-format=json",
     };
@@ -284,18 +297,18 @@ fn run_cargo(
         words.extend(["--bin", default]);
     }
     words.extend(plan.line.options.iter().map(String::as_str));
-    let mut command = plan.command(cargo, &words, site)?;
+    let mut command = plan.command(cargo, &words, context)?;
     // Without this, cargo shows no progress, because its output is no terminal.
     command.env("CARGO_TERM_PROGRESS_WHEN", "always");
     command.env("CARGO_TERM_PROGRESS_WIDTH", "80");
-    site.say(&plan.title());
+    context.say(&plan.title());
     let mut outcome = Outcome::default();
     let (mut diagnosed, mut complained) = (FirstError::default(), FirstError::default());
     let mut shown = HashSet::new();
-    let status = site
-        .run(command, &mut |stream, line, told| {
+    let status = context
+        .run(command, &mut |stream, line, output| {
             if stream == Stream::Stderr {
-                return for_people(line, &mut complained, told);
+                return for_people(line, &mut complained, output);
             }
             match serde_json::from_str(line) {
                 Ok(Message::CompilerArtifact(artifact)) => outcome.artifacts.push(artifact),
@@ -307,7 +320,7 @@ fn run_cargo(
                     }
                     // Code that is compiled twice, with and without the test harness, has the same diagnostics twice.
                     if let Some(text) = message.rendered.filter(|text| shown.insert(text.clone())) {
-                        told.show(&text);
+                        output.show(&text);
                     }
                 }
                 Ok(_) => {}
@@ -315,7 +328,7 @@ fn run_cargo(
                     tracing::warn!(line, "a message of cargo's that is not understood");
                 }
                 // Procedural macros may print lines that are no JSON.
-                Err(_) => told.show(line),
+                Err(_) => output.show(line),
             }
         })
         .map_err(|error| cannot_run(cargo, &error))??;
@@ -338,15 +351,15 @@ fn run_cargo(
 }
 
 /// Handles a line of text or progress.
-fn for_people(line: &str, first: &mut FirstError, told: &mut Told) {
+fn for_people(line: &str, first: &mut FirstError, output: &mut LineOutput) {
     match messages::progress(&styling::without(line)) {
         Some((done, total, doing)) => {
             let percentage = 100.0 * f64::from(done) / f64::from(total.max(1));
-            told.progress(Some(doing.to_owned()), Some(percentage));
+            output.progress(Some(doing.to_owned()), Some(percentage));
         }
         None => {
             first.look(line);
-            told.show(line);
+            output.show(line);
         }
     }
 }
@@ -383,7 +396,7 @@ fn without_runner(
     let target = toolchain.target()?;
     let in_capitals = target.to_uppercase().replace(['-', '.'], "_");
     let variable = format!("CARGO_TARGET_{in_capitals}_RUNNER");
-    let told = match plan.variable(&variable) {
+    let runner = match plan.variable(&variable) {
         Some(_) => format!("`{variable}` in the environment"),
         None => {
             let (key, place) = configuration.runner(target, &toolchain.conditions)?;
@@ -391,6 +404,6 @@ fn without_runner(
         }
     };
     (plan.line.verb != Verb::Build).then(|| {
-        format!("warning: cargo runs programs with a runner ({told}), which isn't used: the program itself is debugged")
+        format!("warning: cargo runs programs with a runner ({runner}), which isn't used: the program itself is debugged")
     })
 }

@@ -1,8 +1,8 @@
 //! Builds with a command of the user: `make`, `ninja`, a script.
 
 use super::Built;
+use super::context::{BuildContext, Unbuilt};
 use super::first_error::FirstError;
-use super::site::{Site, Unbuilt};
 use dapple_engine::event::ExitStatus;
 use std::ffi::OsString;
 use std::io;
@@ -54,7 +54,7 @@ impl CommandPlan {
 ///
 /// # Errors
 /// The command was cancelled, can't be run, or failed.
-pub fn build(plan: &CommandPlan, site: &mut Site) -> Result<Built, Unbuilt> {
+pub fn build(plan: &CommandPlan, context: &mut BuildContext) -> Result<Built, Unbuilt> {
     let shown = plan.command.shown();
     let mut command = match &plan.command {
         Line::Shell(line) => {
@@ -70,12 +70,12 @@ pub fn build(plan: &CommandPlan, site: &mut Site) -> Result<Built, Unbuilt> {
     };
     set_up(&mut command, plan.cwd.as_ref(), &plan.env)
         .map_err(|sentence| format!("build: {sentence}"))?;
-    site.say(&shown);
+    context.say(&shown);
     let mut first = FirstError::default();
-    let status = site
-        .run(command, &mut |_, line, told| {
+    let status = context
+        .run(command, &mut |_, line, output| {
             first.look(line);
-            told.show(line);
+            output.show(line);
         })
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("build: there is no such command: `{shown}`"),

@@ -4,8 +4,8 @@
 //! is kept beside the program, and a newer file in that list causes a new compilation.
 
 use super::Built;
+use super::context::{BuildContext, Unbuilt};
 use super::first_error::FirstError;
-use super::site::{Site, Unbuilt};
 use dapple_engine::event::ExitStatus;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -72,8 +72,12 @@ impl Language {
 ///
 /// # Errors
 /// The build was cancelled; the source or the compiler is missing; or the compilation failed.
-pub fn build(source: &Path, language: Language, site: &mut Site) -> Result<Built, Unbuilt> {
-    let Some(folder) = site.programs.clone() else {
+pub fn build(
+    source: &Path,
+    language: Language,
+    context: &mut BuildContext,
+) -> Result<Built, Unbuilt> {
+    let Some(folder) = context.programs.clone() else {
         return Err(Unbuilt::Failed(format!(
             "launch: `program` {}: it is a source file, and this debugger has no folder for programs that it compiles; compile it with debug information (-g), and launch what that makes",
             source.display()
@@ -82,13 +86,13 @@ pub fn build(source: &Path, language: Language, site: &mut Site) -> Result<Built
     let source_file = SourceFile::read(source, language)?;
     let mut first = FirstError::default();
     let program = source_file.program(&folder, &mut |announced, mut command| {
-        site.say(announced);
-        if site.is_styled() {
+        context.say(announced);
+        if context.is_styled() {
             command.arg(language.colours());
         }
-        let status = site.run(command, &mut |_, line, told| {
+        let status = context.run(command, &mut |_, line, output| {
             first.look(line);
-            told.show(line);
+            output.show(line);
         });
         let status = status.map_err(|error| source_file.cannot_run(&error))??;
         match (status, first.sentence()) {

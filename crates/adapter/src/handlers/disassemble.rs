@@ -40,7 +40,7 @@ pub fn disassemble(
     };
     let instructions = debuggee.disassemble(window).or_fail()?;
     let client = context.conventions();
-    let source = |at: &SourcePosition| adapter.told_source(at, None, client).0;
+    let source = |at: &SourcePosition| adapter.shown_source(at, None, client).0;
     Ok(DisassembleResponse::new(to_dap::instructions(
         &instructions,
         source,

@@ -72,12 +72,12 @@ pub fn set_exception_breakpoints(
 /// # Errors
 /// The engine's.
 pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
-    let told = adapter.if_debugged(|debuggee| {
+    let set = adapter.if_debugged(|debuggee| {
         debuggee.set_signals(adapter.exceptions.signals())?;
         debuggee.set_exception_filters(adapter.exceptions.filters())
     })?;
     // Without a program, the launch passes them.
-    told.or(Ok(()))
+    set.or(Ok(()))
 }
 
 /// Describes the exception or signal that a thread has stopped for.

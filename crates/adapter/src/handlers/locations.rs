@@ -34,7 +34,7 @@ pub fn locations(
         return Err(Failure::new(format!("no debug information says {what}")));
     };
     let client = context.conventions();
-    let (source, line) = adapter.told_source(&at, code, client);
+    let (source, line) = adapter.shown_source(&at, code, client);
     let is_listing = source.source_reference.is_some();
     if source.path.is_none() && !is_listing {
         let (file, line) = (at.file.display(), at.line);

@@ -28,8 +28,8 @@ pub struct Forks {
     inherited: BTreeMap<String, Raw>,
     /// The held children. Dropping a sender ends the wait for that child's session.
     waiting: Vec<(i32, Sender<Infallible>)>,
-    /// The user was told that a child runs without a debugger.
-    told: bool,
+    /// The user was informed that a child runs without a debugger.
+    said: bool,
 }
 
 impl Forks {
@@ -176,7 +176,7 @@ impl Adapter {
 
     /// Tells the user that a child runs without a debugger, for the first such child.
     fn say_let_go(&mut self, child: i32, reason: &str, outbox: &Outbox) {
-        if !std::mem::replace(&mut self.forks.told, true) {
+        if !std::mem::replace(&mut self.forks.said, true) {
             say(
                 outbox,
                 &format!(

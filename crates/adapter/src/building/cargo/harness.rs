@@ -4,7 +4,7 @@ use super::choosing;
 use super::messages::folder;
 use super::words::CommandLine;
 use crate::argument_values::unknown::nearest;
-use crate::building::site::{Ended, Site, Unbuilt};
+use crate::building::context::{BuildContext, Ended, Unbuilt};
 use crate::building::{Built, joined_library_path};
 use cargo_metadata::Artifact;
 use dapple_engine::event::{ExitStatus, Stream};
@@ -36,13 +36,13 @@ pub fn with_the_test<'a>(
     line: &CommandLine,
     several: &[&'a Artifact],
     launchable: &Launchable<'_>,
-    site: &mut Site,
+    context: &mut BuildContext,
 ) -> Result<&'a Artifact, Unbuilt> {
     let mut having = Vec::new();
     let mut silent = Vec::new();
     for artifact in several {
         let built = launchable(artifact);
-        match tests(&built, &built.args, folder(artifact), site)?.as_deref() {
+        match tests(&built, &built.args, folder(artifact), context)?.as_deref() {
             Some([]) => {}
             Some(_) => having.push(*artifact),
             None => silent.push(*artifact),
@@ -52,7 +52,7 @@ pub fn with_the_test<'a>(
     match having.as_slice() {
         [only] => {
             let name = &only.target.name;
-            site.say(&format!(
+            context.say(&format!(
                 "of {} programs, `{name}` has {what}",
                 several.len()
             ));
@@ -63,7 +63,7 @@ pub fn with_the_test<'a>(
                 "cargo: none of the {} programs that were built has {what}:{}{}",
                 several.len(),
                 choosing::listed(several),
-                match near(line, &all_tests(several, launchable, site)?) {
+                match near(line, &all_tests(several, launchable, context)?) {
                     Some(near) => format!("\ndid you mean `{near}`?"),
                     None => String::new(),
                 }
@@ -89,17 +89,17 @@ pub fn require_the_test(
     line: &CommandLine,
     only: &Artifact,
     launchable: &Launchable<'_>,
-    site: &mut Site,
+    context: &mut BuildContext,
 ) -> Result<(), Unbuilt> {
     if name_wanted(line).is_none() || may_have_its_own_harness(only) {
         return Ok(());
     }
     let built = launchable(only);
-    let found = tests(&built, &built.args, folder(only), site)?;
+    let found = tests(&built, &built.args, folder(only), context)?;
     if found.as_deref() != Some(&[]) {
         return Ok(());
     }
-    let all = all_tests(&[only], launchable, site)?;
+    let all = all_tests(&[only], launchable, context)?;
     let hint = match near(line, &all) {
         Some(near) => format!("did you mean `{near}`?"),
         None if all.is_empty() => "it has none at all".to_owned(),
@@ -156,11 +156,11 @@ fn may_have_its_own_harness(artifact: &Artifact) -> bool {
 fn all_tests(
     artifacts: &[&Artifact],
     launchable: &Launchable<'_>,
-    site: &mut Site,
+    context: &mut BuildContext,
 ) -> Result<Vec<String>, Unbuilt> {
     let mut all = Vec::new();
     for artifact in artifacts {
-        let tests = tests(&launchable(artifact), &[], folder(artifact), site)?;
+        let tests = tests(&launchable(artifact), &[], folder(artifact), context)?;
         all.extend(tests.unwrap_or_default());
     }
     Ok(all)
@@ -171,7 +171,7 @@ fn tests(
     built: &Built,
     args: &[OsString],
     folder: &Path,
-    site: &mut Site,
+    context: &mut BuildContext,
 ) -> Result<Option<Vec<String>>, Unbuilt> {
     let Some(program) = &built.program else {
         return Ok(None);
@@ -188,7 +188,7 @@ fn tests(
     }
     command.current_dir(folder);
     let (mut tests, mut lines) = (Vec::new(), 0);
-    let ended = site.run_for(command, LISTING, &mut |stream, line, _| {
+    let ended = context.run_for(command, LISTING, &mut |stream, line, _| {
         lines += 1;
         if stream == Stream::Stdout && lines <= MOST_LISTED {
             let name = line

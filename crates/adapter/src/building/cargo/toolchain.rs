@@ -1,8 +1,8 @@
 //! Facts about the compiler that cargo uses, which its programs need at run time.
 
 use super::CargoPlan;
+use crate::building::context::{BuildContext, Unbuilt};
 use crate::building::shell::set_up;
-use crate::building::site::{Site, Unbuilt};
 use dapple_engine::event::{ExitStatus, Stream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ impl Toolchain {
     pub fn of(
         plan: &CargoPlan,
         target: Option<&str>,
-        site: &mut Site,
+        context: &mut BuildContext,
     ) -> Result<Toolchain, Unbuilt> {
         let rustc = plan.variable("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut command = Command::new(&rustc);
@@ -48,12 +48,12 @@ impl Toolchain {
             command.env("PATH", plan.path_with(folder));
         }
         let mut lines = Vec::new();
-        let told = site.run(command, &mut |stream, line, _| {
+        let ended = context.run(command, &mut |stream, line, _| {
             if stream == Stream::Stdout && lines.len() < MOST_LINES {
                 lines.push(line.to_owned());
             }
         });
-        match told {
+        match ended {
             Ok(Err(Unbuilt::Cancelled)) => return Err(Unbuilt::Cancelled),
             Ok(Ok(ExitStatus::Code(0))) => {}
             // Not an error, because few programs need the standard library as a shared library.

@@ -2,7 +2,7 @@
 
 use super::{Finish, Prepared, send_initialized, settle, start_built};
 use crate::adapter::{Adapter, Phase};
-use crate::building::{Built, Plan, Site, Unbuilt, build};
+use crate::building::{BuildContext, Built, Plan, Unbuilt, build};
 use crossbeam_channel::{Sender, TryRecvError, bounded};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::TerminatedEvent;
@@ -47,9 +47,9 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
     let programs = adapter.options.programs.clone();
     let later = adapter.later.clone();
     let work = move || {
-        let mut site = Site::new(&outbox, title, programs, is_wanted);
-        let built = build_all(&prepared.plans, &mut site);
-        drop(site);
+        let mut build_context = BuildContext::new(&outbox, title, programs, is_wanted);
+        let built = build_all(&prepared.plans, &mut build_context);
+        drop(build_context);
         later.run(move |adapter, outbox, client| {
             let was_ended = adapter.phase != Phase::Starting;
             adapter.building = None;
@@ -82,10 +82,10 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
 }
 
 /// Runs the builds in order. The last one determines the program to debug.
-fn build_all(plans: &[Plan], site: &mut Site) -> Result<Built, Unbuilt> {
+fn build_all(plans: &[Plan], build_context: &mut BuildContext) -> Result<Built, Unbuilt> {
     let mut last = Built::default();
     for plan in plans {
-        last = build(plan, site)?;
+        last = build(plan, build_context)?;
     }
     Ok(last)
 }

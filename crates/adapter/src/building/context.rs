@@ -30,7 +30,7 @@ impl From<String> for Unbuilt {
 }
 
 /// The surroundings of a build.
-pub struct Site {
+pub struct BuildContext {
     outbox: Outbox,
     progress: Progress,
     is_styled: bool,
@@ -41,13 +41,13 @@ pub struct Site {
 
 /// What to show for a line of output.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct LineOutput {
     /// The text for the user.
     text: String,
     progress: Option<(Option<String>, Option<f64>)>,
 }
 
-impl Told {
+impl LineOutput {
     /// Adds lines to the text.
     pub fn show(&mut self, lines: &str) {
         self.text.push_str(lines);
@@ -71,16 +71,16 @@ pub enum Ended {
     TooLate,
 }
 
-impl Site {
-    /// A site that reports to the client. The build is cancelled when `wanted` returns `false`.
+impl BuildContext {
+    /// A context that reports to the client. The build is cancelled when `wanted` returns `false`.
     pub fn new(
         outbox: &Outbox,
         title: String,
         programs: Option<PathBuf>,
         wanted: impl FnMut() -> bool + Send + 'static,
-    ) -> Site {
+    ) -> BuildContext {
         let client = outbox.client();
-        Site {
+        BuildContext {
             progress: Progress::start_cancellable(outbox, title),
             is_styled: client.is_some_and(|client| styling::is_wanted(&client)),
             outbox: outbox.clone(),
@@ -101,9 +101,9 @@ impl Site {
 
     /// Sends output of a command.
     pub fn show(&mut self, lines: &str) {
-        let mut told = Told::default();
-        told.show(lines);
-        told.pass_on(&self.outbox, &mut self.progress, self.is_styled);
+        let mut output = LineOutput::default();
+        output.show(lines);
+        output.pass_on(&self.outbox, &mut self.progress, self.is_styled);
     }
 
     /// Runs a command to its end. `read` interprets each line of its output.
@@ -113,7 +113,7 @@ impl Site {
     pub fn run(
         &mut self,
         command: Command,
-        read: &mut dyn FnMut(Stream, &str, &mut Told),
+        read: &mut dyn FnMut(Stream, &str, &mut LineOutput),
     ) -> io::Result<Result<ExitStatus, Unbuilt>> {
         Ok(match self.run_for(command, Duration::MAX, read)? {
             Ok(Ended::With(status)) => Ok(status),
@@ -130,7 +130,7 @@ impl Site {
         &mut self,
         command: Command,
         limit: Duration,
-        read: &mut dyn FnMut(Stream, &str, &mut Told),
+        read: &mut dyn FnMut(Stream, &str, &mut LineOutput),
     ) -> io::Result<Result<Ended, Unbuilt>> {
         let began = Instant::now();
         let mut streams = [Lines::default(), Lines::default()];
@@ -141,13 +141,13 @@ impl Site {
         let ended = command::run(
             command,
             &mut |stream, bytes| {
-                let mut told = Told::default();
+                let mut output = LineOutput::default();
                 let lines = match stream {
                     Stream::Stdout => &mut streams[0],
                     Stream::Stderr => &mut streams[1],
                 };
-                lines.push(bytes, &mut |line| read(stream, line, &mut told));
-                told.pass_on(outbox, progress, is_styled);
+                lines.push(bytes, &mut |line| read(stream, line, &mut output));
+                output.pass_on(outbox, progress, is_styled);
             },
             &mut || {
                 is_cancelled = cancelled();
@@ -155,11 +155,11 @@ impl Site {
                 !is_cancelled && !is_late
             },
         )?;
-        let mut told = Told::default();
+        let mut output = LineOutput::default();
         let [out, err] = &mut streams;
-        out.finish(&mut |line| read(Stream::Stdout, line, &mut told));
-        err.finish(&mut |line| read(Stream::Stderr, line, &mut told));
-        told.pass_on(outbox, progress, is_styled);
+        out.finish(&mut |line| read(Stream::Stdout, line, &mut output));
+        err.finish(&mut |line| read(Stream::Stderr, line, &mut output));
+        output.pass_on(outbox, progress, is_styled);
         Ok(match ended {
             Some(status) => Ok(Ended::With(status)),
             None if is_cancelled => Err(Unbuilt::Cancelled),
@@ -168,7 +168,7 @@ impl Site {
     }
 }
 
-impl Told {
+impl LineOutput {
     fn pass_on(self, outbox: &Outbox, progress: &mut Progress, is_styled: bool) {
         if !self.text.is_empty() {
             let text = match is_styled {

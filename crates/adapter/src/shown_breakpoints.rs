@@ -22,7 +22,7 @@ impl Adapter {
         else {
             return to_dap::breakpoint(state, id, None, client);
         };
-        let (source, line) = self.told_source(at, addresses.first().copied(), client);
+        let (source, line) = self.shown_source(at, addresses.first().copied(), client);
         let is_listing = source.source_reference.is_some();
         let mut shown = to_dap::breakpoint(state, id, Some(source), client);
         if is_listing {
