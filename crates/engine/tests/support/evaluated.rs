@@ -2,6 +2,16 @@
 
 use super::{Fixture, listing};
 
+/// As [`check`], for the cases in a text: an expression on a line, its value or error on the next, and an empty line before the next case.
+#[track_caller]
+pub fn check_listed(fixture: &Fixture, stop: &str, listed: &str) {
+    let cases = listed.trim_end().split("\n\n").map(|case| {
+        let case = case.split_once('\n');
+        case.expect("an expression and its value or error")
+    });
+    check(fixture, stop, &cases.collect::<Vec<_>>());
+}
+
 /// Checks the value or error of each expression where the program stops.
 #[track_caller]
 pub fn check(fixture: &Fixture, stop: &str, expected: &[(&str, &str)]) {
