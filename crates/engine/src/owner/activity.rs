@@ -1,8 +1,8 @@
 //! The purpose for which the debuggee runs: a step, an inferior call, or neither.
 //!
-//! There is one activity at a time: during an inferior call, no command is served and no step is under way (a step whose thread needs a
-//! call for a breakpoint's condition is put aside, see [`super::breakpoint_calls`]). An event that activities handle differently comes
-//! through a method of this module, which has an arm for each activity.
+//! There is one activity at a time: during an inferior call, no command is served and no step is under way (a call for a breakpoint's
+//! condition or message puts a step aside until it has returned, see [`super::breakpoint_calls`]). An event that activities handle
+//! differently comes through a method of this module, which has an arm for each activity.
 
 use super::Owner;
 use super::inferior_calls::InferiorCall;
@@ -108,7 +108,7 @@ impl Owner {
         sites.unwrap_or_default()
     }
 
-    /// The kernel has reported an event, which the reducer has not seen yet.
+    /// The kernel has reported an event, which the reducer ([`crate::stops`]) has not handled yet. Only inferior calls need it.
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {
             Activity::Call(_) => self.noticed_in_call(event),

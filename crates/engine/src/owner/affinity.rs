@@ -47,7 +47,8 @@ impl Owner {
         self.mode() == Mode::Running && self.threads.pinning.stops_soon()
     }
 
-    /// Gives pinned threads that have been running for long their own affinity back. Failed tries make the next ones rarer.
+    /// Gives pinned threads that have been running for long their own affinity back. Each is pinned less often afterwards, since this
+    /// pinning has not paid.
     pub(super) fn unpin_long_running(&mut self) {
         for thread in self.threads.pinning.tick() {
             if let Some(control) = self.threads.get_mut(thread) {

@@ -1,8 +1,10 @@
-//! What a function's prologue leaves in the registers that pass arguments.
+//! What a function's prologue leaves in the registers that pass arguments, and which registers code reads before it has written them. Both
+//! are needed to move a thread within its function ([`super::restart_frame`], [`super::goto`]).
 //!
 //! A frame that is restarted starts behind its function's prologue, with its arguments where the prologue has put them. Code that is not
 //! optimised may still read an argument's register there, for its first call, say. So the prologue is interpreted without running it, and
-//! the value of such a register is read from the stack slot where the prologue has stored it.
+//! the value of such a register is read from the stack slot where the prologue has stored it, or computed if the prologue has made it an
+//! address in the frame.
 
 use super::Owner;
 use crate::{Address, eval};
@@ -145,8 +147,8 @@ impl Prologue {
 }
 
 impl Owner {
-    /// The values that the argument registers have behind the prologue, as far as memory has them, in the frame with the canonical frame
-    /// address `cfa`.
+    /// The values that the argument registers have behind the prologue, in the frame with the canonical frame address `cfa`: those that the
+    /// prologue has stored, and addresses in the frame. Empty if the prologue has a jump or call, or can't be decoded.
     pub(super) fn behind_prologue(
         &self,
         module: &LoadedModule,
@@ -206,8 +208,10 @@ impl Owner {
             })
     }
 
-    /// Whether code reads an argument register before it has written it. `known`: the registers whose values can be restored. `all_kept`:
-    /// all parameters are kept in memory, so that no function that the code calls is passed an argument in the register in which it came.
+    /// Whether code reads an argument register before it has written it, itself or in its first call; `true` if the code can't be decoded.
+    /// Code behind an unconditional jump or the first call is not searched. `known`: the registers whose values can be restored.
+    /// `all_kept`: all parameters are kept in memory, so that no function that the code calls is passed an argument in the register in
+    /// which it came.
     pub(super) fn expects_arguments(
         &self,
         module: &LoadedModule,
@@ -262,8 +266,8 @@ impl Owner {
 }
 
 impl Owner {
-    /// The registers that code reads before it has written them: their values come from the code before it in the function. Callee-saved
-    /// registers are not considered.
+    /// The registers that code reads before it has written them, up to its first jump, call or return: their values come from earlier code
+    /// of the function. Callee-saved registers are not considered.
     pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
         let length = self.memory().read_some(from, &mut code);

@@ -2,7 +2,7 @@
 //!
 //! Evaluating an expression changes nothing: for an assignment it gives a list of changes (`values::storing`). This module writes them:
 //! memory where the program itself may write, and registers where their frame has them, which is the thread's own register or the stack
-//! slot in which an inner frame has saved it. It also evaluates again after each inferior call that an expression needs
+//! slot in which an inner frame has saved it. The module also evaluates again after each inferior call that an expression needs
 //! ([`Owner::with_calls`]).
 
 use super::Owner;

@@ -1,4 +1,4 @@
-//! Attaches to a running process.
+//! Attaches to a running process, or takes over a child that another session has handed over ([`crate::forks`]).
 
 use super::state::{Debuggee, FIRST_STOP};
 use super::{CommandQueue, Owner, Parts, attached};

@@ -1,12 +1,13 @@
 //! Keeps a process that was attached to alive if the debugger is killed.
 //!
-//! A launched process dies with the debugger (PTRACE_O_EXITKILL). An attached one has to survive. In a reported stop nothing of the
-//! debugger is in it: no inserted byte, no debug register, no single step left to finish ([`Owner::clean_for_stop`]), so the kernel may let
-//! all threads run. While it runs, a guardian watches it ([`dapple_target::linux::guardian`]).
+//! A launched process, and its children, die with the debugger (PTRACE_O_EXITKILL). An attached one has to survive. In a reported stop
+//! nothing of the debugger is in it: no inserted byte, no debug register, no single step left to finish ([`Owner::clean_for_stop`]), so the
+//! kernel may let all threads run. While the process runs, a guardian watches it ([`dapple_target::linux::guardian`]).
 //!
-//! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So a stop is only looked at
-//! until a thread that has run into a site is moved back to it, and taken from the kernel afterwards ([`Owner::next_event`]): once it is
-//! taken, the kernel has forgotten the trap and lets the thread run from where its registers say.
+//! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first peeked
+//! at; if its thread has run into a site, the thread is moved back to the site; only then is the event taken from the kernel
+//! ([`Owner::next_event`]). Once the event is taken, the kernel has forgotten the trap and lets the thread run from where its registers
+//! say.
 //!
 //! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
 

@@ -24,7 +24,7 @@ use dapple_symbols::functions::SourcePosition;
 /// Why an expression of a breakpoint can't make its call.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
 
-/// Threads for which functions are to be called, once all have stopped.
+/// Threads for which functions are to be called once all threads have stopped, and the addresses at which they have stopped.
 #[derive(Debug, Default)]
 pub(super) struct Asking(Vec<(ThreadId, Address)>);
 

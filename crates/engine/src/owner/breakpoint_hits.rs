@@ -58,8 +58,9 @@ impl Owner {
         }
     }
 
-    /// Why a thread that has come to `address` stops there. `None`: none of the breakpoints `users` stops it. Counts hits and writes
-    /// messages, so call it once for each arrival.
+    /// Why a thread that has come to `address` stops there. `None`: none of the breakpoints `users` stops it. If a breakpoint needs an
+    /// inferior call first and no other stops the thread, the reason is a placeholder ([`StopReason::undecided_yet`]). Counts hits and
+    /// writes messages, so call it once for each arrival.
     pub(super) fn due(
         &mut self,
         thread: ThreadId,
@@ -120,7 +121,8 @@ impl Owner {
     }
 
     /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread, and to `why` the reason if that could not be
-    /// decided.
+    /// decided. An inferior call that it needs is registered with the thread; during another inferior call, its condition counts as
+    /// undecided, and its message says why there is none.
     pub(super) fn acted(
         &mut self,
         id: i64,

@@ -1,4 +1,4 @@
-//! The session's commands: resume, pause, kill, detach.
+//! The session's commands: resume, pause, terminate by a signal, kill, and leave, which kills or detaches.
 
 use super::Owner;
 use crate::stops::Mode;

@@ -1,11 +1,11 @@
 //! Stops at C++ exceptions, Rust panics and sanitizers' reports: where their runtimes throw, catch and give up, and what is thrown there.
 //!
-//! A site (*hook*) is in a runtime only while a filter that needs it is on. C++: `__cxa_throw`, the functions that rethrow, and
-//! `__cxa_begin_catch`. Rust: `rust_panic`, which exists for debuggers, and before it `rust_begin_unwind`, which alone has the panic's
-//! source position. Hooks are searched by symbol in every module, so statically linked runtimes work like others; the same symbols tell
-//! the client which languages' runtimes there are. At a throw, the stack is searched for a handler as the unwinder's first phase does.
-//! Exceptions that nothing catches are met where the runtime gives up ([`super::uncaught`]), so that throws cost nothing without a filter
-//! for them. [`sanitizers`] has the sanitizers' reports and leak check.
+//! The addresses of interest in the runtimes are called *hooks*. A hook has a site only while a filter that needs it is on
+//! (LeakSanitizer's: always). C++: `__cxa_throw`, the functions that rethrow, and `__cxa_begin_catch`. Rust: `rust_panic`, which exists for
+//! debuggers, and before it `rust_begin_unwind`, which alone has the panic's source position. Hooks are searched by symbol in every module,
+//! so statically linked runtimes work like others; the same symbols tell the client which languages' runtimes there are. At a throw, the
+//! stack is searched for a handler as the unwinder's first phase does. Exceptions that nothing catches are met where the runtime gives up
+//! ([`super::uncaught`]), so that throws cost nothing without a filter for them. [`sanitizers`] has the sanitizers' reports and leak check.
 
 mod sanitizers;
 
@@ -91,7 +91,7 @@ impl Exceptions {
         }
     }
 
-    /// Whether an address is the hook of Rust panics.
+    /// Whether an address is a `rust_panic`.
     pub(super) fn is_panic(&self, at: Address) -> bool {
         self.is_hook(Hook::Panic, at)
     }
@@ -132,8 +132,8 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
         (Hook::Panic, "rust_panic", "rust_panic"),
     ];
-    // Large programs have long symbol tables: a runtime's other names are searched only in modules that have its first one. The functions
-    // that rethrow may be in the unwinder's library.
+    // Large programs have long symbol tables: a runtime's other names are searched only in modules that have the one that identifies it.
+    // The functions that rethrow may be in the unwinder's library.
     let has = |name: &str| !module.module.functions_with(name).is_empty();
     let file = module.module.path().file_name().unwrap_or_default();
     let is_unwinder = file.to_string_lossy().starts_with("libgcc_s.")
@@ -188,7 +188,8 @@ impl Owner {
         self.arm_exceptions();
     }
 
-    /// The addresses that uncaught exceptions and panics pass: hooks for an inferior call that is left by one.
+    /// The addresses that uncaught C++ exceptions and all Rust panics pass: an inferior call needs sites there, because it may be left by
+    /// one.
     pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
         self.find_hooks();
         let hooks = self.exceptions.known.values().flatten();
@@ -245,7 +246,8 @@ impl Owner {
         self.exceptions.armed = wanted;
     }
 
-    /// A thread has come to a hook: the reason to stop there, if any.
+    /// A thread has come to a hook: the reason to stop there, if any. Some hooks never stop: they only note something for a later one, or
+    /// (the leak check) make the thread return.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
         if self.is_vfork_child(thread) {

@@ -1,9 +1,9 @@
 //! Children of the debuggee: detached from, kept for another session, or debugged in its place.
 //!
 //! ptrace binds a child to the thread that traces its parent, and each session has a thread of its own, perhaps in another process. So a
-//! child that is debugged beside its parent is handed over: [`crate::forks`] is the meeting of the two sessions,
-//! `target::linux::handover` the gap between two tracers, in which the child sleeps in a system call. Before that, everything inserted is
-//! taken out of the child's memory; it stays traced until the other session is there. If both tracers are killed in that gap, which lasts
+//! child that is debugged beside its parent is handed over: [`crate::forks`] connects the two sessions, and `target::linux::handover`
+//! changes the tracer: between the two tracers, the child sleeps in a system call. Before that, everything inserted is taken out of the
+//! child's memory; the child stays traced until the other session is there. If both tracers are killed in that gap, which lasts
 //! milliseconds, the child sleeps for a minute and then runs on with all signals blocked, even if its program was launched.
 //!
 //! A child that is debugged in place of its parent (`FollowForks::Child`) needs no handover: the owner goes on with the child's memory,
@@ -39,7 +39,8 @@ struct Succession {
 }
 
 impl Owner {
-    /// Detaches from a forked child, after taking everything inserted out of its memory.
+    /// Detaches from a forked child, after taking everything inserted out of its memory. Kills it if the function of an inferior call has
+    /// forked it.
     pub(super) fn release_copy(&mut self, child: ThreadId) {
         self.clean_copy(child);
         let _ = self.process().detach(child, 0);
@@ -68,7 +69,8 @@ impl Owner {
         }
     }
 
-    /// Keeps a child stopped at its start, and reports it. Nothing is inserted into it, so the debugger's end does it no harm.
+    /// Keeps a child stopped at its start, and reports it; lets it go if the debugger is about to detach. Nothing is inserted into it, so
+    /// the debugger's end does it no harm.
     pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
@@ -137,7 +139,8 @@ impl Owner {
         self.end_if_due();
     }
 
-    /// Detaches from all children that are kept or about to appear: no session will take them.
+    /// Detaches from all children that are kept or about to appear, and from the one that was to take the debuggee's place: no session will
+    /// take them.
     pub(super) fn let_children_go(&mut self) {
         for child in self.stops.take_expected_children() {
             if self.process().wait_until_stopped(child) {
@@ -156,7 +159,8 @@ impl Owner {
         }
     }
 
-    /// The debuggee has ended. While children wait to be taken over, their tracer has to stay.
+    /// The debuggee has ended. A child that was to take its place does so now. Otherwise the session ends, but while children wait to be
+    /// taken over, their tracer has to stay.
     pub(super) fn process_ended(&mut self, status: ExitStatus) {
         self.release_vfork_children();
         if let Some(next) = self.children.successor.take() {

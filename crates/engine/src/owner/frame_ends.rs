@@ -1,8 +1,9 @@
 //! Notices the end of stack frames with watched data or a temporary breakpoint: a return, an exception, a panic or a `longjmp` that
 //! leaves them, the end of their thread.
 //!
-//! A site is at the return address of each such frame. While there is such a frame, the landing hooks have sites, too
-//! ([`super::landings`]): when a thread with such a frame comes to one, the address where it will land gets a site.
+//! A site is at the return address of each frame with watched data; a temporary breakpoint has its own sites. While there is a frame of
+//! either kind, the landing hooks have sites, too ([`super::landings`]): when a thread with such a frame comes to one, the address where it
+//! will land gets a site.
 
 use super::Owner;
 use crate::breakpoints::data::{DataTarget, FrameOnStack};

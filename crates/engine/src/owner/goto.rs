@@ -1,7 +1,7 @@
 //! Moves stopped threads to another line of their function.
 //!
 //! A thread may be moved only to where its stack and registers are as the code there expects them. The unwind information decides: the
-//! canonical frame address and the caller's registers must be the same at both places.
+//! canonical frame address and the caller's registers must be the same at both places. Both must be in the same inlined calls, too.
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -149,7 +149,7 @@ impl Owner {
     }
 }
 
-/// The registers that a function preserves for its caller.
+/// The values of the registers that a function preserves for its caller, and of SP and PC.
 pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
     let sp = [dapple_arch::registers::SP, dapple_arch::registers::PC];
     CALLEE_SAVED

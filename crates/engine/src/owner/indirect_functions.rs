@@ -84,7 +84,8 @@ impl Owner {
         found
     }
 
-    /// The code address in a slot of `module`. `None`: the slot isn't resolved yet.
+    /// The code address in a slot of `module`. `None`: the slot can't be read or isn't resolved yet (it has its initial value, or leads to
+    /// a PLT).
     fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
         let value = self
             .memory()

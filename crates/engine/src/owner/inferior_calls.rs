@@ -1,10 +1,11 @@
 //! Calls functions of the debuggee for expressions (inferior calls).
 //!
 //! Evaluating an expression changes nothing: an expression that needs a call asks for it, and is evaluated again with its result
-//! ([`super::assigning`]). [`dapple_inspect::calls`] lays out the arguments. A stopped thread gets them, and a return address with a
-//! site, and runs, alone or with the other threads, until it comes back to that site. Then all its registers, vector and floating-point
-//! ones included, are restored. What the function wrote to memory stays. A call that ends otherwise is given up, without a reported stop:
-//! the thread is back where it was.
+//! ([`super::assigning`]). [`dapple_inspect::calls`] lays out the arguments. A stopped thread gets them, and a return address with a site,
+//! and runs, alone or with the other threads, until it comes back to that site. Then all its registers, vector and floating-point ones
+//! included, are restored. What the function wrote to memory stays. A call that ends otherwise is given up: without a reported stop, the
+//! thread is put back where it was. That is impossible if the thread or the process has ended, or runs another program (exec), which is a
+//! reported stop.
 //!
 //! No command is served during a call. Stops of other threads are reported afterwards. `under_way` handles the events of a call.
 
@@ -138,7 +139,8 @@ impl Owner {
         Ok(())
     }
 
-    /// Writes a call's arguments onto the stack of a thread whose stack pointer is `sp`. The error is the end of a sentence.
+    /// Writes a call's arguments onto the stack of a thread whose stack pointer is `sp`, below what earlier calls of this stop have left
+    /// there. The error is the end of a sentence.
     fn lay_out(
         &mut self,
         thread: ThreadId,
@@ -196,8 +198,8 @@ impl Owner {
         self.link.waker.wake();
     }
 
-    /// Lets a thread that is stopped inside fork(2), clone(2) or execve(2) run to the end of the system call, because the kernel has yet
-    /// to write the result.
+    /// Lets a thread that is stopped inside fork(2), vfork(2), clone(2) or execve(2) run to the end of the system call, because the kernel
+    /// has yet to write the result.
     pub(super) fn finish_system_call(&mut self, thread: ThreadId) -> Result<(), Error> {
         if !self.process().is_within_system_call(thread) {
             return Ok(());
@@ -322,7 +324,8 @@ impl Owner {
         })
     }
 
-    /// Restores a thread's state from before a call.
+    /// Restores a thread's state from before a call. Its signal mask is restored only if the call was `given_up`: a function that has
+    /// returned may have changed it on purpose.
     fn restore(&mut self, thread: ThreadId, saved: Saved, back: Address, given_up: bool) {
         if !self.is_live(thread) {
             return;

@@ -1,8 +1,8 @@
 //! Sets the user's breakpoints: inserts their bytes, and takes them out.
 //!
 //! What lines and functions resolve to is code, by the debug information. An address was given by a person: a byte in data, or in the
-//! middle of an instruction, would break the program, so the address is checked first. Both are checked again when modules come and go,
-//! addresses also at each stop and before the program runs on.
+//! middle of an instruction, would break the program, so the address is checked first. Both are checked again when modules come and go. At
+//! each stop and before the program runs on, breakpoints that were refused are tried again, and so are addresses whose byte is lost.
 
 use super::Owner;
 use crate::breakpoints::model::Arm;
@@ -77,8 +77,8 @@ impl Owner {
         self.breakpoints.thread_became(maker, child);
     }
 
-    /// Inserts missing breakpoint bytes, takes out those that no breakpoint needs any more, and reports the breakpoints that have
-    /// changed.
+    /// Inserts missing breakpoint bytes, takes out those that no breakpoint needs any more, and reports the breakpoints that have changed.
+    /// Does the same for the sites at exception hooks and resolvers.
     pub(super) fn arm(&mut self) {
         for changed in self.arm_quietly() {
             self.tell(Event::BreakpointChanged(changed));

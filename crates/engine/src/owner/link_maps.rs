@@ -2,8 +2,8 @@
 //! makes modules of the entries.
 //!
 //! They are read when the dynamic linker notifies of a change, which happens two thousand times in a program that loads a thousand
-//! libraries. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So unless it has, only the new
-//! entries are read.
+//! libraries. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So if no removal was notified, only
+//! the new entries are read.
 
 use crate::Address;
 use dapple_arch::Memory;
@@ -75,7 +75,8 @@ impl Loader {
         self.list.is_some()
     }
 
-    /// Reads the new entries. `None`: there is no list, or one is being changed, and another notification will follow.
+    /// Reads the new entries, or all if one may have been removed. `None`: there is no list, it can't be read, or one is being changed and
+    /// another notification will follow.
     pub fn look(&mut self, memory: &dyn Memory) -> Option<Lists> {
         let lists = lists(self.list?, memory)?;
         let states: Vec<State> = lists
@@ -103,7 +104,7 @@ impl Loader {
         Some(found)
     }
 
-    /// The entries behind the known ends of the lists. `None`: a list isn't the known one any more.
+    /// The entries behind the known ends of the lists. `None`: a list isn't the known one any more, or can't be read.
     fn read_new(&mut self, lists: &[Address], memory: &dyn Memory) -> Option<Vec<LinkMap>> {
         let mut new = Vec::new();
         for (list, known) in lists.iter().zip(&mut self.known) {
@@ -200,7 +201,7 @@ fn read(at: Address, memory: &dyn Memory) -> Option<(LinkMap, Address)> {
     Some((map, Address(word(3))))
 }
 
-/// The text up to its zero byte. Empty if there is none within `LONGEST_PATH`.
+/// The text up to its zero byte. Empty if there is none within `LONGEST_PATH` or before unreadable memory.
 fn c_string(at: Address, memory: &dyn Memory) -> Vec<u8> {
     let mut text = Vec::new();
     let mut piece = [0; PIECE_OF_PATH];

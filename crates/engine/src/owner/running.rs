@@ -1,6 +1,6 @@
-//! Runs the threads: what of them runs, their registers, and how they go on.
+//! Runs the threads: which of them run, their registers, and how they go on.
 //!
-//! The rooms around say what is to happen by the methods here. The reducer ([`crate::stops`]) knows which thread runs and queues actions,
+//! The owner's other modules call the methods here. The reducer ([`crate::stops`]) knows which threads run and queues actions;
 //! [`Owner::perform`] carries them out by [`Process`].
 
 use super::{Owner, trap};
@@ -12,7 +12,7 @@ use dapple_target::process::{Process, Resume};
 use dapple_target::wait_event::WaitEvent;
 
 impl Owner {
-    // Which threads run: what the reducer knows.
+    // Which threads run, as the reducer `stops` knows it.
 
     pub(super) fn mode(&self) -> Mode {
         self.stops.mode()
@@ -83,7 +83,7 @@ impl Owner {
         self.stops.running_vfork_children()
     }
 
-    // Requests to the reducer. They take effect when the queued actions are performed.
+    // Requests to the reducer. They take effect when [`Owner::perform`] carries out the queued actions.
 
     /// Hands an event to the reducer.
     pub(super) fn handle_stop(&mut self, event: WaitEvent) {
@@ -100,7 +100,7 @@ impl Owner {
         self.stops.go(thread, how, signal, &mut self.actions);
     }
 
-    /// Decides what happens to children from now on.
+    /// Sets what becomes of forked children from now on.
     pub(super) fn follow(&mut self, follow: FollowForks) {
         self.stops.follow(follow);
     }
@@ -215,7 +215,7 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on if the process runs. Otherwise the thread goes on together with the others.
+    /// Lets a stopped thread go on, if it may run now (a vfork child always may). Otherwise it goes on when the others do.
     pub(super) fn release(&mut self, thread: ThreadId) {
         if !self.stops.runs(thread) && !self.is_vfork_child(thread) {
             return;

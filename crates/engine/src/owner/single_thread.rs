@@ -6,8 +6,8 @@ use crate::stops::Mode;
 use crate::{Error, ThreadId};
 
 impl Owner {
-    /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run,
-    /// nothing changes.
+    /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run, nothing
+    /// changes. Stops that an inferior call has put off are reported instead.
     pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
         if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));

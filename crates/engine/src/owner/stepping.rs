@@ -1,5 +1,6 @@
 //! Carries out what [`crate::step`] decides: single steps, emulated instructions, and runs to an address with a site of the step's own.
-//! While a thread runs, the landing hooks ([`super::landings`]) have sites, so that the step can follow exceptions and jumps.
+//! While a thread runs to an address, the landing hooks ([`super::landings`]) have sites, so that the step can follow exceptions and jumps.
+//! Those sites stay from one step to the next.
 
 use super::Owner;
 use super::activity::Activity;
@@ -38,7 +39,8 @@ pub(super) struct Stepping {
     arrived: bool,
     /// How many instructions were emulated since the thread last ran.
     emulated: u32,
-    /// How often the thread has stopped in an inner activation of the call that is stepped over.
+    /// How often the thread has stopped in an inner activation of the call that is stepped over, since a debug register was last tried
+    /// ([`super::recursion`]).
     pub(super) inside: u32,
     /// The requested step, while the thread first leaves the runtime in which it has stopped at a report.
     then: Option<(StepKind, StepOptions)>,
@@ -180,7 +182,7 @@ impl Owner {
         }
     }
 
-    /// Lets the stepping thread go on after a stop of all threads that was not reported.
+    /// Lets the stepping thread go on: at the step's start, or after a stop of all threads that was not reported.
     pub(super) fn step_on(&mut self, thread: ThreadId) {
         let arrived = self
             .activity
@@ -193,7 +195,8 @@ impl Owner {
         }
     }
 
-    /// The program goes on. If not for a step, takes out the sites that are kept from one step to the next.
+    /// The program goes on: forgets the last step's return value. If not for a step, takes out the sites at landing hooks, which are kept
+    /// from one step to the next.
     pub(super) fn settle_steps(&mut self) {
         self.set_returned(None);
         if self.activity.step().is_none() {

@@ -18,7 +18,7 @@ use dapple_target::linux::affinity::{Pace, Pinning};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How a thread runs: what an inferior call saves and puts back.
+/// How a thread runs. An inferior call saves all of it and puts it back, except for `watched` and `pace`.
 #[derive(Debug, Default)]
 pub(super) struct Control {
     /// Its registers, while it is stopped and once they were read.
@@ -136,7 +136,7 @@ impl Threads {
         };
     }
 
-    /// A child is no longer traced.
+    /// A child is no longer one of the debuggee's threads: it was detached from, or is kept as a process of its own.
     pub(super) fn let_go(&mut self, child: ThreadId) {
         self.ended(child);
     }

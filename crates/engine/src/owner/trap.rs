@@ -243,7 +243,8 @@ impl Owner {
         Past::OnlyAlone
     }
 
-    /// While all threads are stopped: steps each of `threads` past its site with the byte taken out, then resumes all threads.
+    /// While all threads are stopped: steps each of `threads` past its site with the byte taken out, then resumes all threads and reports
+    /// accesses to watched data.
     pub(super) fn run_alone(&mut self, threads: &[ThreadId]) {
         let mut stepped = None;
         let mut accesses = Vec::new();

@@ -23,7 +23,8 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 impl Owner {
-    /// A thread has trapped. `true`: for watched data only, and the trap is handled.
+    /// A thread has trapped. `true`: a debug register was hit, and the trap is handled. `false`: none was hit, or a single step has ended
+    /// with the same trap and the access stops nothing; the caller handles the trap.
     pub(super) fn accessed(&mut self, thread: ThreadId) -> bool {
         if self.control(thread).watched == 0 {
             return false;
@@ -58,7 +59,8 @@ impl Owner {
         self.judge_accesses(thread, status & HITS)
     }
 
-    /// The debugger has emulated an instruction. A call writes the return address, which may be watched.
+    /// The debugger has emulated an instruction, whose accesses the debug registers don't see. A call writes the return address, which may
+    /// be watched data. A return reads it, which a step may wait for.
     pub(super) fn emulated(
         &mut self,
         thread: ThreadId,

@@ -360,7 +360,7 @@ pub fn is_before_signal(thread: ThreadId) -> bool {
         .is_ok_and(|info| info.code >> 8 == 0 || info.code <= 0 || info.code == OF_KERNEL)
 }
 
-/// Whether a thread is stopped inside fork(2), clone(2) or execve(2), to which the kernel has yet to write the result.
+/// Whether a thread is stopped inside fork(2), vfork(2), clone(2) or execve(2): the kernel has yet to write the result to its registers.
 pub fn is_within_system_call(thread: ThreadId) -> bool {
     signal_info(thread).is_ok_and(|info| {
         matches!(

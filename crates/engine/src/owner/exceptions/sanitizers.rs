@@ -69,7 +69,7 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
     hooks
 }
 
-/// The target of a short function's last call or jump out of itself. That function may have no symbol.
+/// The target of a short function's last call or jump out of itself. The target may have no symbol.
 fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; CALLER];
     let length = memory.read_some(start, &mut code);

@@ -104,7 +104,8 @@ impl Owner {
         }
     }
 
-    /// The kernel has reported an event during a call.
+    /// The kernel has reported an event during a call: notes a child that the called function has forked. Children of vfork(2) need
+    /// nothing.
     pub(in crate::owner) fn noticed_in_call(&mut self, event: WaitEvent) {
         let What::NewProcess {
             child,
@@ -130,7 +131,7 @@ impl Owner {
         call.is_some_and(|call| call.children.contains(&child))
     }
 
-    /// The call has ended without being given up from outside.
+    /// The call has ended by itself, which takes precedence over giving it up from outside: stops all threads.
     fn call_ended(&mut self, end: End) {
         if let Some(call) = self.activity.call_mut()
             && (call.end.is_none() || call.end == Some(End::Failed(String::new())))
@@ -207,7 +208,8 @@ impl Owner {
         }
     }
 
-    /// A thread has a reason to stop while a function is called.
+    /// A thread has a reason to stop while a function is called. Another thread's reason is reported after the call. The calling thread's
+    /// signal, trap or interruption gives the call up; its breakpoints don't stop it.
     pub(in crate::owner) fn stopped_in_call(&mut self, thread: ThreadId, reason: StopReason) {
         if !self.activity.is_call_of(thread) {
             let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
@@ -239,7 +241,8 @@ impl Owner {
         self.call_ended(End::Failed(format!("{what}{place}")));
     }
 
-    /// All threads are stopped during a call: for its end, or because a thread can get past its site only alone.
+    /// All threads are stopped during a call: for its end, because no thread is left that may run, or because a thread can get past its
+    /// site only alone.
     pub(in crate::owner) fn all_stopped_in_call(&mut self) {
         let alone = self.take_alone();
         let none_may_run = self.none_may_run();
