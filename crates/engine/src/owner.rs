@@ -298,7 +298,8 @@ impl Owner {
         self.perform();
     }
 
-    /// Ends the session after a failure of the engine itself: nothing may stay inserted, and no thread pinned.
+    /// Ends the session after a failure of the engine itself, or when the session was dropped: nothing may stay inserted, and no thread
+    /// pinned.
     pub(crate) fn abandon(&mut self) {
         if !self.leaving.over {
             self.threads.pinning.release();
@@ -448,7 +449,8 @@ impl Owner {
         }
     }
 
-    /// Reports a stop, and forgets what was known about the one before.
+    /// Reports a stop, and forgets what was known about the one before. Tries refused breakpoints again, and takes everything inserted out
+    /// of a process that was attached to.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();

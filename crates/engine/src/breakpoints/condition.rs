@@ -1,8 +1,9 @@
 //! Expressions that are evaluated each time a thread reaches a place: conditions, and values in log messages.
 //!
-//! An expression is parsed once for each place, in the language of the code there, and evaluated in the thread's innermost frame: no
-//! frame is unwound, no other thread is stopped. Simple ones are prepared ([`Prepared`]), so that nothing is looked up again. What follows
-//! from a value is decided elsewhere.
+//! An expression is parsed once for each place, in the language of the code there, and evaluated in the thread's innermost frame: no frame
+//! is unwound, no other thread is stopped. Simple ones are prepared ([`Prepared`]), so that nothing is looked up again. An expression that
+//! has to call a function of the program is left to `owner::breakpoint_calls`. [`super::options`] decides what follows from a condition's
+//! value.
 
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
@@ -33,7 +34,7 @@ pub(crate) struct Here<'a> {
     pub(crate) modules: &'a Modules,
     pub(crate) known: &'a Known,
     pub(crate) memory: &'a dyn Memory,
-    /// Empty at first.
+    /// The innermost frame, made when an expression first needs it.
     pub(crate) frame: OnceCell<Option<Frame>>,
 }
 

@@ -112,7 +112,7 @@ pub struct DataBreakpointState {
 pub enum DataRefusal {
     /// The data doesn't exist yet; a module that is loaded later may have it.
     Pending(String),
-    /// The data can't be watched, for this reason.
+    /// The data can't be watched, or the breakpoint's options are wrong, for this reason.
     Failed(String),
     /// The data no longer exists.
     Gone(String),

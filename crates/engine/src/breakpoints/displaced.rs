@@ -1,9 +1,9 @@
 //! Displaced stepping: gets a thread past an inserted `int3` while other threads may run into it.
 //!
-//! There are two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect is on
-//! the instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back, which costs no extra
-//! stop: the thread is moved to the copy and simply continued. A copy never changes, so it is made once per site, and any number of
-//! threads may be in it at once.
+//! There are two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect is on the
+//! instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back, which costs no extra stop: the
+//! thread is moved to the copy and simply continued. A copy never changes, so it is made once per site (a new one after the user has
+//! written into the instruction), and any number of threads may be in it at once.
 //!
 //! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. These are mapped from the
 //! file but unused, and near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.

@@ -307,7 +307,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
         }
     }
     let similar = module.module.similar_names(pattern);
-    // It is only worth asking what the name is if it exists.
+    // Whether the name is a type's or a variable's is worth asking only if something has it.
     if !similar.iter().any(|similar| pattern.matches(&similar.name)) {
         return Absence::Similar(similar);
     }

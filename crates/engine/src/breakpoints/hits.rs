@@ -2,7 +2,7 @@
 //!
 //! A hit counts when the breakpoint's condition holds; the first is 1. The hit condition is parsed once.
 
-/// The hits on which a breakpoint acts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `!= 5`, `% 3`.
+/// The hits on which a breakpoint acts: `5`, `= 5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `!= 5`, `% 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HitCondition {
     /// This one only.

@@ -1,7 +1,7 @@
 //! Messages that breakpoints write instead of stopping: text with expressions in braces.
 //!
-//! `{expression}` is shown like a variable; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are braces. What can't be
-//! evaluated shows its reason in angle brackets, and the program goes on.
+//! `{expression}` is shown like a variable; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are braces; `\n`, `\t` and `\\`
+//! are as in C. What can't be evaluated shows its reason in angle brackets, and the program goes on.
 
 use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
@@ -46,7 +46,7 @@ pub(crate) struct Message {
     pub(crate) values: Vec<KeptValue>,
 }
 
-/// The widest field; a wider one is taken for a mistake.
+/// The widest field, and the most decimals; more is taken for a mistake.
 const WIDEST: usize = 200;
 
 impl LogMessage {

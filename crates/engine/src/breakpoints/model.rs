@@ -1,7 +1,8 @@
 //! The breakpoints that the user asked for, and where they are in the modules loaded now.
 //!
-//! Each breakpoint remembers every module's answer about its line or function. A module is asked once, when it is loaded, and its
-//! answer is forgotten when it is unloaded. The resolution is always made from all answers together.
+//! Each breakpoint remembers every module's answer about its line or function. A module is asked when it is loaded or the breakpoint is
+//! set, and again when it has an index if that may find more. Its answer is forgotten when it is unloaded. The resolution is always made
+//! from all answers together.
 
 mod answers;
 mod temporaries;
@@ -491,7 +492,7 @@ impl Breakpoint {
         all().filter(|l| Some(l.line) == best).collect()
     }
 
-    /// The remark that libraries have more functions of the name.
+    /// The remark that libraries have more functions of the name, or that an expression matches more than one breakpoint takes.
     fn others(&self) -> Option<String> {
         let Spec::Function { name } = &self.spec else {
             return None;

@@ -22,13 +22,14 @@ pub(crate) enum Reason {
     User(i64),
     /// The dynamic linker reports modules here.
     Loader,
-    /// The step under way runs to here.
+    /// The step under way runs to here, or must notice when its thread passes here (a library's call of the user's code, a landing).
     Step,
-    /// A frame with watched data returns to here.
+    /// A frame with watched data returns to here, or an exception or `longjmp` will land here, perhaps outside of a frame whose end has to
+    /// be noticed.
     FrameEnd,
-    /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data.
+    /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data or a temporary breakpoint.
     FrameLeft,
-    /// Exceptions pass here.
+    /// Exceptions, panics or sanitizers' reports pass here.
     Exception,
     /// An IFUNC resolver begins here.
     Resolver,
@@ -90,7 +91,7 @@ pub(crate) struct PatchedMemory {
     removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
-    /// Takes everything out if the debugger is killed; `None` if that isn't needed.
+    /// Takes everything out if the debugger is killed; `None` if that isn't needed, or the guardian can't be started.
     guardian: Option<Guardian>,
 }
 
@@ -264,7 +265,7 @@ impl PatchedMemory {
         }
     }
 
-    /// Forgets the sites of memory that is no longer mapped.
+    /// Forgets the sites in memory that `gone` selects: it is no longer mapped, or the program has put something else there.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
         let guardian = &mut self.guardian;
         self.sites.retain(|address, site| {

@@ -105,12 +105,12 @@ pub enum Resolution {
         addresses: Vec<Address>,
         /// The functions that a name means: short names, in C and C++ with their parameters; each once, the first few of a module.
         functions: Vec<String>,
-        /// How the breakpoint differs from what was asked for: it was moved from a line without code to the next one of the function,
-        /// couldn't be inserted at all locations, or libraries have functions of the name, too.
+        /// How the breakpoint differs from what was asked for: it was moved to another line, couldn't be inserted at all locations,
+        /// libraries have functions of the name, too, or it is in copies of the file, too.
         remark: Option<String>,
     },
-    /// No module has the file or the function, or there is no memory at the address; a module that is loaded later may. The text says
-    /// what was looked for.
+    /// No module has the file or the function, or there is no memory at the address; a module that is loaded later may. Or no IFUNC
+    /// resolver has yet chosen the function's code. The text says what was looked for.
     Pending(String),
     /// It can't be set: the text says why, and what is near.
     Failed(String),

@@ -385,7 +385,8 @@ impl Owner {
         seen.is_some()
     }
 
-    /// Emulates the next instruction if it is a jump, a call or a return, without running the thread. `false`: it is another one.
+    /// Emulates the next instruction if it transfers control or has no effect (`nop`, `endbr64`), without running the thread. `false`: it
+    /// is another one, or memory that it reads is unreadable.
     fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
         let pc = registers.pc();
         let mut buffer = [0; 16];

@@ -1,8 +1,8 @@
 //! Data breakpoints (watchpoints): resolves what to watch, and sets every thread's debug registers.
 //!
-//! A thread's debug registers can be set only while it is stopped, so each gets them when it is next resumed
-//! ([`Owner::watch_before_run`]), and a new thread before its first instruction. If the watched data changes while the process runs, all
-//! threads are stopped for a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
+//! A thread's debug registers can be set only while it is stopped, so each gets them when it is next resumed ([`Owner::watch_before_run`]),
+//! and a new thread before its first instruction. If the list of data breakpoints changes while the process runs, all threads are stopped
+//! for a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
 
 use super::Owner;
 use crate::breakpoints::data::{
@@ -288,7 +288,7 @@ impl Owner {
                 below.push((sp, candidate));
             }
         }
-        // If the address is on a stack, it is the one with the nearest stack pointer below it.
+        // If the address is on a stack, the stack is the one with the nearest stack pointer below the address.
         let (_, nearest) = below
             .into_iter()
             .max_by_key(|(sp, id)| (*sp, *id == thread))?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) module: u64,
-    /// The module isn't a distribution's: what is found in it isn't looked for in distributions' libraries.
+    /// The module is neither a distribution's nor the vDSO: what is found in it isn't looked for in distributions' libraries.
     pub(super) is_users: bool,
     /// The module may find more once it has an index.
     pub(super) incomplete: bool,

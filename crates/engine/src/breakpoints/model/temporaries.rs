@@ -1,4 +1,5 @@
-//! Temporary breakpoints: they are in none of the client's lists, and are removed once they have stopped a thread.
+//! Temporary breakpoints: they are in none of the client's lists, and are removed once they have stopped a thread, or when the owner says
+//! that their frame or thread has ended.
 
 use super::{Breakpoint, Model, Spec, function_spec};
 use crate::Address;
