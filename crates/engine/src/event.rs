@@ -22,7 +22,7 @@ use std::path::PathBuf;
 pub enum Event {
     /// All threads are stopped. The first in the list caused that; others stopped for reasons of their own at the same time.
     Stopped(Vec<Stop>),
-    /// A thread began.
+    /// A thread began, or was found when the debugger attached.
     ThreadStarted(ThreadId),
     /// A thread ended.
     ThreadExited(ThreadId),
@@ -30,11 +30,11 @@ pub enum Event {
     ModuleLoaded(ModuleInfo),
     /// A module got debug information that it did not have.
     ModuleChanged(ModuleInfo),
-    /// A module was unmapped.
+    /// A module was unmapped, or was the former program's before exec.
     ModuleUnloaded(ModuleInfo),
     /// A breakpoint was resolved, moved or lost outside of a command's own answer.
     BreakpointChanged(BreakpointState),
-    /// A breakpoint wrote its message; the program went on.
+    /// A breakpoint wrote its message, or a remark about the functions that it calls; the program went on.
     Logged(Logged),
     /// A data breakpoint was found, moved or lost outside of a command's own answer. One that is gone
     /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
@@ -156,8 +156,8 @@ impl StopReason {
         }
     }
 
-    /// Whether the user asked for a stop at this place: a breakpoint, or the end of a step or a move. Other stops happen wherever the
-    /// thread is.
+    /// Whether the user asked for a stop at this place: a breakpoint (on data, too), or the end of a step or a move. Other stops happen
+    /// wherever the thread is.
     pub fn is_arrival(&self) -> bool {
         match self {
             StopReason::Entry
@@ -201,7 +201,7 @@ pub enum ExceptionKind {
     Throw,
     /// It is thrown again.
     Rethrow,
-    /// It is thrown, and nothing will catch it.
+    /// Nothing catches it: it is thrown, or the runtime is about to end the program for it.
     Uncaught,
     /// It is caught.
     Catch,
@@ -215,7 +215,7 @@ pub enum ExceptionKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The program is at its first instruction.
+    /// The first stop: the program is at its first instruction, or was attached to.
     Entry,
     /// User breakpoints, by id.
     Breakpoint(Vec<i64>),
@@ -228,9 +228,11 @@ pub enum StopReason {
     },
     /// A step is complete.
     Step,
-    /// A pause was asked for.
+    /// A pause was asked for, by a command or by Ctrl+C in the debugger's terminal. Also if a stop has no reason: after exec in an inferior
+    /// call, and in a core file without a signal.
     Pause,
-    /// A signal is about to be delivered; it is delivered on resume.
+    /// A signal is about to be delivered; it is delivered on resume, unless the signal table keeps it from the program. In a core file: the
+    /// signal that ended the process.
     Signal {
         /// Its number.
         number: i32,
@@ -241,7 +243,7 @@ pub enum StopReason {
     },
     /// The program executed a trap instruction of its own.
     Trap,
-    /// An exception or a panic.
+    /// An exception, a panic or a sanitizer's report.
     Exception {
         /// What happens to it.
         kind: ExceptionKind,

@@ -1,7 +1,7 @@
 //! Debugging post mortem: a core file, with the program and the libraries that ran.
 //!
-//! It puts those together: which files were loaded where, and whether they are the builds that ran. A file that is another build now
-//! would give wrong names and values, so it is left out, with a warning.
+//! This module puts those files together: it finds which were loaded where, and whether they are the builds that ran. A file that is
+//! another build now would give wrong names and values, so it is left out, with a warning.
 
 mod programs;
 

@@ -39,9 +39,9 @@ use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
 
-/// A debuggee under control. Methods block until the owner thread has answered, which it does at once: resuming commands return when
-/// the debuggee runs, and its stop arrives as an [`Event`]. Dropping a session kills a launched debuggee, or a child of one, and
-/// detaches from one that was attached to.
+/// A debuggee under control. Methods block until the owner thread has answered. It answers at once, except when an expression calls
+/// functions of the program: resuming commands return when the debuggee runs, and its stop arrives as an [`Event`]. Dropping a session
+/// kills a launched debuggee, or a child of one, and detaches from one that was attached to.
 #[derive(Debug)]
 pub struct Session {
     keeper: Keeper,
@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// Attaches to a running process, and stops all its threads. Its symbols are available. Events go to `events`, first of them the
-    /// modules found. Dropping the session lets the process go on.
+    /// modules found. Dropping the session lets the process go on, unless it is a child of a launched program.
     ///
     /// # Errors
     /// [`Error::Attach`] with a sentence the user can act on.

@@ -1,15 +1,16 @@
-//! Stepping by line: the state machine that decides, stop by stop, what a stepping thread does next.
+//! Stepping by line or instruction: the state machine that decides, stop by stop, what a stepping thread does next.
 //!
-//! It decides *what* to do: single-step, run to an address, or finish. The owner thread does it: it inserts the breakpoint, resumes and
-//! waits. So a step is a pure function of registers, memory and symbols.
+//! This module decides *what* to do: single-step, run to an address, or finish. The owner thread does it: it inserts the breakpoint,
+//! resumes and waits. So a step is a pure function of registers, memory and symbols.
 //!
-//! The contract:
+//! The contract of steps by line:
 //! - A step **over** ends at the start of another line (or statement, [`StepUnit`]) of the same activation. If the activation returns,
 //!   it ends in the nearest caller with user source: in the middle of the caller's line, if code of that line is left to run. Calls,
 //!   inlined ones too, belong to the line.
 //! - A step **into** ends there too, unless the line calls a function with user source. Then it ends after that function's prologue, or
 //!   at the first statement of an inlined one. Linkage stubs are followed to the function that they jump to.
-//! - A step **out** ends after the return, or after the inlined code.
+//! - A step **out** ends after the return, in the nearest caller with user source, or after the inlined code. Out of library code, it ends
+//!   in the direct caller if no caller has user source.
 //! - If an exception or a panic unwinds past the place that a step runs to, the step ends at the code that catches it; after a
 //!   `longjmp`, at the `setjmp`.
 //!
@@ -80,9 +81,9 @@ pub enum Landing {
 pub enum Action {
     /// Execute one instruction.
     SingleStep,
-    /// Run, with all threads, until this thread is at `address` with its stack pointer at `height`. If an exception or a `longjmp`
-    /// takes the thread to this frame or an outer one instead, [`Step::landed`] decides. At one of [`Step::gates`], [`Step::at_gate`]
-    /// decides.
+    /// Run, with all threads that may run, until this thread is at `address` with its stack pointer at `height`. If an exception or a
+    /// `longjmp` takes the thread to this frame or an outer one instead, [`Step::landed`] decides. At one of [`Step::gates`],
+    /// [`Step::at_gate`] decides.
     RunTo {
         /// The target address.
         address: Address,
@@ -100,7 +101,7 @@ pub enum Action {
 enum Phase {
     /// A step by a single instruction.
     Instruction,
-    /// An instruction of the line that stays in the activation, or jumps.
+    /// An instruction or a straight stretch of the line, in the activation. Its jump may leave the function (a tail call).
     Inside,
     /// A return instruction.
     Returning,
@@ -370,7 +371,8 @@ impl Step {
         }
     }
 
-    /// A signal handler starts in the middle of the step: runs until it returns to the interrupted code.
+    /// A signal handler starts in the middle of the step: runs until it returns to the interrupted code. A step by one instruction ends in
+    /// the handler.
     pub fn signal_handler_entered(
         &mut self,
         interrupted: Address,

@@ -1,7 +1,7 @@
 //! Finds where the files of a core file's process are now.
 //!
-//! It decides in which order places are tried. The caller checks whether a file is the build that ran; a file at a guessed place must
-//! be proven to be that.
+//! This module decides in which order places are tried. The caller checks whether a file is the build that ran. A file that neither the
+//! user (by path or name) nor the core file names must be proven to be that build.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const DELETED: &str = " (deleted)";
 pub(super) enum Proof {
     /// It is the same build, by its id.
     Needed,
-    /// It is not known to be another build: the user, or the core file, names this file.
+    /// It is not known to be another build: the user, by path or name, or the core file names it.
     Said,
 }
 
@@ -52,7 +52,7 @@ impl Sought<'_> {
         }
     }
 
-    /// The first file of this name that is the build that ran, else the error of the first that exists.
+    /// The first file of this name that isn't known to be another build than the one that ran, else the error of the first that exists.
     fn find_by_name(&self, name: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places = vec![name.to_owned()];

@@ -39,7 +39,7 @@ pub(super) enum Keeper {
         owner: Box<Mutex<Owner>>,
         thread: ThreadId,
     },
-    /// None: there is no process any more.
+    /// No thread owns a process: there is only a core file.
     PostMortem(Box<Mutex<PostMortem>>),
 }
 

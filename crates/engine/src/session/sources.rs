@@ -59,8 +59,8 @@ impl Session {
         self.ask(move |owner| owner.fetch_source(module, source))
     }
 
-    /// Stops waiting for the debug information that servers are being asked for ([`Event::Fetching`](crate::Event::Fetching)); then the
-    /// next module's is asked for.
+    /// Stops waiting for the debug information or source that servers are being asked for ([`Event::Fetching`](crate::Event::Fetching));
+    /// then the next request is made.
     ///
     /// # Errors
     /// [`Error::Ended`].

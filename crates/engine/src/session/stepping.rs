@@ -31,7 +31,7 @@ impl Session {
         self.ask(move |owner| owner.start_step(thread, kind, options))?
     }
 
-    /// Sets which code steps don't enter. Works while running; a step under way ends as it would have.
+    /// Sets which code steps don't enter. Works while running; a step under way decides by the new list from then on.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -126,7 +126,8 @@ struct Walk<'a> {
     found: Region,
 }
 
-/// Reads the code from `pc` on. `None` if there is too much of it, or if a place is reached with two different stack pointers.
+/// Reads the code from `pc` on. `None` if there is too much of it, if it has no exits or too many, or if a place is reached with two
+/// different stack pointers.
 fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Region> {
     let mut walk = Walk {
         step,

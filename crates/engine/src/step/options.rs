@@ -6,11 +6,11 @@ use dapple_symbols::functions::SourcePosition;
 /// What a step ends at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
-    /// The next line of this frame, or its caller's when it returns.
+    /// The next line of this frame, or the nearest caller with user source when the frame returns.
     Over,
     /// The next line, or the first of a function with source that the line calls.
     Into,
-    /// After this frame has returned, in its caller.
+    /// After this frame has returned, in its nearest caller with user source.
     Out,
     /// One machine instruction, into calls.
     Instruction,

@@ -20,12 +20,12 @@ const REMEMBERED: usize = 1 << 16;
 pub(super) struct Position {
     pub module: Arc<LoadedModule>,
     pub address: FileAddress,
-    /// The line row there; `None` if it has line 0.
+    /// The line row there; `None` if there is none, or it has line 0.
     pub row: Option<LineRow>,
     pub function: Option<Arc<Function>>,
     /// The inlined calls there, outermost first.
     pub inlined: Vec<InlinedCall>,
-    /// The code at the address is the user's own, as far as the path tells.
+    /// The code at the address is the user's own: its source file exists, and neither the file nor the function is skipped.
     pub users: bool,
     /// The function, or an inlined one around the address, is the user's own.
     pub in_users: bool,
@@ -107,7 +107,7 @@ impl Places {
             .any(|(name, at)| self.is_users(&at.file) && !self.skip.has_function(name))
     }
 
-    /// Whether a source is the user's own, as far as its path tells.
+    /// Whether a source is the user's own: it exists and isn't skipped.
     pub(super) fn is_users(&self, file: &Arc<Path>) -> bool {
         let place = file.as_ptr_usize();
         if let Some((_, known)) = self.files.borrow().get(&place) {

@@ -1,5 +1,5 @@
-//! Reads from source text what the line table doesn't say: how a call through a pointer is written, and whether two columns belong to
-//! one statement (compilers give columns to parts of expressions, too).
+//! Reads from source text what the line table doesn't say: how a call through a pointer is written, where a call ends, and whether two
+//! columns belong to one statement (compilers give columns to parts of expressions, too).
 
 use dapple_symbols::functions::SourcePosition;
 use std::io::{BufRead, BufReader, Read};

@@ -19,7 +19,8 @@ const WORTH_IT: u32 = 2;
 /// A stretch of code without a jump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Straight {
-    /// Where it ends: at an instruction that may jump, or at the end of the range.
+    /// Where it ends: at an instruction that may jump, at a call that isn't stepped over, at an unknown change of the stack pointer, or at
+    /// the end of the range.
     pub end: Address,
     /// The stack pointer there.
     pub stack_pointer: u64,
