@@ -8,9 +8,9 @@
 //! that was sent after the stop, so a memory of it would be wrong either way. A thread that stops for an interrupt nobody waits for is
 //! just resumed, and every [`Stops::stop_all`] interrupts every running thread.
 //!
-//! Single threads may run while the others stay stopped ([`Stops::run_only`]). Threads that they start stay stopped, too, from their
-//! first instruction on. It is no lock: other threads may be resumed at any time. When the last thread that may run has ended, nothing
-//! could ever happen any more, so all are stopped then.
+//! Single threads may run while the others stay stopped ([`Stops::run_only`]). Threads that they start stay stopped, too, from their first
+//! instruction on. This is no lock: other threads may be resumed at any time. When the last thread that may run has ended, nothing could
+//! ever happen any more, so all are stopped then.
 //!
 //! [`Stops::follow`] decides about child processes: for a child with a copy of the memory at its first stop, for a vfork child, which
 //! shares the memory, at its exec. Before that, inserted breakpoints affect both processes. A child that is not released at once is in
@@ -76,7 +76,7 @@ pub(crate) enum Action {
 /// What memory a child has when it is released or kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// A copy of ours, including the inserted breakpoints.
+    /// A copy of the debuggee's, including the inserted breakpoints.
     Copy,
     /// Another program's.
     Own,
@@ -113,7 +113,7 @@ pub(crate) struct Stops {
     kept_children: FxHashSet<ThreadId>,
     /// A child takes the place of the debuggee.
     succeeded: bool,
-    /// Events of threads that their parent has not reported yet.
+    /// Events of threads and processes that their parent has not reported yet.
     early_events: FxHashMap<ThreadId, Vec<What>>,
     /// The exit status of the last thread that ended.
     last_exit: Option<ExitStatus>,
@@ -390,7 +390,8 @@ impl Stops {
     }
 
     /// Resumes a stopped thread if it may run now, with `signal`. Otherwise does nothing: the caller keeps the signal and resumes the
-    /// thread with the others.
+    /// thread with the others. A thread that is in a group stop stays there; one whose vfork child has its memory goes on when the child
+    /// has left it.
     pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
         let runs = self.mode == Mode::Running && self.may_run(thread);
         let Some(known) = self.threads.get_mut(thread) else {

@@ -1,9 +1,9 @@
 //! A program that is run without being debugged. Nothing traces it, so that it runs as fast as on its own, may trace itself, and has
 //! the privileges that its file gives it (execve(2): a traced program gets none).
 //!
-//! [`Untraced::prepare`] checks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end
-//! come as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
-//! ([`dapple_target::launcher`]), and is killed when the debugger is gone, unless it was let go: by a `Guard` or by the launcher.
+//! [`Untraced::prepare`] checks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end come
+//! as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
+//! ([`dapple_target::launcher`]), and is killed when the debugger is gone (by a `Guard`, or by the launcher), unless it was let go.
 
 use crate::session::Leave;
 use crate::{Error, Event, ThreadId, event};

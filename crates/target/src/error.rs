@@ -11,7 +11,7 @@ pub enum Error {
     /// The command needs a stopped debuggee.
     #[error("the program is running; pause it first")]
     NotStopped,
-    /// The debuggee has ended.
+    /// The debuggee has ended or was detached from.
     #[error("the program has ended")]
     Ended,
     /// No such thread.

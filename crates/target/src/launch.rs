@@ -31,7 +31,8 @@ pub struct LaunchOptions {
     pub terminal: bool,
     /// Whether it gets a process group of its own (for an editor) or shares the debugger's (in a terminal).
     pub process_group: ProcessGroup,
-    /// A launcher process in another terminal that will become the program; the program's streams are then that terminal.
+    /// A launcher process in another terminal that will become the program, or run it as a child if it is not debugged; the program's
+    /// streams are then that terminal.
     pub launcher: Option<Arc<Launcher>>,
     /// Leaves address-space randomisation on. Off makes addresses repeat from run to run.
     pub randomize: bool,
@@ -40,7 +41,7 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
-    /// Checks that the program and the files of the options exist and are usable, as far as the file system shows.
+    /// Checks that the program and its working directory exist and are usable, as far as the file system shows.
     ///
     /// # Errors
     /// [`Error::LaunchOption`] names the unusable option.

@@ -1,5 +1,6 @@
 //! Starts a program in a terminal that another process owns, such as an editor's. The debugger can't start it there. So the owner of the
-//! terminal runs a small launcher, which becomes the program once it is traced.
+//! terminal runs a small launcher, which becomes the program once it is traced. If the program is not to be debugged, the launcher runs it
+//! as a child.
 //!
 //! The two connect through a Unix socket in a directory that only this user can enter. The launcher receives the program's arguments,
 //! reports that it is ready, and waits for the message that it is traced. So the terminal and all streams belong to the program, and none
@@ -50,14 +51,14 @@ pub struct Rendezvous {
     options: LaunchOptions,
 }
 
-/// A launcher that is ready to become the program.
+/// A launcher that is ready to become the program, or to run it as a child.
 #[derive(Debug)]
 pub struct Launcher {
-    /// The launcher's process id, which will be the program's.
+    /// The launcher's process id, which will be the program's if the launcher becomes it.
     pub process: i32,
     /// The connection to it.
     pub socket: UnixStream,
-    /// The program that it becomes.
+    /// The program that it becomes or runs.
     pub program: PathBuf,
 }
 

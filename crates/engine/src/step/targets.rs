@@ -336,7 +336,7 @@ impl Walk<'_> {
         target.filter(|_| section.starts_with(".got")).map(Address)
     }
 
-    /// The address that an instruction loads.
+    /// The address that an instruction loads from the global offset table, or computes relative to the instruction pointer.
     fn loaded(&self, instruction: &Instruction) -> Option<Address> {
         match instruction.code() {
             Code::Mov_r64_rm64 if instruction.op1_kind() == OpKind::Memory => {

@@ -1,9 +1,9 @@
 //! Steps through library code to the user code that it calls: the comparison of a sort, the closure of an iterator's `map`.
 //!
 //! A step into that comes to a function without user source does not single-step through it, which may take millions of instructions.
-//! Instead it disassembles the function, and the library functions that it calls. A gate is wherever one of them calls a user function,
-//! where user code was inlined, and each call whose target is only known when it is made. The thread runs until it is at a gate, or has
-//! returned.
+//! Instead it disassembles the function, and the library functions that it calls. These are *gates*: the entry of each user function that
+//! one of them calls or has as an argument, the places where user code was inlined, and each call or jump whose target is only known when
+//! it is made. The thread runs until it is at a gate, or has returned.
 
 use super::Context;
 use super::position::Position;
@@ -30,7 +30,7 @@ const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
 pub(super) enum Gate {
     /// User code begins here.
     Users,
-    /// A call to the address in a register or in memory.
+    /// A call or jump to the address in a register or in memory, or to a retpoline.
     Indirect,
 }
 
@@ -72,7 +72,8 @@ impl Gates {
         Some(gate)
     }
 
-    /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees.
+    /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees; and the user
+    /// functions whose entries are in argument registers.
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
         // A library without debug information calls back functions that were passed to it.
         for address in callbacks(&cx.registers) {

@@ -62,7 +62,7 @@ pub struct MappedFile {
 /// The contents of all notes.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// The threads; the first is the one that ended the process.
+    /// The threads; the first is the one that ended the process, or was the current one when the dump was requested.
     pub threads: Vec<CoreThread>,
     /// The files that were mapped, as `NT_FILE` lists them.
     pub files: Vec<MappedFile>,

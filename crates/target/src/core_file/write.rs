@@ -64,8 +64,8 @@ pub struct WrittenProcess<'a> {
 }
 
 impl WrittenProcess<'_> {
-    /// Writes a file with mode 0600. Unchanged mappings of files are left out, except for the first page of each file, which contains the
-    /// build id.
+    /// Writes a file with mode 0600. Mappings that the program can't read are left out, and so are unchanged mappings of files, except for
+    /// the first page of each file, which contains the build id.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         let file = options

@@ -62,7 +62,7 @@ impl Pace {
         self.trapped && self.short >= WORTH_IT && self.wait == 0
     }
 
-    /// Records a failed try: the thread was pinned and ran on.
+    /// Records a failed try: the thread was pinned and ran on, it came to a system call, or it could not be pinned.
     pub fn was_in_vain(&mut self) {
         self.short = 0;
         self.wait = self.patience.max(PATIENCE.0);
@@ -206,7 +206,8 @@ impl Pinning {
         }
     }
 
-    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them.
+    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them. If no
+    /// pinned thread has run lately, unpins all and the tracer.
     pub fn tick(&mut self) -> Vec<ThreadId> {
         if !self.armed {
             return Vec::new();

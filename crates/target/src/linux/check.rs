@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Checks that `options` can be launched, and returns the program's absolute path.
+/// Checks the program and the working directory of `options`, and returns the program's absolute path.
 pub fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
     let refuse = |reason: String| Error::LaunchOption {
         option: LaunchOption::Program,
