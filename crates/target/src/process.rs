@@ -85,7 +85,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Whether any thread has an event.
     fn has_event(&self) -> bool;
 
-    /// Waits for the next event of one thread, not to be woken. `None`: there is no such thread.
+    /// Waits for the next event of one thread; a waker does not interrupt this wait. `None`: there is no such thread.
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent>;
 
     /// As [`Process::event_of`], but the event stays until it is taken.
@@ -165,7 +165,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Whether a thread is stopped before the delivery of a signal, so that one can be delivered when it is resumed.
     fn is_before_signal(&self, thread: ThreadId) -> bool;
 
-    /// Whether a thread is stopped inside a system call whose result the kernel has yet to write (fork, clone, exec).
+    /// Whether a thread is stopped inside a system call whose result the kernel has yet to write (fork, vfork, clone, exec).
     fn is_within_system_call(&self, thread: ThreadId) -> bool;
 
     /// The signals that a stopped thread blocks: one bit each, the lowest for signal 1.

@@ -13,7 +13,7 @@ pub struct ProcessInfo {
     pub program: PathBuf,
     /// How the session got the process.
     pub start: Start,
-    /// It was launched by a debugger or descends from such a process, so it is killed when that process is.
+    /// It was launched by a debugger or descends from such a process, so it is killed when the debugger that traces it ends.
     pub of_launched: bool,
     /// A stop signal had stopped it when the debugger attached. It also needs SIGCONT to run on.
     pub stopped: bool,

@@ -15,7 +15,7 @@
 //! stop until the thread that has hit a breakpoint is moved back to it. Breakpoints that are still inserted, debug registers and the
 //! trap flag of a single step end the process if a thread runs into them before the repair; copies of instructions lead on by themselves.
 //!
-//! Beyond its reach:
+//! Beyond the guardian's reach:
 //! - A stop that the tracer had not taken when it was killed: the kernel gives the thread the SIGTRAP of that stop as soon as the tracer is
 //!   gone. With one hit a second that is next to never. With thousands a second, 4 of 150 processes survived on a busy machine; with
 //!   threads that hit all the time, none. So `dapple dap` on stdio serves in a process that isn't the one that a client knows and

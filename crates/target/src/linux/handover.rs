@@ -87,7 +87,7 @@ impl Parked {
     }
 }
 
-/// Makes a child that is stopped at its first instruction sleep, and detaches it; `tracer` may trace it from now on.
+/// Makes a child that is stopped at its start (a vfork child: at its exec) sleep, and detaches it; `tracer` may trace it from now on.
 ///
 /// # Errors
 /// A sentence that says why not; the child is then still traced and unchanged, or dead.

@@ -12,7 +12,7 @@ const END_OF_FILE: &[u8] = &[4];
 /// A program's standard input.
 #[derive(Debug)]
 pub struct Input {
-    /// `None` once the input has ended.
+    /// `None` once the input has ended, or if the thread can't be started.
     bytes: Option<Sender<Vec<u8>>>,
     terminal: bool,
 }
@@ -82,7 +82,7 @@ impl Input {
         sender.is_some_and(|sender| sender.send(bytes).is_ok())
     }
 
-    /// Ends the input. Returns `false` if it had already ended.
+    /// Ends the input. Returns `false` if it had already ended. On a terminal, this is Ctrl-D, after which more can be sent.
     fn end(&mut self) -> bool {
         match self.terminal {
             true => self.send(END_OF_FILE.to_vec()),

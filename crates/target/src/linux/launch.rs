@@ -24,7 +24,7 @@ pub struct Launched {
     pub process: ThreadId,
     /// Its executable, absolute.
     pub program: PathBuf,
-    /// The pipes to read its output from.
+    /// The pipes, or the pseudoterminal, to read its output from.
     pub output: Vec<(Stream, OwnedFd)>,
     /// Its standard input, if the debugger sends it.
     pub input: Option<Input>,

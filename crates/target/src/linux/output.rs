@@ -1,4 +1,4 @@
-//! Reads the program's output: one pipe per stream.
+//! Reads the program's output: one pipe per stream, or its pseudoterminal, which is treated like a pipe.
 //!
 //! A reader thread waits on each pipe. The owner thread also empties the pipes before it reports a stop or the end, so that output written
 //! before the stop is reported before it. Reading and forwarding happen under one lock, so pieces keep their order. Nothing waits for the
@@ -208,7 +208,7 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Reads to the end of the pipe.
+    /// Reads to the end of the pipe, or until the reader should end.
     fn read(&self, raw: RawFd, hung_up: &OwnedFd) {
         let mut last = Instant::now();
         let mut flood = Flood::default();

@@ -280,7 +280,7 @@ pub fn event_message(thread: ThreadId) -> io::Result<u64> {
     Ok(message)
 }
 
-/// The signal at whose delivery a thread is stopped.
+/// The signal at whose delivery a thread is stopped. In an event stop it is SIGTRAP, with the event in the code's second byte.
 pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.

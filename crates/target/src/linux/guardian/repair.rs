@@ -337,7 +337,7 @@ impl Repair<'_> {
         matches!(state, None | Some(b'Z' | b'X'))
     }
 
-    /// Records which threads have stopped.
+    /// Records which threads have stopped, and forgets those that have ended.
     fn take_stops(&mut self) {
         let mut index = 0;
         while index < self.count {
