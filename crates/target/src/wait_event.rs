@@ -42,7 +42,7 @@ pub enum What {
         /// The id that the calling thread had before the exec.
         former: ThreadId,
     },
-    /// It is at the entry of a system call, as requested by PTRACE_SYSCALL.
+    /// It is at the entry or the exit of a system call, as requested by PTRACE_SYSCALL.
     SystemCall,
     /// A stop that needs no handling.
     Other,

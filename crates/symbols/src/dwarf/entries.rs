@@ -252,7 +252,8 @@ impl<'a> Dwarf<'a> {
         Some(names.chain([base]).collect::<Vec<String>>().join("::"))
     }
 
-    /// The names of the namespaces, types and functions around an entry, joined by `::`.
+    /// The names of the namespaces, types and functions around an entry, joined by `::`. Empty in C and in languages other than C++ and
+    /// Rust.
     pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
         if matches!(unit.language(), Language::C | Language::Other) {
             return String::new();

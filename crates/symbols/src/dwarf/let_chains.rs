@@ -45,7 +45,8 @@ struct Slot {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The variables of a function that have a value only in a part of their scope.
+    /// The variables of a function that have a value only in a part of their scope. Empty if the function is too large, or has a jump with
+    /// unknown targets.
     pub(crate) fn binding_ranges(
         &self,
         unit: &Unit<'a>,

@@ -15,11 +15,10 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 
 impl<'a> Dwarf<'a> {
-    /// Those `places` in a function's code at which execution enters the line: they are reached before any other of them.
-    /// `others` are the addresses whose instruction belongs to another line. A place among `others` is left out if it is
-    /// reached after the line was entered elsewhere, unless it is the lowest: when optimisers merge code behind branches,
-    /// it keeps the lines of one branch. The lowest place is also returned if no path to it is known. Empty if the
-    /// function can't be followed.
+    /// Those `places` in a function's code at which execution enters the line: they are reached before any other of them. `others` are the
+    /// addresses whose instruction belongs to another line. A place among `others` is left out if it is reached after the line was entered
+    /// elsewhere, unless it is the lowest: when optimisers merge code behind branches, it keeps the lines of one branch. The lowest place
+    /// is also returned if no path to it is known. Empty if the function is too large.
     pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],

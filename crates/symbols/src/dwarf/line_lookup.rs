@@ -128,7 +128,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Whether the module may have a source file with this base name.
+    /// Whether the module may have a source file with this base name. Always `true` for large modules.
     pub(crate) fn may_name(&self, file: &Path) -> bool {
         may_name(self.files, file)
     }
@@ -389,7 +389,8 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The addresses among a line's statements in an optimised function at which execution first enters the line.
+    /// The addresses among a line's rows in an optimised function at which execution first enters the line. Empty if the function isn't
+    /// optimised or too large, or the line has one row only.
     fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
         let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
             return Vec::new();
@@ -545,7 +546,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Files whose names differ from that of `file` only in the extension or in case.
+    /// Files whose names differ from that of `file` only in the extension or in case. None in large modules, where the search takes too
+    /// long.
     pub(crate) fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
             return Vec::new();

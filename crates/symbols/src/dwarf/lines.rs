@@ -35,8 +35,8 @@ pub struct LineLocation {
     /// The line that has code: the requested line, or the next one with code in the same function or in a function inside
     /// it.
     pub line: u32,
-    /// The line at which a thread stopped at `address` is shown. It may be later than `line`: behind a skipped prologue,
-    /// or the line of an inlined call that begins at `address`.
+    /// The line at which a thread stopped at `address` is shown. It may be another than `line`: the line behind a skipped prologue (a
+    /// constructor's initialisers may be above its opening line), or the line of an inlined call that begins at `address`.
     pub stop_line: u32,
     /// The column of `stop_line`, 0 if unknown.
     pub column: u32,

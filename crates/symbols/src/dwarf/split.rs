@@ -1,9 +1,9 @@
 //! Split DWARF (DWARF 5 §7.3.2, and GNU's version for DWARF 4): a unit's entries are in a separate file.
 //!
-//! A program linked from `-gsplit-dwarf` objects has a skeleton unit for each unit, with addresses, lines and the name of
-//! a `.dwo` file. That file, or the package `PROGRAM.dwp` that contains all split units, is opened when the unit's
-//! entries are first needed, and used if it has a unit with the skeleton's id. The separate file is not linked: its
-//! addresses are indices into the program's `.debug_addr`.
+//! A program linked from `-gsplit-dwarf` objects has a skeleton unit for each unit, with addresses, lines and the name of a `.dwo` file.
+//! That file, or the package that contains all split units (`.dwp`, beside the program or its separate debug file), is opened when the
+//! unit's entries are first needed, and used if it has a unit with the skeleton's id. The separate file is not linked: its addresses are
+//! indices into the program's `.debug_addr`.
 
 use crate::companions::{Companion, Outcome};
 use crate::dwarf::{Origin, Part, Reader, Source, bytes_path, place, read_unit_headers};
