@@ -482,7 +482,7 @@ impl Files {
             .clone()
     }
 
-    /// An error about a section of the file with DWARF (for `.eh_frame`, of the loaded file).
+    /// An error about a section of the file with DWARF (for `.eh_frame` and `.eh_frame_hdr`, of the loaded file).
     pub fn malformed(
         &self,
         section: &'static str,

@@ -29,8 +29,9 @@ pub enum IndexState {
     Used,
     /// The module is large enough for an index, but has none yet.
     Missing,
-    /// The module gets no index: there is too little debug information, or of a kind that is not indexed (partial units,
-    /// as `dwz` makes them; split units whose files are missing).
+    /// The module gets no index: there is too little debug information, too much for an index file, or it is of a kind that is not indexed
+    /// (partial units, as `dwz` makes them; split units whose files are missing). Also if its index was dropped as wrong, or one of its
+    /// files changed while the index was made.
     Unneeded,
     /// The caller cancelled making the index.
     Cancelled,
@@ -49,7 +50,7 @@ pub(crate) struct IndexSlot {
 }
 
 impl<'a> Dwarf<'a> {
-    /// Queries the index, if there is one. An index that contradicts itself is dropped.
+    /// Queries the index, if there is one. An index that proves damaged or wrong, or whose file has changed, is dropped: then, too, `None`.
     pub fn ask_index_if_there<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/usr/lib/debug";
 
-/// The debug information file of `main`, found by its build id or its `.gnu_debuglink`. Files of other builds are
-/// skipped.
+/// The debug information file of `main`, found by its build id or its `.gnu_debuglink`; `None` if `main` has DWARF itself. Files of other
+/// builds are skipped.
 pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) -> Option<ElfFile> {
     if main.has(".debug_info") {
         return None;

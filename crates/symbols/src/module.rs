@@ -31,7 +31,7 @@ pub use crate::symbols::Symbol;
 pub enum DebugInfo {
     /// DWARF units were found.
     Dwarf,
-    /// Only a symbol table, no DWARF.
+    /// Only a symbol table (`.symtab`, or the compressed one of `.gnu_debugdata`), no DWARF.
     SymbolsOnly,
     /// Neither.
     Stripped,
@@ -198,7 +198,7 @@ impl Module {
         FileAddress(self.elf().entry)
     }
 
-    /// The program interpreter (`PT_INTERP`); `None` for static programs.
+    /// The program interpreter (`PT_INTERP`); `None` for static programs and for most libraries.
     pub fn interpreter(&self) -> Option<&Path> {
         self.elf().interpreter.as_deref()
     }

@@ -142,7 +142,7 @@ pub struct Aggregate {
     pub variants: Option<VariantPart>,
     /// Template and generic type arguments: name and type.
     pub type_arguments: Vec<(Arc<str>, Option<TypeId>)>,
-    /// Whether there is only a declaration, and no definition in the unit.
+    /// Whether there is only a declaration, and no definition was found.
     pub declaration: bool,
 }
 

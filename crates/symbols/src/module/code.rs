@@ -92,7 +92,8 @@ impl Module {
         }
     }
 
-    /// The exception table of the function at `address`; `None` if exceptions just pass through it.
+    /// The exception table of the function at `address`; `None` if exceptions just pass through it, or if no unwind information covers the
+    /// address.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a broken table.

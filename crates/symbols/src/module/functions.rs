@@ -319,14 +319,14 @@ impl Module {
         self.dwarf(|dwarf| dwarf.type_declaration(id))
     }
 
-    /// The type and location of a function's result.
+    /// The type of a function's result, and whether the function keeps to the calling convention; `None` if there is no such function.
     pub fn result_of(&self, function: FunctionId) -> Option<FunctionResult> {
         self.dwarf(|dwarf| dwarf.result_of(function))
     }
 
-    /// Whether values of a class are passed by address whatever their size (Itanium C++ ABI, §1.1, "non-trivial for the
-    /// purposes of calls"): it has a non-trivial copy constructor or destructor. Taken from `DW_AT_calling_convention`
-    /// (`DW_CC_pass_by_reference`) if present, otherwise from its methods, bases and members.
+    /// Whether values of a class are passed by address whatever their size (Itanium C++ ABI, §1.1, "non-trivial for the purposes of
+    /// calls"): it has a non-trivial copy or move constructor or destructor, or a virtual method or base, or a base or member of such a
+    /// class. Taken from `DW_AT_calling_convention` (`DW_CC_pass_by_reference`) if present, otherwise from its methods, bases and members.
     pub fn is_passed_by_reference(&self, id: TypeId) -> bool {
         self.dwarf(|dwarf| dwarf.is_passed_by_reference(id, DEEPEST))
     }

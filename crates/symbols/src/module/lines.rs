@@ -85,8 +85,9 @@ impl Module {
         self.dwarf(|dwarf| dwarf.breakpoint_locations(file, &lines))
     }
 
-    /// The address at which the function that starts at `entry` has set up its frame and stored its arguments:
-    /// `prologue_end`, or the second line row, or `entry`.
+    /// The address at which the function that starts at `entry` has set up its frame and stored its arguments: the row marked
+    /// `prologue_end` (or a later one, where the frame or the arguments are not ready there); without such a mark the second line row, or
+    /// `entry` in optimised code.
     pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
         self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }

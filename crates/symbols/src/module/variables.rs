@@ -15,10 +15,11 @@ use gimli::UnitOffset;
 use gimli::constants as dw;
 
 impl Module {
-    /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself
-    /// (`inline_depth` 0), or of the n-th inlined call, counted from the outermost, that covers the address. Leaves out
-    /// locals of the same block that are declared after the row's line (for outer frames: the call's line), and variables
-    /// of a Rust pattern while the matched expression is being computed.
+    /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself (`inline_depth` 0), or
+    /// of the n-th inlined call, counted from the outermost, that covers the address. Leaves out locals of the same block that are declared
+    /// after the row's line (for outer frames: the call's line), variables of a Rust pattern while the matched expression is being
+    /// computed, and, in the body of a Rust `async fn`, the arguments' former places in the future and unnamed arguments that a pattern
+    /// destructures.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
     }
@@ -46,7 +47,8 @@ impl Module {
         })
     }
 
-    /// The statics named `name` or ending in `::name`, in any unit.
+    /// The statics in any unit whose names match `name`, read as a [`NamePattern`](crate::names::NamePattern); if there are none, the
+    /// storage of `thread_local!` statics so named.
     pub fn statics_named(&self, name: &str) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.statics_named(name))
     }

@@ -17,7 +17,7 @@ type Glob = WildMatchPattern<'*', '\0'>;
 ///   full path.
 /// - Generic and template arguments must match if they are written: `max` is every `max<T>`, `max<int>` only that one. Default
 ///   arguments of the standard libraries may be omitted: `std::vector<int>::push_back`.
-/// - So must a C++ function's parameters: `area` is every overload, `area(int)` one.
+/// - A C++ function's parameters, too, must match if they are written: `area` is every overload, `area(int)` one.
 /// - `*` stands for any text inside a component, `**` for one or more components: `orders::*`, `orders::**`, `*_test`. A leading
 ///   `**::` changes nothing.
 /// - An unspecified argument is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
