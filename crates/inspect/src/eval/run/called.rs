@@ -15,6 +15,8 @@ use crate::values::rust::glue::{self, Drops};
 use crate::values::{Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
+use std::iter::Copied;
+use std::slice::Iter;
 use std::sync::Arc;
 
 /// The most functions named in a message about an ambiguous call.
@@ -59,6 +61,91 @@ struct Fitting {
     call: Call,
     /// How well each argument fits; lower is better.
     ranks: Vec<u8>,
+}
+
+/// A call of a candidate with a known signature, whose arguments are being put together.
+struct Draft<'c> {
+    candidate: &'c Candidate,
+    known: &'c Known,
+    callee: &'c Expression,
+    /// The parameters that have no argument yet.
+    unfilled: Copied<Iter<'c, TypeId>>,
+    arguments: Arguments,
+    ranks: Vec<u8>,
+}
+
+impl Candidate {
+    fn refusal(&self, callee: &Expression, why: &str) -> Fault {
+        Fault::new(callee.at, format!("`{}` can't be called: {why}", self.name))
+    }
+}
+
+impl Draft<'_> {
+    fn refusal(&self, why: &str) -> Fault {
+        self.candidate.refusal(self.callee, why)
+    }
+
+    fn is_rust(&self) -> bool {
+        self.candidate.language == Language::Rust
+    }
+
+    /// The result, and whether it was given room, which comes before all arguments.
+    fn push_result_room(&mut self) -> Result<(Returned, bool), Fault> {
+        let Some(id) = self.known.result else {
+            return Ok((Returned::Nothing, false));
+        };
+        let module = &self.known.module;
+        let passing = passing::passing(module, id, self.candidate.language);
+        let passing = passing.map_err(|unsure| self.refusal(unsure.of_result()))?;
+        let has_room = matches!(passing, Passing::Memory | Passing::Address);
+        if has_room {
+            let size = size_of(module, id).unwrap_or(0);
+            let pushed = self.arguments.push_room(size);
+            pushed.map_err(|why| self.refusal(&why))?;
+        }
+        let result = match passing {
+            Passing::Nothing { size: None } => Returned::Nothing,
+            _ => Returned::Value(Arc::clone(module), id),
+        };
+        Ok((result, has_room))
+    }
+
+    /// Whether the result has to be dropped. If so, it is kept in memory, which its room already does.
+    fn keep_dropped_result(&mut self, has_room: bool) -> Result<bool, Fault> {
+        let Some(id) = self.known.result.filter(|_| self.is_rust()) else {
+            return Ok(false);
+        };
+        match glue::drops(&self.known.module, id) {
+            Drops::No => return Ok(false),
+            Drops::Yes => {}
+            Drops::Unknown(owner) => {
+                return Err(self.refusal(&format!(
+                    "it returns {}, which would stay: the program has no code of its own to drop one",
+                    a_type(owner)
+                )));
+            }
+        }
+        if !has_room {
+            let size = size_of(&self.known.module, id);
+            let kept = self.arguments.keep_result(size.unwrap_or(0));
+            kept.map_err(|why| self.refusal(&why))?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the last parameter is the hidden one that `#[track_caller]` adds, which isn't written in a call.
+    fn takes_caller_place(&self, given: usize) -> bool {
+        let last = self.known.parameters.last();
+        let hidden = last.filter(|_| self.is_rust() && self.unfilled.len() == given + 1);
+        hidden.is_some_and(|id| is_caller_place(&self.known.module, *id))
+    }
+
+    fn push_unknown_place(&mut self) -> Result<(), Fault> {
+        let place = Image::pointing_to(UNKNOWN_PLACE.to_vec());
+        let is_rust = self.is_rust();
+        let pushed = self.arguments.push(&place, &one_word(), 8, is_rust);
+        pushed.map_err(|why| self.refusal(&why))
+    }
 }
 
 fn size_of(module: &LoadedModule, id: TypeId) -> Option<u64> {
@@ -234,147 +321,143 @@ impl Runner<'_> {
         given: &[Expression],
         cast: Option<&TypeName>,
     ) -> Result<Fitting, Fault> {
-        let name = &candidate.name;
-        let refuse =
-            |why: String| Fault::new(callee.at, format!("`{name}` can't be called: {why}"));
-        let code = candidate.code.clone().map_err(refuse)?;
-        let mut arguments = Arguments::default();
-        let mut ranks = Vec::new();
+        let code = candidate.code.clone();
+        let code = code.map_err(|why| candidate.refusal(callee, &why))?;
         let Some(known) = &candidate.known else {
-            let result = self.returned_as(candidate, cast, callee)?;
-            for argument in given {
-                self.push_promoted(&mut arguments, argument)?;
-            }
-            return Ok(Fitting {
-                call: Call {
-                    name: name.clone(),
-                    code,
-                    arguments,
-                    result,
-                    drops: false,
-                },
-                ranks,
-            });
+            return self.prepared_by_cast((candidate, code), callee, given, cast);
         };
-        let is_rust = candidate.language == Language::Rust;
-        let mut has_room = false;
-        let result = match known.result {
-            None => Returned::Nothing,
-            Some(id) => {
-                let passing = passing::passing(&known.module, id, candidate.language);
-                let passing = passing.map_err(|unsure| refuse(unsure.of_result().to_owned()))?;
-                if matches!(passing, Passing::Memory | Passing::Address) {
-                    let size = size_of(&known.module, id).unwrap_or(0);
-                    arguments.push_room(size).map_err(refuse)?;
-                    has_room = true;
-                }
-                match passing {
-                    Passing::Nothing { size: None } => Returned::Nothing,
-                    _ => Returned::Value(Arc::clone(&known.module), id),
-                }
-            }
+        let mut draft = Draft {
+            candidate,
+            known,
+            callee,
+            unfilled: known.parameters.iter().copied(),
+            arguments: Arguments::default(),
+            ranks: Vec::new(),
         };
-        let drops = match (is_rust, known.result) {
-            (true, Some(id)) => glue::drops(&known.module, id),
-            _ => Drops::No,
-        };
-        let drops = match drops {
-            Drops::Unknown(owner) => {
-                return Err(refuse(format!(
-                    "it returns {}, which would stay: the program has no code of its own to drop one",
-                    a_type(owner)
-                )));
-            }
-            drops => drops == Drops::Yes,
-        };
-        if drops && !has_room {
-            let size = known.result.and_then(|id| size_of(&known.module, id));
-            arguments.keep_result(size.unwrap_or(0)).map_err(refuse)?;
-        }
-        let mut parameters = known.parameters.iter().copied();
-        if let Some(object) = &candidate.object {
-            let parameter = match object {
-                Object::Environment(_) => None,
-                Object::Pointer(_) | Object::Whole(_) => parameters.next(),
-            };
-            let pushed = match (object, parameter) {
-                (Object::Pointer(image) | Object::Environment(image), _) => {
-                    arguments.push(image, &one_word(), 8, false)
-                }
-                (Object::Whole(bytes), Some(id)) => {
-                    let passing = passing::passing(&known.module, id, candidate.language);
-                    let passing =
-                        passing.map_err(|unsure| refuse(unsure.of_argument().to_owned()))?;
-                    arguments.push(&Image::of(bytes.clone()), &passing, 8, is_rust)
-                }
-                (Object::Whole(_), None) => Ok(()),
-            };
-            pushed.map_err(refuse)?;
-            ranks.push(match parameter {
-                Some(id) if self.points_to_const(&known.module, id) => 1,
-                _ => 0,
-            });
-        }
-        // The hidden parameter that `#[track_caller]` adds isn't written in a call.
-        let place = known
-            .parameters
-            .last()
-            .filter(|_| is_rust && parameters.len() == given.len() + 1);
-        let is_tracked = place.is_some_and(|id| is_caller_place(&known.module, *id));
-        let wanted = parameters.len() - usize::from(is_tracked);
-        let fits = given.len() == wanted || (known.variadic && given.len() > wanted);
-        if !fits {
-            let takes = match (wanted, known.variadic) {
-                (1, false) => "1 argument".to_owned(),
-                (1, true) => "1 argument or more".to_owned(),
-                (count, false) => format!("{count} arguments"),
-                (count, true) => format!("{count} arguments or more"),
-            };
-            let are = match given.len() {
-                1 => "1 is",
-                _ => &format!("{} are", given.len()),
-            };
-            let hint = match candidate.language {
-                Language::Cpp if given.len() < wanted => {
-                    " (defaults are not known, they have to be written)"
-                }
-                _ => "",
-            };
-            let why = format!(
-                "`{}` takes {takes}, and {are} given{hint}",
-                self.shown(candidate)
-            );
-            return Err(Fault::new(callee.at, why));
-        }
-        for argument in given {
-            match parameters.next() {
-                Some(id) => {
-                    let passed = self.passed(&known.module, id, candidate.language, argument)?;
-                    let pushed =
-                        arguments.push(&passed.image, &passed.passing, passed.alignment, is_rust);
-                    pushed
-                        .map_err(|why| self.fault(argument, &format!("can't be passed: {why}")))?;
-                    ranks.push(passed.rank);
-                }
-                None => self.push_promoted(&mut arguments, argument)?,
-            }
-        }
+        let (result, has_room) = draft.push_result_room()?;
+        let drops = draft.keep_dropped_result(has_room)?;
+        self.push_object(&mut draft)?;
+        let is_tracked = draft.takes_caller_place(given.len());
+        let wanted = draft.unfilled.len() - usize::from(is_tracked);
+        self.check_count(&draft, wanted, given.len())?;
+        self.push_given(&mut draft, given)?;
         if is_tracked {
-            let place = Image::pointing_to(UNKNOWN_PLACE.to_vec());
-            arguments
-                .push(&place, &one_word(), 8, is_rust)
-                .map_err(refuse)?;
+            draft.push_unknown_place()?;
         }
         Ok(Fitting {
             call: Call {
-                name: name.clone(),
+                name: candidate.name.clone(),
                 code,
-                arguments,
+                arguments: draft.arguments,
                 result,
                 drops,
             },
-            ranks,
+            ranks: draft.ranks,
         })
+    }
+
+    /// Prepares a call of a function without debug information.
+    fn prepared_by_cast(
+        &self,
+        (candidate, code): (&Candidate, Address),
+        callee: &Expression,
+        given: &[Expression],
+        cast: Option<&TypeName>,
+    ) -> Result<Fitting, Fault> {
+        let result = self.returned_as(candidate, cast, callee)?;
+        let mut arguments = Arguments::default();
+        for argument in given {
+            self.push_promoted(&mut arguments, argument)?;
+        }
+        Ok(Fitting {
+            call: Call {
+                name: candidate.name.clone(),
+                code,
+                arguments,
+                result,
+                drops: false,
+            },
+            ranks: Vec::new(),
+        })
+    }
+
+    /// Pushes the object that a method is called on.
+    fn push_object(&self, draft: &mut Draft<'_>) -> Result<(), Fault> {
+        let Some(object) = &draft.candidate.object else {
+            return Ok(());
+        };
+        let module = &draft.known.module;
+        let parameter = match object {
+            Object::Environment(_) => None,
+            Object::Pointer(_) | Object::Whole(_) => draft.unfilled.next(),
+        };
+        let pushed = match (object, parameter) {
+            (Object::Pointer(image) | Object::Environment(image), _) => {
+                draft.arguments.push(image, &one_word(), 8, false)
+            }
+            (Object::Whole(bytes), Some(id)) => {
+                let passing = passing::passing(module, id, draft.candidate.language);
+                let passing = passing.map_err(|unsure| draft.refusal(unsure.of_argument()))?;
+                let image = Image::of(bytes.clone());
+                let is_rust = draft.is_rust();
+                draft.arguments.push(&image, &passing, 8, is_rust)
+            }
+            (Object::Whole(_), None) => Ok(()),
+        };
+        pushed.map_err(|why| draft.refusal(&why))?;
+        draft.ranks.push(match parameter {
+            Some(id) if self.points_to_const(module, id) => 1,
+            _ => 0,
+        });
+        Ok(())
+    }
+
+    /// Fails if a function that takes `wanted` arguments is given another number of them.
+    fn check_count(&self, draft: &Draft<'_>, wanted: usize, given: usize) -> Result<(), Fault> {
+        let is_variadic = draft.known.variadic;
+        if given == wanted || (is_variadic && given > wanted) {
+            return Ok(());
+        }
+        let takes = match (wanted, is_variadic) {
+            (1, false) => "1 argument".to_owned(),
+            (1, true) => "1 argument or more".to_owned(),
+            (count, false) => format!("{count} arguments"),
+            (count, true) => format!("{count} arguments or more"),
+        };
+        let are = match given {
+            1 => "1 is",
+            _ => &format!("{given} are"),
+        };
+        let hint = match draft.candidate.language {
+            Language::Cpp if given < wanted => " (defaults are not known, they have to be written)",
+            _ => "",
+        };
+        let why = format!(
+            "`{}` takes {takes}, and {are} given{hint}",
+            self.shown(draft.candidate)
+        );
+        Err(Fault::new(draft.callee.at, why))
+    }
+
+    /// Pushes the arguments that are written in the call.
+    fn push_given(&self, draft: &mut Draft<'_>, given: &[Expression]) -> Result<(), Fault> {
+        let is_rust = draft.is_rust();
+        let (module, language) = (&draft.known.module, draft.candidate.language);
+        for argument in given {
+            match draft.unfilled.next() {
+                Some(id) => {
+                    let passed = self.passed(module, id, language, argument)?;
+                    let (image, passing) = (&passed.image, &passed.passing);
+                    draft
+                        .arguments
+                        .push(image, passing, passed.alignment, is_rust)
+                        .map_err(|why| self.fault(argument, &format!("can't be passed: {why}")))?;
+                    draft.ranks.push(passed.rank);
+                }
+                None => self.push_promoted(&mut draft.arguments, argument)?,
+            }
+        }
+        Ok(())
     }
 
     /// The result of a function without debug information, as the cast in front of the call gives it.
