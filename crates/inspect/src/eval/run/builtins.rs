@@ -75,27 +75,16 @@ impl Runner<'_> {
         base: &Expression,
     ) -> Result<Option<Value>, Fault> {
         let number = |number| Ok(Some(self.computed(number)));
-        let variant = match view {
-            View::Record(record) => record.name.as_deref(),
-            _ => None,
-        };
         match builtin {
-            Builtin::Length | Builtin::IsEmpty => {
-                let length = match view {
-                    View::Sequence(sequence) => sequence.length,
-                    View::Entries(entries) if !entries.is_longer => entries.length,
-                    View::Text { .. } => match self.text_in(value) {
-                        Some(text) => text.len() as u64,
-                        None => return Err(self.fault(base, "is too long a text to be measured")),
-                    },
-                    _ => return Ok(None),
-                };
-                match builtin {
-                    Builtin::Length => Ok(Some(self.length(length))),
-                    _ => number(Number::Bool(length == 0)),
-                }
+            Builtin::Length => {
+                let length = self.length_in(value, view, base)?;
+                Ok(length.map(|length| self.length(length)))
             }
-            Builtin::IsVariant(this, that) => match variant {
+            Builtin::IsEmpty => {
+                let length = self.length_in(value, view, base)?;
+                Ok(length.map(|length| self.computed(Number::Bool(length == 0))))
+            }
+            Builtin::IsVariant(this, that) => match variant_in(view) {
                 Some(is) if is == this || is == that => number(Number::Bool(is == this)),
                 _ => Ok(None),
             },
@@ -106,87 +95,12 @@ impl Runner<'_> {
                 View::Alias(held) => Ok(Some(held.clone())),
                 _ => Err(self.fault(base, "has no value")),
             },
-            Builtin::Inner | Builtin::InnerError => match (view, variant, builtin) {
-                (View::Record(record), Some("Some" | "Ok"), Builtin::Inner)
-                | (View::Record(record), Some("Err"), Builtin::InnerError) => {
-                    Ok(record.fields.first().map(|field| field.value.clone()))
-                }
-                (_, Some(variant @ ("None" | "Ok" | "Err")), _) => {
-                    Err(self.fault(base, &format!("is `{variant}`")))
-                }
-                _ => Ok(None),
-            },
-            Builtin::First | Builtin::Last => {
-                let last = |length: u64| match builtin {
-                    Builtin::Last => length.saturating_sub(1),
-                    _ => 0,
-                };
-                let found = match view {
-                    View::Sequence(sequence) if sequence.length > 0 => {
-                        Some(sequence.at(last(sequence.length)))
-                    }
-                    View::Entries(entries) if entries.length > 0 => {
-                        let at = last(entries.length);
-                        match self.reader.view(value, ALL.page(at, at + 1)) {
-                            View::Entries(entries) => entries.at(at).map(|it| it.value.clone()),
-                            _ => None,
-                        }
-                    }
-                    View::Sequence(_) | View::Entries(_) => {
-                        let fault = self.fault(base, "is empty");
-                        return Err(Fault::absent(fault.at, fault.message));
-                    }
-                    _ => return Ok(None),
-                };
-                match found {
-                    Some(found) => Ok(Some(found)),
-                    None => Err(self.fault(base, "has an element there that can't be had")),
-                }
-            }
-            Builtin::Get => match view {
-                // Only smart pointers: the target of a plain pointer may have a `get` of its own.
-                View::Pointer {
-                    address, target, ..
-                } if !self.is_pointer(value) => {
-                    let type_id = target.as_ref().and_then(|target| target.type_id);
-                    let pointer = Number::Pointer {
-                        address: *address,
-                        target: type_id,
-                    };
-                    let module = target.as_ref().map_or(&value.module, |it| &it.module);
-                    let mut pointer = value.sibling(None, Contents::Number(pointer));
-                    pointer.module = std::sync::Arc::clone(module);
-                    Ok(Some(pointer))
-                }
-                View::Record(record) if record.raw => {
-                    Ok(record.fields.first().map(|field| field.value.clone()))
-                }
-                _ => Ok(None),
-            },
-            Builtin::Address => match view {
-                View::Text { .. } if self.reader.find(value, "_M_p").is_some() => {
-                    Ok(self.reader.find(value, "_M_p"))
-                }
-                View::Text {
-                    address: Some(address),
-                    ..
-                } => number(Number::Pointer {
-                    address: *address,
-                    target: None,
-                }),
-                View::Sequence(sequence) => {
-                    let first = sequence.at(0);
-                    let Some(address) = first.contents.address() else {
-                        return Err(self.fault(base, "is not in memory"));
-                    };
-                    let pointer = Number::Pointer {
-                        address: address.0,
-                        target: first.type_id,
-                    };
-                    Ok(Some(first.sibling(None, Contents::Number(pointer))))
-                }
-                _ => Ok(None),
-            },
+            Builtin::Inner => self.held_in_variant(&["Some", "Ok"], view, base),
+            Builtin::InnerError => self.held_in_variant(&["Err"], view, base),
+            Builtin::First => self.element_at_end(value, view, base, |_| 0),
+            Builtin::Last => self.element_at_end(value, view, base, |length| length - 1),
+            Builtin::Get => Ok(self.got_from(value, view)),
+            Builtin::Address => self.address_of_contents(value, view, base),
             Builtin::Contents => match view {
                 View::Text { .. } | View::Sequence(_) => Ok(Some(value.clone())),
                 _ => Ok(None),
@@ -200,6 +114,130 @@ impl Runner<'_> {
                 Ok(is_library.then(|| value.clone()))
             }
             Builtin::HasValue | Builtin::Element | Builtin::Contains | Builtin::Count => Ok(None),
+        }
+    }
+
+    /// The length of a text or container. `None`: the view has none.
+    fn length_in(
+        &self,
+        value: &Value,
+        view: &View,
+        base: &Expression,
+    ) -> Result<Option<u64>, Fault> {
+        match view {
+            View::Sequence(sequence) => Ok(Some(sequence.length)),
+            View::Entries(entries) if !entries.is_longer => Ok(Some(entries.length)),
+            View::Text { .. } => match self.text_in(value) {
+                Some(text) => Ok(Some(text.len() as u64)),
+                None => Err(self.fault(base, "is too long a text to be measured")),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// What an `Option` or `Result` holds if it is in one of the `wanted` variants.
+    fn held_in_variant(
+        &self,
+        wanted: &[&str],
+        view: &View,
+        base: &Expression,
+    ) -> Result<Option<Value>, Fault> {
+        match (view, variant_in(view)) {
+            (View::Record(record), Some(variant)) if wanted.contains(&variant) => {
+                Ok(record.fields.first().map(|field| field.value.clone()))
+            }
+            (_, Some(variant @ ("None" | "Ok" | "Err"))) => {
+                Err(self.fault(base, &format!("is `{variant}`")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The first or last element: `position` computes it from the length, which is not zero.
+    fn element_at_end(
+        &self,
+        value: &Value,
+        view: &View,
+        base: &Expression,
+        position: impl FnOnce(u64) -> u64,
+    ) -> Result<Option<Value>, Fault> {
+        let found = match view {
+            View::Sequence(sequence) if sequence.length > 0 => {
+                Some(sequence.at(position(sequence.length)))
+            }
+            View::Entries(entries) if entries.length > 0 => {
+                let at = position(entries.length);
+                match self.reader.view(value, ALL.page(at, at + 1)) {
+                    View::Entries(entries) => entries.at(at).map(|it| it.value.clone()),
+                    _ => None,
+                }
+            }
+            View::Sequence(_) | View::Entries(_) => {
+                let fault = self.fault(base, "is empty");
+                return Err(Fault::absent(fault.at, fault.message));
+            }
+            _ => return Ok(None),
+        };
+        match found {
+            Some(found) => Ok(Some(found)),
+            None => Err(self.fault(base, "has an element there that can't be had")),
+        }
+    }
+
+    /// The result of `get`: a smart pointer's address, or a cell's contents.
+    fn got_from(&self, value: &Value, view: &View) -> Option<Value> {
+        match view {
+            // Only smart pointers: the target of a plain pointer may have a `get` of its own.
+            View::Pointer {
+                address, target, ..
+            } if !self.is_pointer(value) => {
+                let type_id = target.as_ref().and_then(|target| target.type_id);
+                let pointer = Number::Pointer {
+                    address: *address,
+                    target: type_id,
+                };
+                let module = target.as_ref().map_or(&value.module, |it| &it.module);
+                let mut pointer = value.sibling(None, Contents::Number(pointer));
+                pointer.module = std::sync::Arc::clone(module);
+                Some(pointer)
+            }
+            View::Record(record) if record.raw => {
+                record.fields.first().map(|field| field.value.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A pointer to the first byte of a text, or to the first element of a sequence.
+    fn address_of_contents(
+        &self,
+        value: &Value,
+        view: &View,
+        base: &Expression,
+    ) -> Result<Option<Value>, Fault> {
+        match view {
+            View::Text { .. } if let Some(units) = self.reader.find(value, "_M_p") => {
+                Ok(Some(units))
+            }
+            View::Text {
+                address: Some(address),
+                ..
+            } => Ok(Some(self.computed(Number::Pointer {
+                address: *address,
+                target: None,
+            }))),
+            View::Sequence(sequence) => {
+                let first = sequence.at(0);
+                let Some(address) = first.contents.address() else {
+                    return Err(self.fault(base, "is not in memory"));
+                };
+                let pointer = Number::Pointer {
+                    address: address.0,
+                    target: first.type_id,
+                };
+                Ok(Some(first.sibling(None, Contents::Number(pointer))))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -316,6 +354,14 @@ pub(super) fn behind_reference(expression: &Expression) -> &Expression {
             operand,
         } => operand,
         _ => expression,
+    }
+}
+
+/// The name of a Rust enum's variant.
+fn variant_in(view: &View) -> Option<&str> {
+    match view {
+        View::Record(record) => record.name.as_deref(),
+        _ => None,
     }
 }
 
