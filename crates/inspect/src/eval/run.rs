@@ -2,15 +2,14 @@
 
 use super::Fault;
 use super::calls::Calls;
-use super::ir::{Expression, Kind, Scalar, Unary};
+use super::ir::{Expression, Kind, Scalar, TypeName, Unary};
 use super::scope::Scope;
+use crate::ThreadId;
 use crate::eval::a_type;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
-use crate::natvis;
-use crate::values::view::{ALL, LONG, View};
+use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Reader, Value, number_of};
-use crate::{Address, ThreadId};
 use dapple_symbols::functions::Language;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::{Type, TypeKind};
@@ -25,6 +24,7 @@ mod called;
 mod convert;
 mod cpp_members;
 mod described;
+mod elements;
 mod errno;
 mod formats;
 mod in_scope;
@@ -158,23 +158,7 @@ impl Runner<'_> {
                 let has_called = caller.has_called(self.frame, modules, memory);
                 Ok(self.computed(Number::Bool(has_called)))
             }
-            Kind::Literal { number, untyped } => {
-                if let Number::Integer {
-                    value, size: ..16, ..
-                } = number
-                    && is_negative(&expression.kind)
-                    && self.frame.language == Language::Rust
-                {
-                    let name = number.type_name(Language::Rust);
-                    let why = format!("{} does not fit {}", value.unsigned_abs(), a_type(name));
-                    return Err(Fault::new(at, why));
-                }
-                let typed = self.literals.filter(|_| *untyped);
-                let number = typed
-                    .and_then(|typed| arithmetic::typed_literal(*number, typed))
-                    .unwrap_or(*number);
-                Ok(self.computed(number))
-            }
+            Kind::Literal { number, untyped } => self.literal(expression, *number, *untyped),
             Kind::Text(_) => Err(Fault::new(
                 at,
                 "a text can be assigned, compared and looked up only",
@@ -207,27 +191,7 @@ impl Runner<'_> {
                 let ends = (from.as_deref(), to.as_deref());
                 self.slice(value, base, ends, *inclusive)
             }
-            Kind::Unary { operator, operand } => match operator {
-                Unary::Dereference if self.stands_for_target(operand) => self.value(operand),
-                Unary::Dereference => match self.row(operand)? {
-                    Some(row) => Ok(row),
-                    None => self.dereference(self.value(operand)?, operand),
-                },
-                // A slice is available only as a reference.
-                Unary::AddressOf if matches!(operand.kind, Kind::Slice { .. }) => {
-                    self.value(operand)
-                }
-                Unary::AddressOf => self.address_of(self.value(operand)?, operand),
-                // The minimum of a type is written as a negated literal that is too large by one.
-                Unary::Negate if is_negative(&operand.kind) => match operand.kind {
-                    Kind::Literal { number, .. } => Ok(self.computed(number)),
-                    _ => self.value(operand),
-                },
-                Unary::Negate | Unary::Plus | Unary::Not | Unary::Complement => {
-                    let number = self.number(operand)?;
-                    self.unary(*operator, number, at).map(|n| self.computed(n))
-                }
-            },
+            Kind::Unary { operator, operand } => self.of_unary(*operator, operand, at),
             Kind::Binary {
                 operator,
                 left,
@@ -239,28 +203,12 @@ impl Runner<'_> {
                     number.map(|number| self.computed(number))
                 }
             },
-            Kind::Cast { operand, target } => match &operand.kind {
-                Kind::Call { callee, arguments }
-                    if !c_functions::is_known(callee, arguments.len()) =>
-                {
-                    self.call(operand, callee, arguments, Some(target))?;
-                    self.cast_to(operand, target)
-                }
-                _ => self.cast_to(operand, target),
-            },
+            Kind::Cast { operand, target } => self.of_cast(operand, target),
             Kind::SizeOfType(target) => self.size_of_type(target).map(|n| self.computed(n)),
             Kind::SizeOf(operand) => self.size_of(operand).map(|n| self.computed(n)),
             Kind::AlignOfType(target) => self.align_of_type(target).map(|n| self.computed(n)),
             Kind::AlignOf(operand) => self.align_of(operand).map(|n| self.computed(n)),
-            Kind::Conditional { condition, yes, no } => {
-                let holds = self.holds(condition)?;
-                let (taken, other) = if holds { (yes, no) } else { (no, yes) };
-                match other.calls() {
-                    // The type of a call that isn't made is unknown, so there is no common type.
-                    true => self.value(taken),
-                    false => self.taken(taken, other),
-                }
-            }
+            Kind::Conditional { condition, yes, no } => self.conditional(condition, yes, no),
             Kind::Method { .. } => self.as_option(expression, self.method(expression)),
             Kind::Call { callee, arguments } => {
                 let answer = self.c_function(callee, arguments);
@@ -273,6 +221,76 @@ impl Runner<'_> {
                 at,
                 "a value written part by part can be assigned and compared only",
             )),
+        }
+    }
+
+    fn literal(
+        &self,
+        expression: &Expression,
+        number: Number,
+        untyped: bool,
+    ) -> Result<Value, Fault> {
+        if let Number::Integer {
+            value, size: ..16, ..
+        } = number
+            && is_negative(&expression.kind)
+            && self.frame.language == Language::Rust
+        {
+            let name = number.type_name(Language::Rust);
+            let why = format!("{} does not fit {}", value.unsigned_abs(), a_type(name));
+            return Err(Fault::new(expression.at, why));
+        }
+        let typed = self.literals.filter(|_| untyped);
+        let number = typed
+            .and_then(|typed| arithmetic::typed_literal(number, typed))
+            .unwrap_or(number);
+        Ok(self.computed(number))
+    }
+
+    fn of_unary(&self, operator: Unary, operand: &Expression, at: usize) -> Result<Value, Fault> {
+        match operator {
+            Unary::Dereference if self.stands_for_target(operand) => self.value(operand),
+            Unary::Dereference => match self.row(operand)? {
+                Some(row) => Ok(row),
+                None => self.dereference(self.value(operand)?, operand),
+            },
+            // A slice is available only as a reference.
+            Unary::AddressOf if matches!(operand.kind, Kind::Slice { .. }) => self.value(operand),
+            Unary::AddressOf => self.address_of(self.value(operand)?, operand),
+            // The minimum of a type is written as a negated literal that is too large by one.
+            Unary::Negate if is_negative(&operand.kind) => match operand.kind {
+                Kind::Literal { number, .. } => Ok(self.computed(number)),
+                _ => self.value(operand),
+            },
+            Unary::Negate | Unary::Plus | Unary::Not | Unary::Complement => {
+                let number = self.number(operand)?;
+                self.unary(operator, number, at).map(|n| self.computed(n))
+            }
+        }
+    }
+
+    /// The value of a cast. One in front of a call also gives the result's type, if the called function has no debug information.
+    fn of_cast(&self, operand: &Expression, target: &TypeName) -> Result<Value, Fault> {
+        if let Kind::Call { callee, arguments } = &operand.kind
+            && !c_functions::is_known(callee, arguments.len())
+        {
+            self.call(operand, callee, arguments, Some(target))?;
+        }
+        self.cast_to(operand, target)
+    }
+
+    fn conditional(
+        &self,
+        condition: &Expression,
+        yes: &Expression,
+        no: &Expression,
+    ) -> Result<Value, Fault> {
+        let holds = self.holds(condition)?;
+        let (taken, other) = if holds { (yes, no) } else { (no, yes) };
+        match other.calls() {
+            // The type of a call that isn't made is unknown, so there is no common type.
+            true => self.value(taken),
+            false => self.taken(taken, other),
         }
     }
 
@@ -390,144 +408,6 @@ impl Runner<'_> {
         })
     }
 
-    fn element(&self, value: Value, base: &Expression, index: &Expression) -> Result<Value, Fault> {
-        if let Some(found) = self.keyed(&value, base, index)? {
-            return Ok(found);
-        }
-        let position = match self.number(index)? {
-            Number::Integer { value, .. } => value,
-            Number::Bool(value) => i128::from(value),
-            Number::Char(value) if self.frame.language != Language::Rust => i128::from(value),
-            _ => return Err(self.fault(index, "is no index: it is not an integer")),
-        };
-        let (whole, mut value) = (value.clone(), value);
-        let wanted = u64::try_from(position).unwrap_or(u64::MAX);
-        let limit = ALL.page(wanted, wanted.saturating_add(1));
-        for _ in 0..MAX_STEPS {
-            match self.reader.view(&value, limit) {
-                View::Sequence(sequence) => {
-                    let has_bounds = sequence.container || self.has_bounds(&value);
-                    let index_value = u64::try_from(position).ok();
-                    return match index_value {
-                        Some(at) if at < sequence.length || !has_bounds => Ok(sequence.at(at)),
-                        _ => Err(Fault::absent(
-                            index.at,
-                            match sequence.length {
-                                0 => format!(
-                                    "index {position} is out of bounds: `{}` is empty",
-                                    self.source(base)
-                                ),
-                                length => format!(
-                                    "index {position} is out of bounds: `{}` has elements 0 to {}",
-                                    self.source(base),
-                                    length - 1
-                                ),
-                            },
-                        )),
-                    };
-                }
-                View::Entries(entries) if !entries.has_keys => {
-                    let found = entries.at(wanted).map(|entry| entry.value.clone());
-                    return found.ok_or_else(|| {
-                        let broken = entries.broken.as_ref();
-                        let why = match broken.filter(|_| wanted < entries.length) {
-                            Some(reason) => format!(
-                                "element {position} of `{}` can't be had: {}",
-                                self.source(base),
-                                self.reader.reason(reason)
-                            ),
-                            None => format!(
-                                "index {position} is out of bounds: `{}` has {} elements",
-                                self.source(base),
-                                entries.length
-                            ),
-                        };
-                        Fault {
-                            is_absent: wanted >= entries.length,
-                            ..Fault::new(index.at, why)
-                        }
-                    });
-                }
-                View::Pointer {
-                    address,
-                    target: Some(target),
-                    ..
-                } => return self.behind_pointer(address, target, position, base),
-                View::Presented(presented) => {
-                    if let Some(found) = self.reader.element_of(&presented, wanted) {
-                        return Ok(found);
-                    }
-                    match natvis::pointer_in(self.reader, &value) {
-                        Some(pointer) => value = pointer,
-                        None => break,
-                    }
-                }
-                view => match seen_through(view) {
-                    Some(inside) => value = inside,
-                    None => break,
-                },
-            }
-        }
-        if let Some(units) = self.reader.find(&value, "_M_p")
-            && let View::Pointer {
-                address,
-                target: Some(target),
-                ..
-            } = self.reader.view(&units, LONG)
-        {
-            // A string is followed by a zero, which may be indexed as well.
-            let length = self.text_in(&value).map(|text| text.len() as i128);
-            let is_narrow = self.reader.size_of(&target) == Some(1);
-            if let Some(length) = length.filter(|_| is_narrow)
-                && !(0..=length).contains(&position)
-            {
-                let why = format!(
-                    "index {position} is out of bounds: `{}` has {length} bytes",
-                    self.source(base)
-                );
-                return Err(Fault::new(index.at, why));
-            }
-            return self.behind_pointer(address, target, position, base);
-        }
-        self.check_available(&value, base)?;
-        Err(self.fault(
-            base,
-            &format!("has no elements, it is {}", a_type(self.type_of(&whole))),
-        ))
-    }
-
-    fn behind_pointer(
-        &self,
-        address: u64,
-        target: Value,
-        position: i128,
-        base: &Expression,
-    ) -> Result<Value, Fault> {
-        let size = self
-            .reader
-            .size_of(&target)
-            .ok_or_else(|| self.fault(base, "points to something of unknown size"))?;
-        let offset = position.wrapping_mul(size.into()) as u64;
-        let mut element = target;
-        element.contents = Contents::Memory(Address(address.wrapping_add(offset)));
-        Ok(element)
-    }
-
-    fn has_bounds(&self, value: &Value) -> bool {
-        match self.reader.resolve(value).map(|resolved| resolved.type_) {
-            Some(type_) => match &type_.kind {
-                TypeKind::Array { dimensions, .. } => value
-                    .lengths
-                    .as_deref()
-                    .unwrap_or(dimensions)
-                    .get(usize::from(value.dimension))
-                    .is_some_and(Option::is_some),
-                _ => true,
-            },
-            None => true,
-        }
-    }
-
     // Numbers of values
 
     /// The number that an expression stands for.
@@ -537,82 +417,11 @@ impl Runner<'_> {
     }
 
     fn number_of(&self, value: &Value, expression: &Expression) -> Result<Number, Fault> {
-        let mut value = value.clone();
-        for _ in 0..MAX_STEPS {
-            if self.is_plain_number(&value) {
-                break;
-            }
-            match self.reader.view(&value, LONG) {
-                View::Alias(target) => value = target,
-                View::Pointer {
-                    address, target, ..
-                } => {
-                    return Ok(Number::Pointer {
-                        address,
-                        target: target.and_then(|target| target.type_id),
-                    });
-                }
-                View::Sequence(sequence) if !sequence.container => {
-                    // In C and C++, an array converts to its address.
-                    let address = value.contents.address();
-                    if let Some(address) = address
-                        && self.language_of(&value) != Language::Rust
-                    {
-                        return Ok(Number::Pointer {
-                            address: address.0,
-                            target: sequence.element.type_id,
-                        });
-                    }
-                    break;
-                }
-                _ => break,
-            }
-        }
+        let value = self.converted_to_address(value.clone());
         if let Contents::Number(number) = value.contents {
             return Ok(number);
         }
-        let number = self.reader.resolve(&value).and_then(|resolved| {
-            if let TypeKind::Unspecified = resolved.type_.kind {
-                // C++'s `nullptr_t` has only one value.
-                return resolved
-                    .type_
-                    .name
-                    .contains("nullptr")
-                    .then_some(Number::Pointer {
-                        address: 0,
-                        target: None,
-                    });
-            }
-            let size = resolved.type_.size.filter(|size| (1..=16).contains(size))?;
-            let bytes = self.reader.bytes(&value.contents, size).ok()?;
-            let number = number_of(&resolved.type_, &bytes)?;
-            let is_constant = matches!(
-                (&expression.kind, &value.contents),
-                (Kind::Name(_), Contents::Bytes(_))
-            );
-            let type_ = &resolved.type_;
-            let is_enumeration = matches!(type_.kind, TypeKind::Enumeration { .. });
-            let number = match is_enumeration {
-                true => promoted(
-                    self.frame.language,
-                    number,
-                    is_int_alone(type_),
-                    is_constant,
-                ),
-                false => number,
-            };
-            let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
-            // A bit-field that fits an `int` is promoted to one (C 2011 §6.3.1.1).
-            match number {
-                Number::Integer { value, size, .. }
-                    if is_narrow && size >= 4 && self.frame.language != Language::Rust =>
-                {
-                    Some(Number::integer(value, 4, true))
-                }
-                number => Some(number),
-            }
-        });
-        if let Some(number) = number {
+        if let Some(number) = self.stored_number(&value, expression) {
             return Ok(number);
         }
         self.check_available(&value, expression)?;
@@ -620,6 +429,79 @@ impl Runner<'_> {
             expression,
             &format!("is no number, it is {}", a_type(self.type_of(&value))),
         ))
+    }
+
+    /// The value behind references. A pointer, and an array of C or C++, becomes the number of its address.
+    fn converted_to_address(&self, mut value: Value) -> Value {
+        for _ in 0..MAX_STEPS {
+            if self.is_plain_number(&value) {
+                break;
+            }
+            let pointer = match self.reader.view(&value, LONG) {
+                View::Alias(target) => {
+                    value = target;
+                    continue;
+                }
+                View::Pointer {
+                    address, target, ..
+                } => Number::Pointer {
+                    address,
+                    target: target.and_then(|target| target.type_id),
+                },
+                View::Sequence(sequence) if !sequence.container => {
+                    let address = value.contents.address();
+                    let Some(address) =
+                        address.filter(|_| self.language_of(&value) != Language::Rust)
+                    else {
+                        break;
+                    };
+                    Number::Pointer {
+                        address: address.0,
+                        target: sequence.element.type_id,
+                    }
+                }
+                _ => break,
+            };
+            value.contents = Contents::Number(pointer);
+            break;
+        }
+        value
+    }
+
+    /// The number that a value's bytes are by its type, promoted by the rules of its language.
+    fn stored_number(&self, value: &Value, expression: &Expression) -> Option<Number> {
+        let type_ = self.reader.resolve(value)?.type_;
+        if let TypeKind::Unspecified = type_.kind {
+            // C++'s `nullptr_t` has only one value.
+            return type_.name.contains("nullptr").then_some(Number::Pointer {
+                address: 0,
+                target: None,
+            });
+        }
+        let size = type_.size.filter(|size| (1..=16).contains(size))?;
+        let bytes = self.reader.bytes(&value.contents, size).ok()?;
+        let number = number_of(&type_, &bytes)?;
+        let is_constant = matches!(
+            (&expression.kind, &value.contents),
+            (Kind::Name(_), Contents::Bytes(_))
+        );
+        let language = self.frame.language;
+        let number = match type_.kind {
+            TypeKind::Enumeration { .. } => {
+                promoted(language, number, is_int_alone(&type_), is_constant)
+            }
+            _ => number,
+        };
+        let is_narrow = value.bits.as_ref().is_some_and(|bits| bits.count < 32);
+        // A bit-field that fits an `int` is promoted to one (C 2011 §6.3.1.1).
+        match number {
+            Number::Integer { value, size, .. }
+                if is_narrow && size >= 4 && language != Language::Rust =>
+            {
+                Some(Number::integer(value, 4, true))
+            }
+            number => Some(number),
+        }
     }
 
     /// Whether a value's own type is numeric, so that nothing behind it has to be looked at.
