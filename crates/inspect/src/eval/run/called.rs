@@ -2,6 +2,7 @@
 
 mod callee;
 mod closures;
+mod named;
 mod passed;
 
 use super::{Fault, Runner};

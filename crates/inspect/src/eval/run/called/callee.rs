@@ -12,20 +12,17 @@ use crate::values::view::LONG;
 use crate::values::{Contents, Number, Value, names, results};
 use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::names::NamePattern;
-use dapple_symbols::queries::{FoundFunction, Instance};
+use dapple_symbols::queries::Instance;
 use dapple_symbols::signatures::Signature;
-use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::{PointerKind, TypeId, TypeKind};
 use std::sync::Arc;
 
 /// The deepest base class searched.
 const MAX_BASES: usize = 16;
 /// The most functions of one name looked at.
-const MOST_FOUND: usize = 1000;
+pub(super) const MOST_FOUND: usize = 1000;
 /// The largest object that is copied to be called on, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
-/// The distance of a function that is in none of the scopes around the frame's function.
-const FAR: usize = usize::MAX;
 /// Marks a clone by GCC that has other parameters than its original.
 const CLONE: &str = ".constprop.";
 
@@ -232,187 +229,6 @@ impl Runner<'_> {
             },
             known: known.filter(|_| function.language != Language::Other),
             object: None,
-        }
-    }
-
-    // By name
-
-    /// The functions of a name. The frame's module comes before others, functions with debug information before those without. Of the
-    /// functions in scopes around the frame's function, the nearest are taken.
-    fn functions_called(&self, name: &str, this: Option<&Value>) -> Vec<Candidate> {
-        // `::f` is the function outside all namespaces.
-        let is_global = name.starts_with("::");
-        let name = name.trim_start_matches("::");
-        let pattern = NamePattern::new(name);
-        let others = self.reader.modules.iter();
-        let others = others.filter(|module| module.id != self.module.id);
-        let mut symbols = Vec::new();
-        let mut inlined = None;
-        for module in [&self.module].into_iter().chain(others) {
-            let found = module.module.find_functions(&pattern);
-            let mut known: Vec<(usize, FoundFunction)> = Vec::new();
-            let choosers = match found.is_empty() {
-                true => Vec::new(),
-                false => module
-                    .module
-                    .functions_with(name.rsplit("::").next().unwrap_or(name)),
-            };
-            let is_chooser = |found: &FoundFunction| {
-                let mut choosers = choosers.iter().filter(|symbol| symbol.indirect);
-                choosers.any(|symbol| symbol.address == found.entry)
-            };
-            let is_meant = |found: &FoundFunction| !is_global || found.name == name;
-            for mut found in found.into_iter().filter(is_meant).take(MOST_FOUND) {
-                found.indirect |= is_chooser(&found);
-                match &found.instance {
-                    // The debug information of an indirect function (IFUNC) describes its resolver.
-                    Instance::Function(_) if found.indirect => {
-                        symbols.push((Arc::clone(module), found));
-                    }
-                    // Debug information of assembly code doesn't describe parameters.
-                    Instance::Function(_) if found.language == Language::Other => {
-                        symbols.push((Arc::clone(module), found));
-                    }
-                    Instance::Function(_) => known.push((self.distance(&found, name), found)),
-                    Instance::Inlined { .. } => inlined = inlined.or(Some(found)),
-                    Instance::Symbol => {
-                        let is_meant = found.name == name
-                            || found.linkage_name.as_deref() == Some(name)
-                            || found.language != Language::Other;
-                        if is_meant {
-                            symbols.push((Arc::clone(module), found));
-                        }
-                    }
-                }
-            }
-            let is_own = |found: &FoundFunction| {
-                let place = found.declaration.as_ref();
-                place.is_none_or(|place| !is_others_source(&place.file))
-            };
-            if !name.contains("::") && known.iter().any(|(_, found)| is_own(found)) {
-                known.retain(|(_, found)| is_own(found));
-            }
-            let Some(nearest) = known.iter().map(|(distance, _)| *distance).min() else {
-                continue;
-            };
-            known.retain(|(distance, _)| *distance == nearest);
-            let here = self.frame.position.as_ref().map(|position| &position.file);
-            let is_here = |found: &FoundFunction| {
-                let place = found.declaration.as_ref();
-                place.is_some_and(|place| Some(&place.file) == here)
-            };
-            if known.iter().any(|(_, found)| is_here(found)) && self.frame.language == Language::C {
-                known.retain(|(_, found)| is_here(found));
-            }
-            let mut entries = Vec::new();
-            known.retain(|(_, found)| {
-                let is_new = !entries.contains(&found.entry);
-                entries.push(found.entry);
-                is_new
-            });
-            let functions = known.iter().filter_map(|(_, found)| {
-                let function = module.module.function_at(found.entry)?;
-                let candidate = self.of_function(module, &function);
-                let signature = module.module.signature_of(function.id);
-                Some(self.bound(candidate, signature.as_ref(), this))
-            });
-            return functions.collect();
-        }
-        if let Some((module, found)) = symbols.first() {
-            let (code, indirect) = (module.to_process(found.entry), found.indirect);
-            let chosen = indirect.then(|| self.chosen_code(module, found)).flatten();
-            return vec![Candidate {
-                name: found.short_name.clone(),
-                language: Language::C,
-                code: match (indirect, chosen) {
-                    (false, _) => Ok(code),
-                    (true, Some(chosen)) => Ok(chosen),
-                    (true, None) => Err(
-                        "which code it has is chosen when the program first calls it".to_owned(),
-                    ),
-                },
-                known: None,
-                object: None,
-            }];
-        }
-        let without_code = inlined.map(|found| Candidate {
-            name: found.short_name,
-            language: found.language,
-            code: Err("it has no code of its own: it was inlined wherever it is called".to_owned()),
-            known: None,
-            object: None,
-        });
-        without_code.into_iter().collect()
-    }
-
-    /// The implementation of an indirect function (IFUNC) that some module's slot has been resolved to.
-    fn chosen_code(&self, module: &LoadedModule, found: &FoundFunction) -> Option<Address> {
-        let own = module.module.indirect_slots(found.entry);
-        let name = found.linkage_name.as_deref().unwrap_or(&found.name);
-        let slots = own.into_iter().map(|slot| module.to_process(slot.address));
-        let others = self.reader.modules.iter().flat_map(|other| {
-            let slots = other.module.slots_of(name).into_iter();
-            slots.map(|slot| other.to_process(slot.address))
-        });
-        slots.chain(others).find_map(|slot| {
-            let code = Address(self.reader.memory.read_u64(slot).ok()?);
-            let there = self.reader.modules.at(code)?;
-            // Before it is resolved, the slot points to the calling module's own PLT.
-            (there.id == module.id).then_some(code)
-        })
-    }
-
-    /// How many scopes around the frame's function have to be left to reach a function.
-    fn distance(&self, found: &FoundFunction, name: &str) -> usize {
-        let plain = |text: &str| {
-            let end = text.find(['<', '(']).filter(|end| *end > 0);
-            text[..end.unwrap_or(text.len())].to_owned()
-        };
-        let (full, name) = match name.contains('<') {
-            true => (found.name.clone(), name.to_owned()),
-            false => (plain(&found.name), plain(name)),
-        };
-        let mut scope = plain(self.frame.function.as_deref().unwrap_or_default());
-        let mut steps = 0;
-        loop {
-            if full == name && scope.is_empty() {
-                return steps;
-            }
-            if !scope.is_empty() && full == format!("{scope}::{name}") {
-                return steps;
-            }
-            if scope.is_empty() {
-                return FAR;
-            }
-            scope = match scope.rsplit_once("::") {
-                Some((outer, _)) => outer.to_owned(),
-                None => String::new(),
-            };
-            steps += 1;
-        }
-    }
-
-    /// Binds a member function called by its name alone to `this`.
-    fn bound(
-        &self,
-        candidate: Candidate,
-        signature: Option<&Signature>,
-        this: Option<&Value>,
-    ) -> Candidate {
-        let first = signature.and_then(|signature| signature.parameters.first());
-        if !first.is_some_and(|first| first.artificial) {
-            return candidate;
-        }
-        let object = this.and_then(|this| self.reader.word(&this.contents).ok());
-        match object {
-            Some(address) => Candidate {
-                object: Some(Object::Pointer(Image::of(address.to_le_bytes().to_vec()))),
-                ..candidate
-            },
-            None => Candidate {
-                code: Err("it is a member function; call it on an object, `object.f()`".to_owned()),
-                ..candidate
-            },
         }
     }
 
