@@ -350,57 +350,10 @@ impl Reader<'_> {
                 Ok(View::Leaf(scalars::text(*encoding, &bytes, type_, alias)))
             }
             TypeKind::Enumeration { signed, values } => {
-                let bytes = self.bytes(&value.contents, type_.size.unwrap_or(4).clamp(1, 16))?;
-                let values = values.iter().map(|(name, value)| (&**name, *value));
-                let number = scalars::Number::integer(
-                    contents::extract_bits(&bytes, 0, 128) as i128,
-                    bytes.len() as u8,
-                    *signed,
-                );
-                let scalars::Number::Integer { value: number, .. } = number else {
-                    return Err(Unavailable::OptimizedOut);
-                };
-                if &*type_.name == "std::byte" {
-                    return Ok(View::Leaf(format!("{number:#04x}")));
-                }
-                let text = scalars::enumerator(values.clone(), number);
-                let named = values.clone().any(|(name, _)| name == text);
-                if !named && type_.language == Language::Rust {
-                    let why = format!("no variant has the discriminant {number}");
-                    return Err(Unavailable::Unsupported(why));
-                }
-                let is_own = type_.language == Language::Rust && !names::is_rust_std(&type_.name);
-                Ok(View::Leaf(if named && is_own {
-                    format!("{}::{text}", names::base_name(&type_.name))
-                } else {
-                    text
-                }))
+                self.enumerator_view(value, type_, *signed, values)
             }
             TypeKind::Pointer(kind, target) => {
-                if let Some(view) = self.implicit_pointer_view(value, *target, limit) {
-                    return Ok(view);
-                }
-                if self.is_function_item(value, type_, *target) {
-                    return Err(rust::function_item());
-                }
-                let address = self.word(&value.contents)?;
-                match kind {
-                    PointerKind::Pointer => {
-                        let is_alias = type_.language == Language::Rust
-                            && !value.raw
-                            && rust::is_transparent_pointer(&type_.name);
-                        let target_value = target.map(|target| {
-                            value.sibling(Some(target), Contents::Memory(crate::Address(address)))
-                        });
-                        match target_value {
-                            Some(target) if is_alias => Ok(View::Alias(target)),
-                            _ => Ok(self.pointer_view(value, address, *target, limit)),
-                        }
-                    }
-                    PointerKind::Reference | PointerKind::RvalueReference => Ok(View::Alias(
-                        value.sibling(*target, Contents::Memory(crate::Address(address))),
-                    )),
-                }
+                self.stored_pointer_view(value, type_, (*kind, *target), limit)
             }
             TypeKind::MemberPointer { class, .. } => {
                 let bytes = self.bytes(&value.contents, type_.size.unwrap_or(8).min(16))?;
@@ -432,6 +385,70 @@ impl Reader<'_> {
                 name => format!("<{name}>"),
             })),
         }
+    }
+
+    fn enumerator_view(
+        &self,
+        value: &Value,
+        type_: &Type,
+        signed: bool,
+        values: &[(Arc<str>, i128)],
+    ) -> Result<View, Reason> {
+        let bytes = self.bytes(&value.contents, type_.size.unwrap_or(4).clamp(1, 16))?;
+        let values = values.iter().map(|(name, value)| (&**name, *value));
+        let number = scalars::Number::integer(
+            contents::extract_bits(&bytes, 0, 128) as i128,
+            bytes.len() as u8,
+            signed,
+        );
+        let scalars::Number::Integer { value: number, .. } = number else {
+            return Err(Unavailable::OptimizedOut);
+        };
+        if &*type_.name == "std::byte" {
+            return Ok(View::Leaf(format!("{number:#04x}")));
+        }
+        let text = scalars::enumerator(values.clone(), number);
+        let named = values.clone().any(|(name, _)| name == text);
+        if !named && type_.language == Language::Rust {
+            let why = format!("no variant has the discriminant {number}");
+            return Err(Unavailable::Unsupported(why));
+        }
+        let is_own = type_.language == Language::Rust && !names::is_rust_std(&type_.name);
+        Ok(View::Leaf(if named && is_own {
+            format!("{}::{text}", names::base_name(&type_.name))
+        } else {
+            text
+        }))
+    }
+
+    /// The view of a pointer or reference whose address is in the value's bytes.
+    fn stored_pointer_view(
+        &self,
+        value: &Value,
+        type_: &Type,
+        (kind, target): (PointerKind, Option<TypeId>),
+        limit: Limit,
+    ) -> Result<View, Reason> {
+        if let Some(view) = self.implicit_pointer_view(value, target, limit) {
+            return Ok(view);
+        }
+        if self.is_function_item(value, type_, target) {
+            return Err(rust::function_item());
+        }
+        let address = self.word(&value.contents)?;
+        let is_alias = match kind {
+            PointerKind::Reference | PointerKind::RvalueReference => true,
+            PointerKind::Pointer => {
+                target.is_some()
+                    && type_.language == Language::Rust
+                    && !value.raw
+                    && rust::is_transparent_pointer(&type_.name)
+            }
+        };
+        Ok(match is_alias {
+            true => View::Alias(value.sibling(target, Contents::Memory(crate::Address(address)))),
+            false => self.pointer_view(value, address, target, limit),
+        })
     }
 
     /// Whether a Rust type that looks like a function pointer is a function item, which has no bytes.

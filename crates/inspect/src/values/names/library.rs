@@ -44,40 +44,42 @@ pub(super) fn characters(mut name: String) -> String {
     name
 }
 
+/// Iterators of maps and sets, which their element type distinguishes.
+const TREE: &str = "std::";
+const TABLE: &str = "std::unordered_";
+/// Made of another iterator.
+const BACKWARDS: &str = "";
+/// The libraries' names, the container that has the first argument, and the iterator's name in it.
+const OF_ELEMENTS: [(&str, &str, &str); 15] = [
+    ("std::__map_iterator<", TREE, "iterator"),
+    ("std::__map_const_iterator<", TREE, "const_iterator"),
+    ("std::reverse_iterator<", BACKWARDS, ""),
+    ("std::_Rb_tree_iterator<", TREE, "iterator"),
+    ("std::_Rb_tree_const_iterator<", TREE, "const_iterator"),
+    ("std::__detail::_Node_iterator<", TABLE, "iterator"),
+    (
+        "std::__detail::_Node_const_iterator<",
+        TABLE,
+        "const_iterator",
+    ),
+    ("std::_List_iterator<", "std::list", "iterator"),
+    ("std::_List_const_iterator<", "std::list", "const_iterator"),
+    ("std::_Fwd_list_iterator<", "std::forward_list", "iterator"),
+    (
+        "std::_Fwd_list_const_iterator<",
+        "std::forward_list",
+        "const_iterator",
+    ),
+    ("std::__list_iterator<", "std::list", "iterator"),
+    ("std::__list_const_iterator<", "std::list", "const_iterator"),
+    ("std::_Deque_iterator<", "std::deque", "iterator"),
+    ("std::__deque_iterator<", "std::deque", "iterator"),
+];
+/// Made of a pointer; the container is the second argument.
+const OF_CONTAINERS: &str = "__gnu_cxx::__normal_iterator<";
+
 /// Iterators by the names that users know, where these tell the container: `std::_List_iterator<int>` → `std::list<int>::iterator`.
 pub(super) fn iterators(name: &str) -> String {
-    /// Iterators of maps and sets, which their element type distinguishes.
-    const TREE: &str = "std::";
-    const TABLE: &str = "std::unordered_";
-    /// Made of another iterator.
-    const BACKWARDS: &str = "";
-    /// The libraries' names, the container that has the first argument, and the iterator's name in it.
-    const OF_ELEMENTS: [(&str, &str, &str); 15] = [
-        ("std::__map_iterator<", TREE, "iterator"),
-        ("std::__map_const_iterator<", TREE, "const_iterator"),
-        ("std::reverse_iterator<", BACKWARDS, ""),
-        ("std::_Rb_tree_iterator<", TREE, "iterator"),
-        ("std::_Rb_tree_const_iterator<", TREE, "const_iterator"),
-        ("std::__detail::_Node_iterator<", TABLE, "iterator"),
-        (
-            "std::__detail::_Node_const_iterator<",
-            TABLE,
-            "const_iterator",
-        ),
-        ("std::_List_iterator<", "std::list", "iterator"),
-        ("std::_List_const_iterator<", "std::list", "const_iterator"),
-        ("std::_Fwd_list_iterator<", "std::forward_list", "iterator"),
-        (
-            "std::_Fwd_list_const_iterator<",
-            "std::forward_list",
-            "const_iterator",
-        ),
-        ("std::__list_iterator<", "std::list", "iterator"),
-        ("std::__list_const_iterator<", "std::list", "const_iterator"),
-        ("std::_Deque_iterator<", "std::deque", "iterator"),
-        ("std::__deque_iterator<", "std::deque", "iterator"),
-    ];
-    const OF_CONTAINERS: &str = "__gnu_cxx::__normal_iterator<";
     let first = OF_ELEMENTS.iter().map(|(long, ..)| *long);
     let starts = first.chain([OF_CONTAINERS]);
     let found = starts.filter_map(|long| Some((name.find(long)?, long)));
@@ -85,44 +87,16 @@ pub(super) fn iterators(name: &str) -> String {
         return bit_iterators(name);
     };
     let inside = &name[at + long.len()..];
-    let is_const = |sign: &str| sign.starts_with("const ");
     let arguments = arguments(&name[at..]);
-    let mut end = 0;
-    // Up to the bracket after the last argument.
-    while let Some(length) = end_of_argument(&inside[end..]) {
-        end += length + 1;
-        if inside[..end].ends_with('>') {
-            break;
-        }
-    }
-    if arguments.is_empty() || end == 0 || !inside[..end].ends_with('>') {
+    let Some(end) = end_of_list(inside).filter(|_| !arguments.is_empty()) else {
         return name.to_owned();
-    }
+    };
     let short = match OF_ELEMENTS.iter().find(|(of, ..)| *of == long) {
-        Some((_, container, _)) if *container == BACKWARDS => {
-            let inner = iterators(&arguments[0]);
-            match inner.rsplit_once("::") {
-                Some((container, "iterator")) => format!("{container}::reverse_iterator"),
-                Some((container, "const_iterator")) => {
-                    format!("{container}::const_reverse_iterator")
-                }
-                _ => format!("{long}{inner}>"),
-            }
-        }
+        Some((_, container, _)) if *container == BACKWARDS => backwards(long, &arguments[0]),
         Some((_, container, kind)) if [TREE, TABLE].contains(container) => {
-            let element = iterators(&pair_of(&arguments[0]));
-            match element.strip_prefix("std::pair<const ") {
-                Some(_) => {
-                    let parts = super::arguments(&element);
-                    let key = parts.first().and_then(|key| key.strip_prefix("const "));
-                    let (Some(key), Some(value)) = (key, parts.get(1)) else {
-                        return name.to_owned();
-                    };
-                    format!("{container}map<{key}, {value}>::{kind}")
-                }
-                // A set's elements are constant, so both its iterators are shown alike.
-                None if *container == TREE => format!("{container}set<{element}>::iterator"),
-                None => format!("{container}set<{element}>::{kind}"),
+            match of_map_or_set(container, kind, &arguments[0]) {
+                Some(short) => short,
+                None => return name.to_owned(),
             }
         }
         Some((_, container, kind)) => {
@@ -143,6 +117,50 @@ pub(super) fn iterators(name: &str) -> String {
         }
     };
     format!("{}{short}{}", &name[..at], iterators(&inside[end..]))
+}
+
+fn is_const(argument: &str) -> bool {
+    argument.starts_with("const ")
+}
+
+/// The length of a list of arguments up to its closing bracket, with it. `None`: it isn't closed.
+fn end_of_list(inside: &str) -> Option<usize> {
+    let mut end = 0;
+    while let Some(length) = end_of_argument(&inside[end..]) {
+        end += length + 1;
+        if inside[..end].ends_with('>') {
+            return Some(end);
+        }
+    }
+    None
+}
+
+/// `std::reverse_iterator` of an iterator.
+fn backwards(long: &str, argument: &str) -> String {
+    let inner = iterators(argument);
+    match inner.rsplit_once("::") {
+        Some((container, "iterator")) => format!("{container}::reverse_iterator"),
+        Some((container, "const_iterator")) => {
+            format!("{container}::const_reverse_iterator")
+        }
+        _ => format!("{long}{inner}>"),
+    }
+}
+
+/// A map's iterator if the elements are pairs with a constant key, otherwise a set's. `None`: the pair is not understood.
+fn of_map_or_set(container: &str, kind: &str, argument: &str) -> Option<String> {
+    let element = iterators(&pair_of(argument));
+    if !element.starts_with("std::pair<const ") {
+        return Some(match container {
+            // A set's elements are constant, so both its iterators are shown alike.
+            TREE => format!("{container}set<{element}>::iterator"),
+            _ => format!("{container}set<{element}>::{kind}"),
+        });
+    }
+    let parts = arguments(&element);
+    let key = parts.first()?.strip_prefix("const ")?;
+    let value = parts.get(1)?;
+    Some(format!("{container}map<{key}, {value}>::{kind}"))
 }
 
 /// libc++'s map iterators go through nodes: the pair that a node contains.
