@@ -68,57 +68,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
                 ..
             })
         );
-        let (kind, length) = if first.is_ascii_digit() {
-            if after_dot {
-                // In `t.0.1`, `0.1` is two tuple fields, not a float.
-                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-                (TokenKind::Name(rest[..digits].to_owned()), digits)
-            } else {
-                number(rest, at, language)?
-            }
-        } else if first == '\'' {
-            character(rest, at)?
-        } else if let Some((text, length)) = raw_text(rest, language) {
-            (TokenKind::String(text.as_bytes().into()), length)
-        } else if let Some(prefix) = literal_prefix(rest) {
-            let (kind, length) = match rest.get(prefix..) {
-                Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
-                quoted => character(quoted.unwrap_or_default(), at + prefix)?,
-            };
-            let kind = match kind {
-                // Rust's byte literals are numbers.
-                TokenKind::Number {
-                    number: Number::Char(code),
-                    untyped,
-                } if rest.starts_with('b') => TokenKind::Number {
-                    number: Number::integer(code.into(), 1, false),
-                    untyped,
-                },
-                kind => kind,
-            };
-            (kind, prefix + length)
-        } else if is_name_start(first)
-            || rest.starts_with("::")
-            || (language == Language::Cpp && rest.starts_with(ANONYMOUS_NAMESPACE))
-        {
-            name(rest)
-        } else if first == '$' {
-            let length = 1 + rest[1..]
-                .bytes()
-                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-                .count();
-            (TokenKind::Register(rest[1..length].to_owned()), length)
-        } else if first == '"' {
-            text_of(rest, at)?
-        } else {
-            let operator = OPERATORS
-                .iter()
-                .find(|operator| rest.starts_with(**operator));
-            match operator {
-                Some(operator) => (TokenKind::Operator(operator), operator.len()),
-                None => return Err(Fault::new(at, not_understood(first))),
-            }
-        };
+        let (kind, length) = token(rest, at, after_dot, language)?;
         tokens.push(Token {
             at,
             end: at + length,
@@ -132,6 +82,70 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
         kind: TokenKind::End,
     });
     Ok(tokens)
+}
+
+/// The first token of a text that starts at `at`, and its length.
+fn token(
+    rest: &str,
+    at: usize,
+    after_dot: bool,
+    language: Language,
+) -> Result<(TokenKind, usize), Fault> {
+    let first = rest.chars().next().unwrap_or(' ');
+    if first.is_ascii_digit() && after_dot {
+        // In `t.0.1`, `0.1` is two tuple fields, not a float.
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        Ok((TokenKind::Name(rest[..digits].to_owned()), digits))
+    } else if first.is_ascii_digit() {
+        number(rest, at, language)
+    } else if first == '\'' {
+        character(rest, at)
+    } else if let Some((text, length)) = raw_text(rest, language) {
+        Ok((TokenKind::String(text.as_bytes().into()), length))
+    } else if let Some(prefix) = literal_prefix(rest) {
+        prefixed(rest, prefix, at)
+    } else if is_name_start(first)
+        || rest.starts_with("::")
+        || (language == Language::Cpp && rest.starts_with(ANONYMOUS_NAMESPACE))
+    {
+        Ok(name(rest))
+    } else if first == '$' {
+        let length = 1 + rest[1..]
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            .count();
+        Ok((TokenKind::Register(rest[1..length].to_owned()), length))
+    } else if first == '"' {
+        text_of(rest, at)
+    } else {
+        let operator = OPERATORS
+            .iter()
+            .find(|operator| rest.starts_with(**operator));
+        match operator {
+            Some(operator) => Ok((TokenKind::Operator(operator), operator.len())),
+            None => Err(Fault::new(at, not_understood(first))),
+        }
+    }
+}
+
+/// A string or character literal behind a prefix of that length.
+fn prefixed(rest: &str, prefix: usize, at: usize) -> Result<(TokenKind, usize), Fault> {
+    let (kind, length) = match rest.get(prefix..) {
+        Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
+        quoted => character(quoted.unwrap_or_default(), at + prefix)?,
+    };
+    let kind = match kind {
+        // Rust's byte literals are numbers.
+        TokenKind::Number {
+            number: Number::Char(code),
+            untyped,
+        } if rest.starts_with('b') => TokenKind::Number {
+            number: Number::integer(code.into(), 1, false),
+            untyped,
+        },
+        kind => kind,
+    };
+    Ok((kind, prefix + length))
 }
 
 fn not_understood(first: char) -> String {

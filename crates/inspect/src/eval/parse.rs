@@ -432,99 +432,111 @@ impl Parser {
         let mut expression = self.primary()?;
         // Each iteration nests the tree one level deeper, even where the text has no brackets.
         for _ in 0..4 * MAX_DEPTH {
-            let at = expression.at;
-            let arrow = matches!(self.peek(), TokenKind::Operator("->"));
             if self.is_pointed_member() {
                 return Ok(expression);
             }
-            if self.accept(".") || self.accept("->") {
-                let name_at = self.at();
-                let TokenKind::Name(name) = self.peek().clone() else {
-                    return Err(self.fault("a member's name was expected here"));
-                };
-                self.next += 1;
-                self.check_without_types(&name, name_at)?;
-                let base = Box::new(expression);
-                if self.is_answered(&name, None) && self.accept("(") {
-                    let arguments = self.arguments()?;
-                    if !self.is_answered(&name, Some(arguments.len())) {
-                        if !self.may_call {
-                            return Err(Fault::new(name_at, NO_CALLS));
-                        }
-                        let member = Kind::Member {
-                            base,
-                            name,
-                            name_at,
-                            arrow,
-                        };
-                        let callee = Box::new(self.make(at, member));
-                        expression = self.make(at, Kind::Call { callee, arguments });
-                        continue;
-                    }
-                    let kind = Kind::Method {
-                        base,
-                        name,
-                        name_at,
-                        arguments,
-                        arrow,
-                    };
-                    expression = self.make(at, kind);
-                    continue;
-                }
-                expression = self.make(
-                    at,
-                    Kind::Member {
-                        base,
-                        name,
-                        name_at,
-                        arrow,
-                    },
-                );
+            expression = if self.accept(".") {
+                self.behind_dot(expression, false)?
+            } else if self.accept("->") {
+                self.behind_dot(expression, true)?
             } else if self.accept("[") {
-                let base = Box::new(expression);
-                let is_range =
-                    |parser: &Parser| matches!(parser.peek(), TokenKind::Operator(".." | "..="));
-                let from = match is_range(self) {
-                    true => None,
-                    false => Some(Box::new(self.expression()?)),
-                };
-                let kind = if is_range(self) {
-                    let inclusive = self.accept("..=");
-                    self.accept("..");
-                    let to = match self.peek() {
-                        TokenKind::Operator("]") if !inclusive => None,
-                        _ => Some(Box::new(self.expression()?)),
-                    };
-                    Kind::Slice {
-                        base,
-                        from,
-                        to,
-                        inclusive,
-                    }
-                } else if let Some(index) = from {
-                    Kind::Index { base, index }
-                } else {
-                    return Err(self.fault("an index was expected here"));
-                };
-                self.expect("]")?;
-                expression = self.make(at, kind);
+                self.behind_bracket(expression)?
             } else if matches!(self.peek(), TokenKind::Operator("(")) {
-                let bracket = self.at();
-                self.next += 1;
-                let callee = Box::new(expression);
-                let arguments = self.arguments()?;
-                let is_read = c_functions::is_known(&callee, arguments.len())
-                    || self.language == Language::Rust
-                        && rust_guards::is_count(&callee, arguments.len());
-                if !self.may_call && !is_read {
-                    return Err(Fault::new(bracket, NO_CALLS));
-                }
-                expression = self.make(at, Kind::Call { callee, arguments });
+                self.call_of(expression)?
             } else {
                 return Ok(expression);
-            }
+            };
         }
         Err(self.fault("the expression is nested too deep"))
+    }
+
+    /// A member, or a call of a method that may be answered without calling the program.
+    fn behind_dot(&mut self, base: Expression, arrow: bool) -> Result<Expression, Fault> {
+        let at = base.at;
+        let name_at = self.at();
+        let TokenKind::Name(name) = self.peek().clone() else {
+            return Err(self.fault("a member's name was expected here"));
+        };
+        self.next += 1;
+        self.check_without_types(&name, name_at)?;
+        let base = Box::new(base);
+        let is_method = self.is_answered(&name, None) && self.accept("(");
+        let arguments = match is_method {
+            true => Some(self.arguments()?),
+            false => None,
+        };
+        let count = arguments.as_ref().map(Vec::len);
+        match arguments {
+            Some(arguments) if self.is_answered(&name, count) => {
+                let kind = Kind::Method {
+                    base,
+                    name,
+                    name_at,
+                    arguments,
+                    arrow,
+                };
+                Ok(self.make(at, kind))
+            }
+            Some(_) if !self.may_call => Err(Fault::new(name_at, NO_CALLS)),
+            arguments => {
+                let kind = Kind::Member {
+                    base,
+                    name,
+                    name_at,
+                    arrow,
+                };
+                let member = self.make(at, kind);
+                let Some(arguments) = arguments else {
+                    return Ok(member);
+                };
+                let callee = Box::new(member);
+                Ok(self.make(at, Kind::Call { callee, arguments }))
+            }
+        }
+    }
+
+    /// An element, or a range of them.
+    fn behind_bracket(&mut self, base: Expression) -> Result<Expression, Fault> {
+        let at = base.at;
+        let base = Box::new(base);
+        let is_range = |parser: &Parser| matches!(parser.peek(), TokenKind::Operator(".." | "..="));
+        let from = match is_range(self) {
+            true => None,
+            false => Some(Box::new(self.expression()?)),
+        };
+        let kind = if is_range(self) {
+            let inclusive = self.accept("..=");
+            self.accept("..");
+            let to = match self.peek() {
+                TokenKind::Operator("]") if !inclusive => None,
+                _ => Some(Box::new(self.expression()?)),
+            };
+            Kind::Slice {
+                base,
+                from,
+                to,
+                inclusive,
+            }
+        } else if let Some(index) = from {
+            Kind::Index { base, index }
+        } else {
+            return Err(self.fault("an index was expected here"));
+        };
+        self.expect("]")?;
+        Ok(self.make(at, kind))
+    }
+
+    fn call_of(&mut self, callee: Expression) -> Result<Expression, Fault> {
+        let (at, bracket) = (callee.at, self.at());
+        self.next += 1;
+        let callee = Box::new(callee);
+        let arguments = self.arguments()?;
+        let is_read = c_functions::is_known(&callee, arguments.len())
+            || self.language == Language::Rust && rust_guards::is_count(&callee, arguments.len());
+        if !self.may_call && !is_read {
+            return Err(Fault::new(bracket, NO_CALLS));
+        }
+        Ok(self.make(at, Kind::Call { callee, arguments }))
     }
 
     /// Whether a method of that name may be answered without calling the program. `arguments` is its argument count, where that is known.

@@ -307,65 +307,12 @@ impl Reader<'_> {
                 note,
                 shows,
             } => {
-                line.text.push_str(&format!("{address:#x}"));
-                if self.is_freed(*address) {
-                    line.text.push(' ');
-                    line.text.push_str(FREED);
-                    return;
-                }
-                let target = target.as_ref().filter(|_| *address != 0);
-                let target_text = match shows {
-                    Shows::Address => target.and_then(|target| {
-                        let own = || self.pointee(target, note.as_deref(), depth);
-                        self.line_of(target).or_else(own)
-                    }),
-                    Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
-                };
-                // The text of a library class already includes its dynamic type.
-                let note = note
-                    .as_ref()
-                    .filter(|_| target_text != Some(TargetText::Alone));
-                if let Some(note) = note {
-                    line.text.push(' ');
-                    line.text.push_str(note);
-                }
-                if let Some(target) = target.filter(|_| target_text.is_some()) {
-                    line.text.push(' ');
-                    if target_text == Some(TargetText::Unreadable) {
-                        line.text.push_str("<cannot be read>");
-                    } else if depth >= DEPTH || line.is_full() {
-                        line.cut();
-                    } else {
-                        self.write_child(target, depth, line, SHORT);
-                    }
-                }
-                if let Shows::Counted(count) = shows {
-                    line.text.push_str(&format!(" ({count})"));
-                }
+                let note = note.as_deref();
+                self.write_pointer(*address, target.as_ref(), (note, shows), depth, line);
             }
             View::Alias(target) => {
-                // References count as depth, because they can be cyclic.
-                if depth >= DEPTH + ALIASES || line.values >= VALUES {
-                    line.cut();
+                if !self.write_target(target, value, depth, line) {
                     return;
-                }
-                if self.is_in_freed(target) {
-                    line.text.push_str(FREED);
-                    return;
-                }
-                if depth > 0 && rust::is_hidden_in_summaries(self, value) {
-                    line.text.push_str("(Weak)");
-                    return;
-                }
-                let limit = if depth == 0 { LONG } else { SHORT };
-                if let Some(name) = cpp::held(self, value, target) {
-                    line.text.push_str(&format!("<{name}> "));
-                }
-                let view = self.view(target, limit);
-                if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
-                    self.write(&view, target, depth, line);
-                } else {
-                    self.write(&view, target, depth + usize::from(depth > 0), line);
                 }
             }
             View::Sequence(sequence) => self.write_sequence(sequence, value, depth, line),
@@ -380,6 +327,76 @@ impl Reader<'_> {
             line.text.push(' ');
             line.text.push_str(&note);
         }
+    }
+
+    fn write_pointer(
+        &self,
+        address: u64,
+        target: Option<&Value>,
+        (note, shows): (Option<&str>, &Shows),
+        depth: usize,
+        line: &mut Line,
+    ) {
+        line.text.push_str(&format!("{address:#x}"));
+        if self.is_freed(address) {
+            line.text.push(' ');
+            line.text.push_str(FREED);
+            return;
+        }
+        let target = target.filter(|_| address != 0);
+        let target_text = match shows {
+            Shows::Address => target.and_then(|target| {
+                let own = || self.pointee(target, note, depth);
+                self.line_of(target).or_else(own)
+            }),
+            Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
+        };
+        // The text of a library class already includes its dynamic type.
+        if let Some(note) = note.filter(|_| target_text != Some(TargetText::Alone)) {
+            line.text.push(' ');
+            line.text.push_str(note);
+        }
+        if let Some(target) = target.filter(|_| target_text.is_some()) {
+            line.text.push(' ');
+            if target_text == Some(TargetText::Unreadable) {
+                line.text.push_str("<cannot be read>");
+            } else if depth >= DEPTH || line.is_full() {
+                line.cut();
+            } else {
+                self.write_child(target, depth, line, SHORT);
+            }
+        }
+        if let Shows::Counted(count) = shows {
+            line.text.push_str(&format!(" ({count})"));
+        }
+    }
+
+    /// Writes the target that a value stands for. Returns false if a mark was written in its place, which no note follows.
+    fn write_target(&self, target: &Value, value: &Value, depth: usize, line: &mut Line) -> bool {
+        // References count as depth, because they can be cyclic.
+        if depth >= DEPTH + ALIASES || line.values >= VALUES {
+            line.cut();
+            return false;
+        }
+        if self.is_in_freed(target) {
+            line.text.push_str(FREED);
+            return false;
+        }
+        if depth > 0 && rust::is_hidden_in_summaries(self, value) {
+            line.text.push_str("(Weak)");
+            return false;
+        }
+        let limit = if depth == 0 { LONG } else { SHORT };
+        if let Some(name) = cpp::held(self, value, target) {
+            line.text.push_str(&format!("<{name}> "));
+        }
+        let view = self.view(target, limit);
+        if let View::Sequence(_) | View::Alias(_) | View::Text { .. } = view {
+            self.write(&view, target, depth, line);
+        } else {
+            self.write(&view, target, depth + usize::from(depth > 0), line);
+        }
+        true
     }
 
     /// How a pointer's target is shown if its text says more than its fields: it has a natvis presentation, or is of C++'s standard

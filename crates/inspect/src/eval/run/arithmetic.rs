@@ -291,23 +291,8 @@ pub(in crate::eval) fn binary_on_numbers(
                 signed: y,
             },
         ) => {
-            let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-            let (mut size, mut signed) = match is_shift {
-                true => (s, x),
-                false => common_type((s, x), (t, y)),
-            };
-            // Both operands have the same type in Rust, and are not promoted.
-            if is_rust
-                && let (
-                    Number::Integer {
-                        size: s, signed: x, ..
-                    },
-                    Number::Integer { size: t, .. },
-                ) = (first, second)
-                && (s == t || is_shift)
-            {
-                (size, signed) = (s, x);
-            }
+            let types = ((s, x), (t, y));
+            let (size, signed) = integer_type(is_rust, operator, (first, second), types);
             let result = on_integers(operator, a, b, size, signed, at)?;
             if is_rust && overflows(operator, a, b, size, signed) {
                 let name = result.type_name(language);
@@ -319,6 +304,32 @@ pub(in crate::eval) fn binary_on_numbers(
             Ok(result)
         }
         _ => Err(Fault::new(at, "this operator needs numbers on both sides")),
+    }
+}
+
+/// The type in which an operator works on two integers: size and sign. `promoted`: the operands' types in C.
+fn integer_type(
+    is_rust: bool,
+    operator: Binary,
+    operands: (Number, Number),
+    promoted: ((u8, bool), (u8, bool)),
+) -> (u8, bool) {
+    let is_shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+    // Both operands have the same type in Rust, and are not promoted.
+    if is_rust
+        && let (
+            Number::Integer {
+                size: s, signed: x, ..
+            },
+            Number::Integer { size: t, .. },
+        ) = operands
+        && (s == t || is_shift)
+    {
+        return (s, x);
+    }
+    match is_shift {
+        true => promoted.0,
+        false => common_type(promoted.0, promoted.1),
     }
 }
 
