@@ -71,13 +71,25 @@ impl Runner<'_> {
         if let Some(constant) = self.constant_of_object(&object, name) {
             return Ok(constant);
         }
+        let searched = seen.iter().chain(&wholes);
+        Err(self.no_member(searched, &value, base, (name, name_at))?)
+    }
+
+    /// The fault that says which members there are instead. `last` is where the search ended.
+    fn no_member<'v>(
+        &self,
+        searched: impl Iterator<Item = &'v Value>,
+        last: &Value,
+        base: &Expression,
+        (name, name_at): (&str, usize),
+    ) -> Result<Fault, Fault> {
         let mut names = Vec::new();
-        for value in seen.iter().chain(&wholes) {
+        for value in searched {
             self.collect_names(value, &mut names);
         }
         if names.is_empty() {
-            self.check_available(&value, base)?;
-            let type_name = self.type_of(&value);
+            self.check_available(last, base)?;
+            let type_name = self.type_of(last);
             let hint = match type_name.starts_with("void") || type_name.ends_with("()") {
                 true => "; cast it first",
                 false if builtins::named(name, 0).is_some() => &format!("; there is `{name}()`"),
@@ -86,7 +98,7 @@ impl Runner<'_> {
             let why = format!("has no members, it is {}{hint}", a_type(&type_name));
             let mut fault = self.fault(base, &why);
             fault.is_unknown = true;
-            return Err(fault);
+            return Ok(fault);
         }
         let hint = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -97,7 +109,7 @@ impl Runner<'_> {
             }
         };
         let message = format!("`{}` has no member `{name}`; {hint}", self.source(base));
-        Err(Fault::unknown(name_at, message))
+        Ok(Fault::unknown(name_at, message))
     }
 
     /// A member of a value or of its target. Doesn't say why if there is none.

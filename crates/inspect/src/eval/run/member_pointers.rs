@@ -25,6 +25,15 @@ pub(super) enum Member {
     },
 }
 
+/// A pointer to a member.
+struct MemberPointer {
+    value: Value,
+    /// The member's type.
+    target: TypeId,
+    class: Arc<Type>,
+    is_function: bool,
+}
+
 impl Runner<'_> {
     /// The value of `base.*pointer`.
     pub(super) fn pointed_member(
@@ -84,6 +93,29 @@ impl Runner<'_> {
             let a_type = a_type(self.type_of(&value));
             return Err(self.fault(base, &format!("is no object of a class, it is {a_type}")));
         };
+        let found = self.member_pointer(pointer)?;
+        let class = &found.class;
+        let part = self.part_of_class(&object, class, 0).ok_or_else(|| {
+            let why = format!(
+                "points to a member of `{}`, and `{}` is {}",
+                names::shorten(&class.name, class.language),
+                self.source(base),
+                a_type(self.type_of(&object))
+            );
+            self.fault(pointer, &why)
+        })?;
+        match found.is_function {
+            false => {
+                let mut member = self.data_pointed(&found, &part, pointer)?;
+                member.format = object.format;
+                Ok(Member::Data(member))
+            }
+            true => self.function_pointed(&found, &part, (base, pointer)),
+        }
+    }
+
+    /// The pointer to a member that an expression is, or refers to.
+    fn member_pointer(&self, pointer: &Expression) -> Result<MemberPointer, Fault> {
         let whole = self.value(pointer)?;
         let refused = || {
             let a_type = a_type(self.type_of(&whole));
@@ -109,42 +141,50 @@ impl Runner<'_> {
         self.check_available(&value, pointer)?;
         let strip = |id| value.module.module.strip_aliases(id).ok().flatten();
         let class = strip(class).ok_or_else(refused)?;
-        let part = self.part_of_class(&object, &class, 0).ok_or_else(|| {
-            let why = format!(
-                "points to a member of `{}`, and `{}` is {}",
-                names::shorten(&class.name, class.language),
-                self.source(base),
-                a_type(self.type_of(&object))
-            );
-            self.fault(pointer, &why)
-        })?;
         let is_function =
             strip(target).is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }));
-        let word = |at: u64| {
-            let word = self.reader.word(&value.contents.part(at, 8));
-            word.map_err(|_| self.fault(pointer, "can't be read"))
-        };
-        let null = || Err(self.fault(pointer, "is a null pointer"));
-        if !is_function {
-            let inside = word(0)?;
-            if inside == u64::MAX {
-                return null();
-            }
-            let size = self
-                .reader
-                .size_of(&value.sibling(Some(target), Contents::Memory(Address(0))));
-            let contents = part.contents.part(inside, size.unwrap_or(0));
-            let mut member = value.sibling(Some(target), contents);
-            member.format = object.format;
-            return Ok(Member::Data(member));
+        Ok(MemberPointer {
+            value,
+            target,
+            class,
+            is_function,
+        })
+    }
+
+    fn word_of(&self, found: &MemberPointer, at: u64, pointer: &Expression) -> Result<u64, Fault> {
+        let word = self.reader.word(&found.value.contents.part(at, 8));
+        word.map_err(|_| self.fault(pointer, "can't be read"))
+    }
+
+    fn data_pointed(
+        &self,
+        found: &MemberPointer,
+        part: &Value,
+        pointer: &Expression,
+    ) -> Result<Value, Fault> {
+        let inside = self.word_of(found, 0, pointer)?;
+        if inside == u64::MAX {
+            return Err(self.fault(pointer, "is a null pointer"));
         }
+        let member = |contents| found.value.sibling(Some(found.target), contents);
+        let size = self.reader.size_of(&member(Contents::Memory(Address(0))));
+        Ok(member(part.contents.part(inside, size.unwrap_or(0))))
+    }
+
+    fn function_pointed(
+        &self,
+        found: &MemberPointer,
+        part: &Value,
+        (base, pointer): (&Expression, &Expression),
+    ) -> Result<Member, Fault> {
         let Some(address) = part.contents.address() else {
             return Err(self.fault(base, "is not in memory"));
         };
-        let (function, adjustment) = (word(0)?, word(8)?);
+        let function = self.word_of(found, 0, pointer)?;
+        let adjustment = self.word_of(found, 8, pointer)?;
         let object = Address(address.0.wrapping_add(adjustment));
         let code = match function {
-            0 => return null(),
+            0 => return Err(self.fault(pointer, "is a null pointer")),
             function if function & 1 == 1 => {
                 let read = |address: u64| {
                     let word = self.reader.memory.read_u64(Address(address));
@@ -157,7 +197,7 @@ impl Runner<'_> {
         Ok(Member::Function {
             code: Address(code),
             object,
-            type_: (Arc::clone(&value.module), target),
+            type_: (Arc::clone(&found.value.module), found.target),
         })
     }
 

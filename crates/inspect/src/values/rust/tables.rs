@@ -326,27 +326,7 @@ pub(super) fn list(
     if length > super::MAX_OBJECT {
         return broken(format!("its length is {length}"));
     }
-    let end = |name: &str| -> Result<(u64, Option<TypeId>), Flaw> {
-        let pointer = reader.find(value, name).known()?;
-        let pointer = reader.search(&pointer, 8, &|_, type_| {
-            matches!(type_.kind, TypeKind::Pointer(..))
-        });
-        // The field may be an `Option`: the pointer is in its variant `Some`.
-        let pointer = match pointer {
-            Some(pointer) => pointer,
-            None => {
-                let option = reader.field(value, name).known()?;
-                match super::payload(reader, &option) {
-                    Some(some) => reader.find_pointer(&some).known()?,
-                    None => return Ok((0, None)),
-                }
-            }
-        };
-        let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
-            return Err(Flaw::Layout);
-        };
-        Ok((reader.word(&pointer.contents)?, target))
-    };
+    let end = |name: &str| list_end(reader, value, name);
     let ((head, type_id), (tail, _)) = (end("head")?, end("tail")?);
     let mut page = Page::new(limit, false);
     let is_empty = |end: u64| (end == 0) == (length == 0);
@@ -400,6 +380,29 @@ pub(super) fn list(
         }
     }
     Ok(ordered(collected(page, length, flaw)?))
+}
+
+/// The address of a list's first or last node, zero if there is none, and the nodes' type.
+fn list_end(reader: &Reader<'_>, list: &Value, name: &str) -> Result<(u64, Option<TypeId>), Flaw> {
+    let pointer = reader.find(list, name).known()?;
+    let pointer = reader.search(&pointer, 8, &|_, type_| {
+        matches!(type_.kind, TypeKind::Pointer(..))
+    });
+    // The field may be an `Option`: the pointer is in its variant `Some`.
+    let pointer = match pointer {
+        Some(pointer) => pointer,
+        None => {
+            let option = reader.field(list, name).known()?;
+            match super::payload(reader, &option) {
+                Some(some) => reader.find_pointer(&some).known()?,
+                None => return Ok((0, None)),
+            }
+        }
+    };
+    let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
+        return Err(Flaw::Layout);
+    };
+    Ok((reader.word(&pointer.contents)?, target))
 }
 
 pub(super) fn ordered(mut entries: Entries) -> View {
