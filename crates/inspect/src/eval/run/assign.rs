@@ -133,33 +133,13 @@ impl Runner<'_> {
                 module: Arc::clone(&self.module),
                 ..*self
             };
-            let bytes = match &type_.kind {
-                TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _) => None,
-                TypeKind::Aggregate(_) | TypeKind::Array { .. } => {
-                    if let (TypeKind::Aggregate(aggregate), None) = (&type_.kind, operator)
-                        && aggregate.variants.is_some()
-                        && let Some(changes) = self.to_variant(&target, aggregate, name, source)?
-                    {
-                        return Ok(changes);
-                    }
-                    match runner.whole(&target, operator, source) {
-                        Ok(bytes) => Some(bytes),
-                        Err(_) if inner.is_some() => None,
-                        Err(fault) => return Err(fault),
-                    }
-                }
-                _ => {
-                    let number = match operator {
-                        Some((operator, left)) => runner.binary(operator, left, source)?,
-                        None => runner.number(source)?,
-                    };
-                    // The value of a Rust reference or box is that of its target.
-                    let is_behind = inner.is_some() && !matches!(number, Number::Pointer { .. });
-                    (!is_behind)
-                        .then(|| self.number_bytes(&target, &type_, number, operator, source))
-                        .transpose()?
-                }
-            };
+            if let (TypeKind::Aggregate(aggregate), None) = (&type_.kind, operator)
+                && aggregate.variants.is_some()
+                && let Some(changes) = self.to_variant(&target, aggregate, name, source)?
+            {
+                return Ok(changes);
+            }
+            let bytes = runner.own_bytes(&target, (&type_, inner.is_some()), operator, source)?;
             if let Some(bytes) = bytes {
                 let changes = self.reader.changes(&target, &bytes);
                 return changes.map_err(|why| refuse(&why));
@@ -174,6 +154,38 @@ impl Runner<'_> {
             target = inner;
         }
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
+    }
+
+    /// The bytes to store in the target itself. `None`: another value that it stands for is meant.
+    fn own_bytes(
+        &self,
+        target: &Value,
+        (type_, stands_for_another): (&Type, bool),
+        operator: Option<(Binary, &Expression)>,
+        source: &Expression,
+    ) -> Result<Option<Vec<u8>>, Fault> {
+        match &type_.kind {
+            TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, _) => Ok(None),
+            TypeKind::Aggregate(_) | TypeKind::Array { .. } => {
+                match self.whole(target, operator, source) {
+                    Ok(bytes) => Ok(Some(bytes)),
+                    Err(_) if stands_for_another => Ok(None),
+                    Err(fault) => Err(fault),
+                }
+            }
+            _ => {
+                let number = match operator {
+                    Some((operator, left)) => self.binary(operator, left, source)?,
+                    None => self.number(source)?,
+                };
+                // The value of a Rust reference or box is that of its target.
+                if stands_for_another && !matches!(number, Number::Pointer { .. }) {
+                    return Ok(None);
+                }
+                let bytes = self.number_bytes(target, type_, number, operator, source)?;
+                Ok(Some(bytes))
+            }
+        }
     }
 
     /// The change of a truth value that the debug information doesn't describe as a `bool`.

@@ -108,55 +108,54 @@ impl Runner<'_> {
             return Ok(None);
         };
         let size = |size: usize| Ok(Some(self.length(size as u64)));
-        if name == "len" {
-            return match iterator.as_str() {
+        match name {
+            "len" => match iterator.as_str() {
                 "bytes" => size(text.text.len()),
                 _ => Ok(None),
-            };
+            },
+            "count" => size(match iterator.as_str() {
+                "chars" => text.text.chars().count(),
+                "bytes" => text.text.len(),
+                "lines" => text.text.lines().count(),
+                _ => text.text.split_whitespace().count(),
+            }),
+            _ => {
+                let (items, of) = self.items_of(&text, iterator);
+                let found = match (name, arguments) {
+                    ("next", _) => items.into_iter().next(),
+                    ("last", _) => items.into_iter().next_back(),
+                    (_, [index]) => items.into_iter().nth(self.small(index)?),
+                    _ => None,
+                };
+                Ok(Some(self.choice_of(found, of.to_owned())))
+            }
         }
+    }
+
+    /// The items of an iterator over a text, and their type.
+    fn items_of(&self, text: &Text, iterator: &str) -> (Vec<Value>, &'static str) {
         let number = |number| self.computed(number);
         let made = |made| self.made_value(made);
-        let items: Vec<Value> = match iterator.as_str() {
-            _ if name == "count" => {
-                return size(match iterator.as_str() {
-                    "chars" => text.text.chars().count(),
-                    "bytes" => text.text.len(),
-                    "lines" => text.text.lines().count(),
-                    _ => text.text.split_whitespace().count(),
-                });
+        match iterator {
+            "chars" => {
+                let chars = text.text.chars();
+                let items = chars.map(|c| number(Number::Char(c.into())));
+                (items.collect(), "char")
             }
-            "chars" => text
-                .text
-                .chars()
-                .map(|c| number(Number::Char(c.into())))
-                .collect(),
             "bytes" => {
                 let bytes = text.text.bytes();
                 let byte = |byte: u8| number(Number::integer(byte.into(), 1, false));
-                bytes.map(byte).collect()
+                (bytes.map(byte).collect(), "u8")
             }
-            "lines" => text
-                .text
-                .lines()
-                .map(|line| made(text.part(line)))
-                .collect(),
+            "lines" => {
+                let lines = text.text.lines();
+                (lines.map(|line| made(text.part(line))).collect(), "&str")
+            }
             _ => {
                 let words = text.text.split_whitespace();
-                words.map(|word| made(text.part(word))).collect()
+                (words.map(|word| made(text.part(word))).collect(), "&str")
             }
-        };
-        let of = match iterator.as_str() {
-            "chars" => "char",
-            "bytes" => "u8",
-            _ => "&str",
-        };
-        let found = match (name, arguments) {
-            ("next", _) => items.into_iter().next(),
-            ("last", _) => items.into_iter().next_back(),
-            (_, [index]) => items.into_iter().nth(self.small(index)?),
-            _ => None,
-        };
-        Ok(Some(self.choice_of(found, of.to_owned())))
+        }
     }
 
     /// An expression's value, where a string literal is allowed too.
