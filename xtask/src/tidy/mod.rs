@@ -6,6 +6,7 @@
 mod capabilities;
 mod circles;
 mod listed_tests;
+mod long_functions;
 mod manifest;
 mod owner_fields;
 mod requests;
@@ -94,6 +95,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     rules::one_waiting_place(&sources, &mut findings);
     listed_tests::check(&sources, &mut findings);
     circles::check(&sources, &mut findings);
+    long_functions::check(&sources, &mut findings);
     owner_fields::check(&sources, &mut findings);
     let model = Model::protocol()?;
     capabilities::check(&sources, &model, &mut findings);

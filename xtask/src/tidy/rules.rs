@@ -8,7 +8,7 @@ use super::{Finding, Rule};
 const MAX_LINES: usize = 800;
 
 /// The file that `codegen` writes.
-const GENERATED: &str = "crates/dap/src/types.rs";
+pub(super) const GENERATED: &str = "crates/dap/src/types.rs";
 
 /// The only directory whose code controls other processes through the kernel.
 const TARGET: &str = "crates/target/src/linux/";
