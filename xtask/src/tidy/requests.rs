@@ -68,64 +68,76 @@ pub(super) fn check(sources: &[Source], model: &Model, findings: &mut Vec<Findin
         }
     }
     for row in &rows {
-        let mut found = |what: String| {
+        let known = known.iter().find(|known| known.command == row.request);
+        let wrong = match known {
+            Some(known) => wrong_in(row, known, &registered, &text),
+            None => vec!["is no request".to_owned()],
+        };
+        for what in wrong {
             let what = format!("`{}`: {what}", row.request);
             findings.push(Finding::new(PAGE, row.line, rule, what));
-        };
-        let Some(known) = known.iter().find(|known| known.command == row.request) else {
-            found("is no request".into());
-            continue;
-        };
-        let handler = format!("{ADAPTER}{}", row.handler);
-        if row.handler != NONE && text(&handler).is_none() {
-            found(format!("there is no file {handler}"));
-        }
-        let mut rooms = Vec::new();
-        if !row.rooms.starts_with(REFUSED) {
-            for room in named(&row.rooms) {
-                let files = [format!("{room}.rs"), format!("{room}/mod.rs")];
-                match files.iter().find_map(|file| text(file)) {
-                    Some(text) => rooms.push(text),
-                    None => found(format!("there is no file {}", files[0])),
-                }
-            }
-            if rooms.is_empty() {
-                found("no module is named that does the work".into());
-            }
-        }
-        let handled = registered
-            .iter()
-            .find(|handled| handled.type_name == known.type_name);
-        let mentions = |text: &str| text.contains(&known.type_name);
-        match handled {
-            Some(handled) => {
-                if handled.file != row.handler {
-                    let file = &handled.file;
-                    found(format!("its handler is registered from {file}"));
-                }
-                let name = snake_case(&known.type_name);
-                if handled.function.trim_end_matches('_') != name {
-                    found(format!("its handler isn't called `{name}`"));
-                }
-                let function = format!("fn {}(", handled.function);
-                if !text(&handler).unwrap_or_default().contains(&function) {
-                    found(format!("{handler} has no `{function}`"));
-                }
-            }
-            None if known.reverse => {
-                if !text(&handler).is_some_and(mentions) {
-                    found(format!("{handler} doesn't send it"));
-                }
-            }
-            // The server answers it, or nobody does.
-            None if row.rooms.starts_with(REFUSED) => {}
-            None if rooms.iter().any(|room| mentions(room)) => {}
-            None => found(format!(
-                "is not registered, and no room has `{}`",
-                known.type_name
-            )),
         }
     }
+}
+
+/// What is wrong in the row of a request. `text` returns that of a file.
+fn wrong_in<'t>(
+    row: &Row,
+    known: &Known,
+    registered: &[Registration],
+    text: &impl Fn(&str) -> Option<&'t str>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let handler = format!("{ADAPTER}{}", row.handler);
+    if row.handler != NONE && text(&handler).is_none() {
+        wrong.push(format!("there is no file {handler}"));
+    }
+    let mut rooms = Vec::new();
+    if !row.rooms.starts_with(REFUSED) {
+        for room in named(&row.rooms) {
+            let files = [format!("{room}.rs"), format!("{room}/mod.rs")];
+            match files.iter().find_map(|file| text(file)) {
+                Some(text) => rooms.push(text),
+                None => wrong.push(format!("there is no file {}", files[0])),
+            }
+        }
+        if rooms.is_empty() {
+            wrong.push("no module is named that does the work".to_owned());
+        }
+    }
+    let handled = registered
+        .iter()
+        .find(|handled| handled.type_name == known.type_name);
+    let mentions = |text: &str| text.contains(&known.type_name);
+    match handled {
+        Some(handled) => {
+            if handled.file != row.handler {
+                let file = &handled.file;
+                wrong.push(format!("its handler is registered from {file}"));
+            }
+            let name = snake_case(&known.type_name);
+            if handled.function.trim_end_matches('_') != name {
+                wrong.push(format!("its handler isn't called `{name}`"));
+            }
+            let function = format!("fn {}(", handled.function);
+            if !text(&handler).unwrap_or_default().contains(&function) {
+                wrong.push(format!("{handler} has no `{function}`"));
+            }
+        }
+        None if known.reverse => {
+            if !text(&handler).is_some_and(mentions) {
+                wrong.push(format!("{handler} doesn't send it"));
+            }
+        }
+        // The server answers it, or nobody does.
+        None if row.rooms.starts_with(REFUSED) => {}
+        None if rooms.iter().any(|room| mentions(room)) => {}
+        None => wrong.push(format!(
+            "is not registered, and no room has `{}`",
+            known.type_name
+        )),
+    }
+    wrong
 }
 
 /// The protocol's requests, and the project's own.
