@@ -21,8 +21,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("crates/adapter/src/adapter.rs", "tell", NOT_YET),
     ("crates/adapter/src/to_dap.rs", "stopped", NOT_YET),
     ("crates/arch/src/interpret.rs", "step", NOT_YET),
-    ("crates/cli/src/debug/mod.rs", "run", NOT_YET),
-    ("crates/cli/src/debug/session/stops.rs", "stopped", NOT_YET),
     ("crates/inspect/src/eval/lex.rs", "tokens", NOT_YET),
     ("crates/inspect/src/eval/parse.rs", "postfix", NOT_YET),
     ("crates/inspect/src/eval/run.rs", "value", NOT_YET),

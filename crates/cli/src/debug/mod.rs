@@ -110,52 +110,15 @@ pub struct Options {
 /// There is nothing to debug, the adapter failed, or, with `--batch`, a command failed.
 pub fn run(options: Options) -> anyhow::Result<u8> {
     let mut screen = Screen::new(Style::new(options.color));
-    let mut words = options.program.into_iter();
-    let wait = options.wait;
-    // clap doesn't enforce `requires` if the required option conflicts with another one that is present.
-    if wait && options.attach.is_none() {
-        bail!("--wait is for --attach: which program's start is to be waited for?");
-    }
-    let given = words.next().map(PathBuf::from).unwrap_or_default();
-    if given.as_os_str().as_encoded_bytes().starts_with(b"-") {
-        bail!(
-            "there is no option {}; `dapple debug --help` lists them",
-            given.display()
-        );
-    }
-    let core = options.core.map(|file| {
-        let program = Some(given.clone()).filter(|path| !path.as_os_str().is_empty());
-        (file.clone(), Attach::Core { file, program })
-    });
-    let process = options.attach.map(|target| {
-        let path = PathBuf::from(&target);
-        (path, Attach::Process { target, wait })
-    });
     let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
-    let mut program = match core.or(process) {
-        Some((path, attach)) => Program {
-            path,
-            attach: Some(attach),
-            ..Program::default()
-        },
-        None if options.cargo => {
-            if !matches!(adapter, Adapter::Own) {
-                bail!("--cargo is for our own adapter; build the program first, and give that");
-            }
-            let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
-            let words = texts(given.into_iter().chain(words))?;
-            Program {
-                cargo: Some(if words.is_empty() {
-                    vec!["run".to_owned()]
-                } else {
-                    words
-                }),
-                language: Some(Language::Rust),
-                ..Program::default()
-            }
-        }
-        None => find_program(&given, texts(words)?, &adapter, &mut screen)?,
+    let what = ProgramOptions {
+        words: options.program,
+        attach: options.attach,
+        wait: options.wait,
+        core: options.core,
+        cargo: options.cargo,
     };
+    let mut program = what.program(&adapter, &mut screen)?;
     program.debuginfod = options.debuginfod;
     program.source_map = options.source_map;
     program.visualizers = absolute(&options.natvis)?;
@@ -188,6 +151,66 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         .exit_code
         .filter(|_| options.batch)
         .map_or(0, exit_code))
+}
+
+/// The options that say what to debug.
+struct ProgramOptions {
+    words: Vec<OsString>,
+    attach: Option<String>,
+    wait: bool,
+    core: Option<PathBuf>,
+    cargo: bool,
+}
+
+impl ProgramOptions {
+    /// Determines the program, the process, the core file or cargo's target.
+    fn program(self, adapter: &Adapter, screen: &mut Screen) -> anyhow::Result<Program> {
+        let mut words = self.words.into_iter();
+        let wait = self.wait;
+        // clap doesn't enforce `requires` if the required option conflicts with another one that is present.
+        if wait && self.attach.is_none() {
+            bail!("--wait is for --attach: which program's start is to be waited for?");
+        }
+        let given = words.next().map(PathBuf::from).unwrap_or_default();
+        if given.as_os_str().as_encoded_bytes().starts_with(b"-") {
+            bail!(
+                "there is no option {}; `dapple debug --help` lists them",
+                given.display()
+            );
+        }
+        let core = self.core.map(|file| {
+            let program = Some(given.clone()).filter(|path| !path.as_os_str().is_empty());
+            (file.clone(), Attach::Core { file, program })
+        });
+        let process = self.attach.map(|target| {
+            let path = PathBuf::from(&target);
+            (path, Attach::Process { target, wait })
+        });
+        match core.or(process) {
+            Some((path, attach)) => Ok(Program {
+                path,
+                attach: Some(attach),
+                ..Program::default()
+            }),
+            None if self.cargo => {
+                if !matches!(adapter, Adapter::Own) {
+                    bail!("--cargo is for our own adapter; build the program first, and give that");
+                }
+                let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
+                let words = texts(given.into_iter().chain(words))?;
+                Ok(Program {
+                    cargo: Some(if words.is_empty() {
+                        vec!["run".to_owned()]
+                    } else {
+                        words
+                    }),
+                    language: Some(Language::Rust),
+                    ..Program::default()
+                })
+            }
+            None => find_program(&given, texts(words)?, adapter, screen),
+        }
+    }
 }
 
 /// Makes paths absolute, because the adapter's working directory may differ.

@@ -45,16 +45,7 @@ impl Session {
         if let (State::Stopped(stop), Some(thread)) = (&self.process.state, body.thread_id)
             && stop.thread != thread
         {
-            let (numbers, over) = self.count_hits(body);
-            let text = format!(
-                "thread {thread} also {}",
-                render::stop_reason(body, &numbers)
-            );
-            self.screen.say(&text);
-            if let Some(below) = render::below_stop(body) {
-                self.screen.say(&below);
-            }
-            self.delete_all(over);
+            self.report_stop_of_other_thread(thread, body);
             return;
         }
         self.pause_at = None;
@@ -84,29 +75,7 @@ impl Session {
             && previous.is_none_or(|thread| thread == id)
             && !self.aside;
         if !expected {
-            let reason = match body.reason {
-                StoppedEventReason::Entry if self.program.attach.is_some() => {
-                    "stopped where it was".to_owned()
-                }
-                _ => format!("stopped {}", render::stop_reason(body, &numbers)),
-            };
-            let reason = self.screen.style.paint(Role::Reason, &reason);
-            let thread = render::thread(id, &threads);
-            let text = match (self.has_children(), self.aside) {
-                (false, _) => format!("{reason}, {thread}"),
-                (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
-                (true, true) => {
-                    let number = self.process.number;
-                    format!(
-                        "{} also {reason}, {thread}; `process {number}` looks at it",
-                        self.this_process()
-                    )
-                }
-            };
-            self.screen.say(&text);
-            if let Some(below) = render::below_stop(body) {
-                self.screen.say(&below);
-            }
+            self.report_stop(body, &numbers, id, &threads);
         }
         self.delete_all(over);
         if self.aside {
@@ -114,6 +83,58 @@ impl Session {
             self.process.by_instruction = false;
             return;
         }
+        self.show_stop(expected);
+    }
+
+    /// Says why a thread stopped while another one is selected, which stays so.
+    fn report_stop_of_other_thread(&mut self, thread: i64, body: &StoppedEventBody) {
+        let (numbers, over) = self.count_hits(body);
+        let text = format!(
+            "thread {thread} also {}",
+            render::stop_reason(body, &numbers)
+        );
+        self.screen.say(&text);
+        if let Some(below) = render::below_stop(body) {
+            self.screen.say(&below);
+        }
+        self.delete_all(over);
+    }
+
+    /// Says why a thread stopped, and which one, at the breakpoints with these `numbers`.
+    fn report_stop(
+        &mut self,
+        body: &StoppedEventBody,
+        numbers: &[u32],
+        thread: i64,
+        threads: &[Thread],
+    ) {
+        let reason = match body.reason {
+            StoppedEventReason::Entry if self.program.attach.is_some() => {
+                "stopped where it was".to_owned()
+            }
+            _ => format!("stopped {}", render::stop_reason(body, numbers)),
+        };
+        let reason = self.screen.style.paint(Role::Reason, &reason);
+        let thread = render::thread(thread, threads);
+        let text = match (self.has_children(), self.aside) {
+            (false, _) => format!("{reason}, {thread}"),
+            (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
+            (true, true) => {
+                let number = self.process.number;
+                format!(
+                    "{} also {reason}, {thread}; `process {number}` looks at it",
+                    self.this_process()
+                )
+            }
+        };
+        self.screen.say(&text);
+        if let Some(below) = render::below_stop(body) {
+            self.screen.say(&below);
+        }
+    }
+
+    /// Shows where the selected thread is and, after `finish`, the returned value. `expected`: a step has ended normally.
+    fn show_stop(&mut self, expected: bool) {
         let looked = match expected {
             true => Ok(()),
             false => self.select_own_code(),
