@@ -66,7 +66,7 @@
 mod conventions;
 mod dispatch;
 mod failure;
-mod late;
+mod late_progress;
 mod outbox;
 mod progress;
 mod references;
@@ -85,7 +85,7 @@ pub use conventions::{
 };
 pub use dispatch::{Context, Responder};
 pub use failure::Failure;
-pub use late::LateProgress;
+pub use late_progress::LateProgress;
 pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
 pub use progress::Progress;

@@ -8,8 +8,8 @@
 //! The reader acts on `cancel` requests as it reads them, so that a handler learns of a cancellation while it is still busy.
 
 mod backlog;
-mod bell;
 mod direct;
+mod incoming_notifier;
 pub mod listen;
 mod outgoing;
 mod own_input;
@@ -30,8 +30,8 @@ use crate::cancel::Cancellations;
 use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
-use bell::Bell;
 use direct::Direct;
+use incoming_notifier::Bell;
 pub use outgoing::{Outgoing, Payload};
 pub use own_input::OwnInput;
 use own_input::{Delivered, Passing, Shared, Source};

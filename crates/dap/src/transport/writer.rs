@@ -17,8 +17,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::backlog::{self, Backlog};
-use super::bell::Bell;
 use super::direct::Direct;
+use super::incoming_notifier::Bell;
 use super::outgoing::Outgoing;
 use super::writing::{self, Watch};
 use super::{Closed, Direction, Incoming, Message, Tap};

@@ -11,7 +11,7 @@ use std::thread;
 use crossbeam_channel::Sender;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::bell::Bell;
+use super::incoming_notifier::Bell;
 use super::writer::{Next, Queue, State};
 use super::{Closed, Incoming};
 
