@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dapple_dap::types::LoadedSourcesRequest;
 
-use super::written::{self, Position, Written};
+use super::place_syntax::{self, Position, Written};
 use super::{Argument, Command, Flow, number};
 use crate::debug::breakpoints::{Options, Place, Stay};
 use crate::debug::render;
@@ -275,7 +275,7 @@ fn here(session: &Session) -> anyhow::Result<Place> {
 
 /// Resolves `12`, `12:5`, `+3`, `tour.rs:12` or `total`.
 pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
-    match written::position(text)? {
+    match place_syntax::position(text)? {
         Position::Line { file, line, column } => {
             let file = match file {
                 Some(file) => find_file(session, file)?,

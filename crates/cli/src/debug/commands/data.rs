@@ -240,7 +240,7 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
 
 fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     // Also accepts `regs` and `vars`.
-    let known = super::words::single()
+    let known = super::foreign_commands::single()
         .find(|(word, _)| *word == topic)
         .and_then(|(_, command)| command.strip_prefix("info "));
     let topic = match known.unwrap_or(topic) {

@@ -3,8 +3,8 @@
 //! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the program doesn't run. A command
 //! that resumes the program returns at once, and the stop that follows is an event like any other. So nothing here waits for the program.
 
-mod news;
-mod places;
+mod adapter_events;
+mod configuration;
 mod processes;
 mod stops;
 
