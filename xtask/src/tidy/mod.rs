@@ -4,7 +4,7 @@
 //! `rules`, those about manifests in `manifest`; rules about the project as a whole are here and in the other submodules.
 
 mod capabilities;
-mod circles;
+mod import_cycles;
 mod listed_tests;
 mod long_functions;
 mod manifest;
@@ -94,7 +94,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     }
     rules::one_waiting_place(&sources, &mut findings);
     listed_tests::check(&sources, &mut findings);
-    circles::check(&sources, &mut findings);
+    import_cycles::check(&sources, &mut findings);
     long_functions::check(&sources, &mut findings);
     owner_fields::check(&sources, &mut findings);
     let model = Model::protocol()?;
