@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use crate::codec;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
-use crate::json::{self, GiveUp, Reader};
+use crate::json::{self, Reader, Unsupported};
 use crate::message::{self, DecodeError};
 use crate::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
 
@@ -282,7 +282,7 @@ impl<'a> Parts<'a> {
         reader: &mut Reader<'a>,
     ) -> json::Result<()> {
         if self.payload_key.replace(key).is_some() {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         if reader.null()? {
             return Ok(());
@@ -296,7 +296,7 @@ impl<'a> Parts<'a> {
                 _ => None,
             },
         };
-        let about = about.or_else(|| guess(key, text)).ok_or(GiveUp)?;
+        let about = about.or_else(|| guess(key, text)).ok_or(Unsupported)?;
         self.about = Some(about);
         self.whole = Some(match about {
             About::Request(name) => AnyMessage::Request {

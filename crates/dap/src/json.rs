@@ -22,17 +22,17 @@ const RAW: &str = "$serde_json::private::RawValue";
 
 /// The fast path does not handle this value; serde_json has to.
 #[derive(Debug)]
-pub(crate) struct GiveUp;
+pub(crate) struct Unsupported;
 
-impl fmt::Display for GiveUp {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("left to the slow way")
+        f.write_str("the fast path does not handle this value")
     }
 }
 
-impl std::error::Error for GiveUp {}
+impl std::error::Error for Unsupported {}
 
-impl de::Error for GiveUp {
+impl de::Error for Unsupported {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self
     }
@@ -51,9 +51,9 @@ impl de::Error for GiveUp {
     }
 }
 
-pub(crate) type Result<T> = std::result::Result<T, GiveUp>;
+pub(crate) type Result<T> = std::result::Result<T, Unsupported>;
 
-impl ser::Error for GiveUp {
+impl ser::Error for Unsupported {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self
     }

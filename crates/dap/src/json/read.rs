@@ -9,7 +9,7 @@ use serde::de::{
 };
 use std::borrow::Cow;
 
-use super::{GiveUp, RAW, Result, first_special};
+use super::{RAW, Result, Unsupported, first_special};
 
 /// The deepest nesting read here; serde_json has the same limit.
 const DEPTH: u8 = 127;
@@ -73,7 +73,7 @@ impl<'de> Reader<'de> {
     #[inline]
     pub(crate) fn fill<T: de::Deserialize<'de>>(&mut self, place: &mut Option<T>) -> Result<()> {
         if place.is_some() {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         *place = Some(T::deserialize(self)?);
         Ok(())
@@ -83,7 +83,7 @@ impl<'de> Reader<'de> {
     #[inline]
     pub(crate) fn fill_string(&mut self, place: &mut Option<Cow<'de, str>>) -> Result<()> {
         if place.is_some() {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         self.space();
         *place = Some(self.string()?);
@@ -122,7 +122,7 @@ impl<'de> Reader<'de> {
     #[inline(always)]
     fn expect(&mut self, byte: u8) -> Result<()> {
         if self.next() != byte {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         self.at += 1;
         Ok(())
@@ -131,7 +131,7 @@ impl<'de> Reader<'de> {
     #[inline(always)]
     fn word(&mut self, word: &str) -> Result<()> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         self.at += word.len();
         Ok(())
@@ -190,7 +190,7 @@ impl<'de> Reader<'de> {
         let mut start = self.at;
         self.plain();
         loop {
-            string.push_str(self.text.get(start..self.at).ok_or(GiveUp)?);
+            string.push_str(self.text.get(start..self.at).ok_or(Unsupported)?);
             match self.here() {
                 b'"' => {
                     self.at += 1;
@@ -200,7 +200,7 @@ impl<'de> Reader<'de> {
                     self.at += 1;
                     string.push(self.escape()?);
                 }
-                _ => return Err(GiveUp),
+                _ => return Err(Unsupported),
             }
             start = self.at;
             self.plain();
@@ -209,7 +209,7 @@ impl<'de> Reader<'de> {
 
     /// Reads an escape, from after its backslash, and returns its character.
     fn escape(&mut self) -> Result<char> {
-        let escape = *self.bytes.get(self.at).ok_or(GiveUp)?;
+        let escape = *self.bytes.get(self.at).ok_or(Unsupported)?;
         self.at += 1;
         Ok(match escape {
             b'"' => '"',
@@ -226,21 +226,21 @@ impl<'de> Reader<'de> {
                     match self.four_digits()? {
                         low @ 0xdc00..0xe000 => {
                             let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                            char::from_u32(code).ok_or(GiveUp)?
+                            char::from_u32(code).ok_or(Unsupported)?
                         }
-                        _ => return Err(GiveUp),
+                        _ => return Err(Unsupported),
                     }
                 }
-                code => char::from_u32(code).ok_or(GiveUp)?,
+                code => char::from_u32(code).ok_or(Unsupported)?,
             },
-            _ => return Err(GiveUp),
+            _ => return Err(Unsupported),
         })
     }
 
     fn four_digits(&mut self) -> Result<u32> {
         let mut code = 0;
         for _ in 0..4 {
-            let digit = char::from(self.here()).to_digit(16).ok_or(GiveUp)?;
+            let digit = char::from(self.here()).to_digit(16).ok_or(Unsupported)?;
             code = code * 16 + digit;
             self.at += 1;
         }
@@ -266,14 +266,14 @@ impl<'de> Reader<'de> {
         let zero = self.here() == b'0';
         let start = self.at;
         if !self.digits() || (zero && self.at > start + 1) {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         let mut integer = true;
         if self.here() == b'.' {
             self.at += 1;
             integer = false;
             if !self.digits() {
-                return Err(GiveUp);
+                return Err(Unsupported);
             }
         }
         if matches!(self.here(), b'e' | b'E') {
@@ -283,7 +283,7 @@ impl<'de> Reader<'de> {
                 self.at += 1;
             }
             if !self.digits() {
-                return Err(GiveUp);
+                return Err(Unsupported);
             }
         }
         Ok(integer)
@@ -294,24 +294,24 @@ impl<'de> Reader<'de> {
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at;
         let integer = self.skip_number()?;
-        let text = self.text.get(start..self.at).ok_or(GiveUp)?;
+        let text = self.text.get(start..self.at).ok_or(Unsupported)?;
         if integer && text.len() < 19 && self.bytes[start] != b'-' {
             let digits = text.bytes().map(|digit| u64::from(digit - b'0'));
             return visitor.visit_u64(digits.fold(0, |value, digit| value * 10 + digit));
         }
         if !integer {
-            let value: f64 = text.parse().map_err(|_| GiveUp)?;
+            let value: f64 = text.parse().map_err(|_| Unsupported)?;
             return if value.is_finite() {
                 visitor.visit_f64(value)
             } else {
-                Err(GiveUp)
+                Err(Unsupported)
             };
         }
         match text.strip_prefix('-') {
-            None => visitor.visit_u64(text.parse().map_err(|_| GiveUp)?),
+            None => visitor.visit_u64(text.parse().map_err(|_| Unsupported)?),
             // serde_json reads `-0` as the floating-point number -0.0.
-            Some("0") => Err(GiveUp),
-            Some(_) => visitor.visit_i64(text.parse().map_err(|_| GiveUp)?),
+            Some("0") => Err(Unsupported),
+            Some(_) => visitor.visit_i64(text.parse().map_err(|_| Unsupported)?),
         }
     }
 
@@ -336,7 +336,7 @@ impl<'de> Reader<'de> {
                     self.at += 1;
                     self.escape()?;
                 }
-                _ => return Err(GiveUp),
+                _ => return Err(Unsupported),
             }
             self.plain();
         }
@@ -348,14 +348,14 @@ impl<'de> Reader<'de> {
         let start = self.at;
         // A local copy that no reference escapes to, so that the compiler keeps it in registers.
         let mut reader = Self { ..*self };
-        reader.go_behind()?;
+        reader.skip_value()?;
         self.at = reader.at;
-        self.text.get(start..self.at).ok_or(GiveUp)
+        self.text.get(start..self.at).ok_or(Unsupported)
     }
 
     /// Skips a value that begins at the current byte.
     #[inline(always)]
-    fn go_behind(&mut self) -> Result<()> {
+    fn skip_value(&mut self) -> Result<()> {
         // One bit for each open level, set for objects and clear for arrays. The lowest bit is the innermost level.
         let mut objects = 0_u128;
         let mut levels = 0_u8;
@@ -371,7 +371,7 @@ impl<'de> Reader<'de> {
                     continue;
                 }
             } else if key {
-                return Err(GiveUp);
+                return Err(Unsupported);
             } else {
                 match byte {
                     b'-' | b'0'..=b'9' => drop(self.skip_number()?),
@@ -385,7 +385,7 @@ impl<'de> Reader<'de> {
                             self.at += 1;
                         } else {
                             if levels == self.depth {
-                                return Err(GiveUp);
+                                return Err(Unsupported);
                             }
                             levels += 1;
                             objects = objects << 1 | u128::from(object);
@@ -393,7 +393,7 @@ impl<'de> Reader<'de> {
                             continue;
                         }
                     }
-                    _ => return Err(GiveUp),
+                    _ => return Err(Unsupported),
                 }
             }
             // After a value: the next value of the same level, or the ends of levels.
@@ -410,7 +410,7 @@ impl<'de> Reader<'de> {
                     }
                     b'}' if object => self.at += 1,
                     b']' if !object => self.at += 1,
-                    _ => return Err(GiveUp),
+                    _ => return Err(Unsupported),
                 }
                 objects >>= 1;
                 levels -= 1;
@@ -424,10 +424,10 @@ impl<'de> Reader<'de> {
     fn inside<T>(&mut self, end: u8, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let depth = self.depth;
         self.at += 1;
-        self.depth = depth.checked_sub(1).ok_or(GiveUp)?;
+        self.depth = depth.checked_sub(1).ok_or(Unsupported)?;
         let mut result = read(self);
         if self.depth != depth && self.leave(end, depth).is_err() {
-            result = Err(GiveUp);
+            result = Err(Unsupported);
         }
         result
     }
@@ -439,13 +439,13 @@ impl<'de> Reader<'de> {
         if self.depth == depth {
             Ok(())
         } else {
-            Err(GiveUp)
+            Err(Unsupported)
         }
     }
 }
 
 impl<'de> Deserializer<'de> for &mut Reader<'de> {
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -506,7 +506,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value> {
         if self.next() != b'"' {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         match self.string()? {
             Cow::Borrowed(text) => {
@@ -517,19 +517,19 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, _: V) -> Result<V::Value> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, _: V) -> Result<V::Value> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, _: V) -> Result<V::Value> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, _: V) -> Result<V::Value> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     #[inline]
@@ -550,7 +550,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.next() {
             b'{' => self.inside(b'}', |reader| visitor.visit_map(Entries::new(reader))),
-            _ => Err(GiveUp),
+            _ => Err(Unsupported),
         }
     }
 
@@ -558,7 +558,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.next() {
             b'[' => self.inside(b']', |reader| visitor.visit_seq(Entries::new(reader))),
-            _ => Err(GiveUp),
+            _ => Err(Unsupported),
         }
     }
 
@@ -618,7 +618,7 @@ impl<'r, 'de> Entries<'r, 'de> {
         // This refuses a trailing comma too: the key or value read next cannot begin with the closing byte.
         if self.place == Place::Middle {
             if next != b',' {
-                return Err(GiveUp);
+                return Err(Unsupported);
             }
             self.reader.at += 1;
         }
@@ -628,7 +628,7 @@ impl<'r, 'de> Entries<'r, 'de> {
 }
 
 impl<'de> SeqAccess<'de> for Entries<'_, 'de> {
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     /// A guess, so that a growing list of large items is not moved at each doubling: an item of the protocol's long lists has about
     /// 128 bytes of text. Lists of small items are small, and a wrong guess is bounded by the length of the text.
@@ -647,7 +647,7 @@ impl<'de> SeqAccess<'de> for Entries<'_, 'de> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_, 'de> {
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
@@ -673,7 +673,7 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
 struct Key<'de>(Cow<'de, str>);
 
 impl<'de> Deserializer<'de> for Key<'de> {
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -706,7 +706,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
 struct RawText<'de>(Option<&'de str>);
 
 impl<'de> MapAccess<'de> for RawText<'de> {
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
@@ -720,7 +720,7 @@ impl<'de> MapAccess<'de> for RawText<'de> {
 
     #[inline]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
-        let text = self.0.take().ok_or(GiveUp)?;
+        let text = self.0.take().ok_or(Unsupported)?;
         seed.deserialize(de::value::BorrowedStrDeserializer::new(text))
     }
 }

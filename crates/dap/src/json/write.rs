@@ -10,7 +10,7 @@ use serde::ser::{self, Impossible, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt::{self, Write as _};
 
-use super::{GiveUp, RAW, Result, first_special, special};
+use super::{RAW, Result, Unsupported, first_special, special};
 
 /// Appends a value to `out`, by the fast path or, where that gives up, by serde_json. After an error `out` is unchanged.
 pub(crate) fn write<T: Serialize + ?Sized>(
@@ -50,7 +50,7 @@ pub(crate) fn raw<T: Serialize + ?Sized>(
 
 /// Passes a text to a `RawValue` as the map with one entry that it deserializes from.
 type RawValueDeserializer =
-    MapDeserializer<'static, std::array::IntoIter<(&'static str, String), 1>, GiveUp>;
+    MapDeserializer<'static, std::array::IntoIter<(&'static str, String), 1>, Unsupported>;
 
 /// Writes a string with its quotes.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
@@ -137,7 +137,7 @@ impl<'o, const TEXT: bool> Writer<'o, TEXT> {
 
     /// Writes a value by serde_json.
     fn slowly(self, value: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(self.out, value).map_err(|_| GiveUp)
+        serde_json::to_writer(self.out, value).map_err(|_| Unsupported)
     }
 
     #[inline]
@@ -162,14 +162,14 @@ macro_rules! integers {
 
 impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
     type SerializeSeq = Items<'o>;
     type SerializeTuple = Items<'o>;
     type SerializeTupleStruct = Items<'o>;
-    type SerializeTupleVariant = Impossible<(), GiveUp>;
+    type SerializeTupleVariant = Impossible<(), Unsupported>;
     type SerializeMap = Items<'o>;
     type SerializeStruct = Fields<'o>;
-    type SerializeStructVariant = Impossible<(), GiveUp>;
+    type SerializeStructVariant = Impossible<(), Unsupported>;
 
     integers! {
         serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
@@ -211,7 +211,7 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
     }
 
     fn serialize_bytes(self, _: &[u8]) -> Result<()> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     #[inline]
@@ -253,7 +253,7 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
         _: &'static str,
         _: &T,
     ) -> Result<()> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     #[inline]
@@ -276,7 +276,7 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
         _: &'static str,
         _: usize,
     ) -> Result<Self::SerializeTupleVariant> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     #[inline]
@@ -288,7 +288,9 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'o>> {
         if name.starts_with('$') {
             // Other names with `$` are serde_json's internal ones, such as that of numbers of arbitrary precision.
-            return (name == RAW).then_some(Fields::Raw(self.out)).ok_or(GiveUp);
+            return (name == RAW)
+                .then_some(Fields::Raw(self.out))
+                .ok_or(Unsupported);
         }
         self.open(b'{', b'}').map(Fields::Object)
     }
@@ -300,12 +302,12 @@ impl<'o, const TEXT: bool> Serializer for Writer<'o, TEXT> {
         _: &'static str,
         _: usize,
     ) -> Result<Self::SerializeStructVariant> {
-        Err(GiveUp)
+        Err(Unsupported)
     }
 
     fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<()> {
         let mut text = String::new();
-        write!(text, "{value}").map_err(|_| GiveUp)?;
+        write!(text, "{value}").map_err(|_| Unsupported)?;
         self.serialize_str(&text)
     }
 }
@@ -348,7 +350,7 @@ impl Items<'_> {
 
 impl ser::SerializeSeq for Items<'_> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
@@ -363,7 +365,7 @@ impl ser::SerializeSeq for Items<'_> {
 
 impl ser::SerializeTuple for Items<'_> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.item(value)
@@ -376,7 +378,7 @@ impl ser::SerializeTuple for Items<'_> {
 
 impl ser::SerializeTupleStruct for Items<'_> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.item(value)
@@ -389,7 +391,7 @@ impl ser::SerializeTupleStruct for Items<'_> {
 
 impl ser::SerializeMap for Items<'_> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
@@ -398,7 +400,7 @@ impl ser::SerializeMap for Items<'_> {
         key.serialize(Writer::<false> { out: self.out })?;
         // Only strings begin with a quote. serde_json writes numbers as strings and refuses other keys.
         if self.out.get(start) != Some(&b'"') {
-            return Err(GiveUp);
+            return Err(Unsupported);
         }
         self.out.push(b':');
         Ok(())
@@ -424,7 +426,7 @@ enum Fields<'o> {
 
 impl ser::SerializeStruct for Fields<'_> {
     type Ok = ();
-    type Error = GiveUp;
+    type Error = Unsupported;
 
     #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
