@@ -86,7 +86,7 @@ fn wire_header_names_have_no_case_unknown_headers_are_skipped_and_pieces_do_not_
     }
     assert_eq!(
         wire.read(),
-        "2: evaluate failed: `evaluate` was given up without an answer"
+        "2: evaluate failed: the handler of `evaluate` dropped the request without answering"
     );
 }
 
@@ -121,7 +121,7 @@ fn wire_a_request_whose_responder_is_dropped_leaked_or_kept_is_answered_once() {
     assert_eq!(
         answers,
         [
-            "2: evaluate failed: `evaluate` was given up without an answer",
+            "2: evaluate failed: the handler of `evaluate` dropped the request without answering",
             "5: disconnect ok",
             "3: evaluate failed: the session ended before `evaluate` was answered",
             "4: evaluate failed: the session ended before `evaluate` was answered",
@@ -150,7 +150,7 @@ fn wire_ids_that_are_too_large_are_passed_on_and_unknown_values_kept() {
     };
     assert_eq!(
         wire.say(&evaluate(3, "of-the-future")),
-        "3: evaluate failed: `evaluate` was given up without an answer"
+        "3: evaluate failed: the handler of `evaluate` dropped the request without answering"
     );
     let next = wire.say(&request(
         4,
@@ -249,7 +249,7 @@ fn end_nothing_but_responses_follows_terminated_and_progress_is_ended_before_it(
             "event exited",
             "event progressEnd",
             "event terminated",
-            "3: evaluate failed: `evaluate` was given up without an answer",
+            "3: evaluate failed: the handler of `evaluate` dropped the request without answering",
             "4: disconnect ok",
         ]
     );

@@ -338,7 +338,7 @@ fn a_forgotten_responder_answers_by_itself() {
     assert_eq!(
         wire.say(&[&evaluate(2, "forget")]),
         [
-            "2: evaluate failed: `evaluate` was given up without an answer",
+            "2: evaluate failed: the handler of `evaluate` dropped the request without answering",
             "event output"
         ]
     );

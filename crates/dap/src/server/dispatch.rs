@@ -133,7 +133,10 @@ impl<R: Request> Drop for Responder<R> {
     fn drop(&mut self) {
         if !self.answered {
             let _entered = self.span.clone().entered();
-            let failure = Failure::new(format!("`{}` was given up without an answer", R::COMMAND));
+            let failure = Failure::new(format!(
+                "the handler of `{}` dropped the request without answering",
+                R::COMMAND
+            ));
             answer::<R>(&self.outbox, self.request_seq, &self.cancel, Err(failure));
         }
     }
