@@ -21,11 +21,11 @@ pub struct CancelToken(Arc<Token>);
 struct Token {
     cancelled: AtomicBool,
     /// Reads pending input where the reader thread does not, because a loop has taken over the reading.
-    look: Option<Look>,
+    read_pending: Option<ReadPending>,
 }
 
 /// Reads the client's pending input.
-pub(crate) type Look = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type ReadPending = Arc<dyn Fn() + Send + Sync>;
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,10 +42,10 @@ impl CancelToken {
     /// True once the client cancelled the request or progress.
     pub fn is_cancelled(&self) -> bool {
         let cancelled = || self.0.cancelled.load(Ordering::Acquire);
-        if let Some(look) = &self.0.look
+        if let Some(read_pending) = &self.0.read_pending
             && !cancelled()
         {
-            look();
+            read_pending();
         }
         cancelled()
     }
@@ -65,7 +65,7 @@ pub(crate) struct Cancellations(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    look: Option<Look>,
+    read_pending: Option<ReadPending>,
     under_way: BTreeMap<i64, CancelToken>,
     early: BTreeSet<i64>,
     /// Progress under way.
@@ -85,20 +85,20 @@ impl State {
     /// A token that is not cancelled.
     fn token(&self) -> CancelToken {
         CancelToken(Arc::new(Token {
-            look: self.look.clone(),
+            read_pending: self.read_pending.clone(),
             ..Token::default()
         }))
     }
 }
 
 impl Cancellations {
-    /// New tokens call `look` to read a pending `cancel` when they are asked.
-    pub(crate) fn look_with(&self, look: Look) {
-        self.lock().look = Some(look);
+    /// Sets how new tokens read a pending `cancel` before [`CancelToken::is_cancelled`] answers.
+    pub(crate) fn set_read_pending(&self, read_pending: ReadPending) {
+        self.lock().read_pending = Some(read_pending);
     }
 
     /// Checks a message as it is read. If it is a `cancel` request, sets the token.
-    pub(crate) fn look_at(&self, text: &str) {
+    pub(crate) fn note_if_cancel(&self, text: &str) {
         // A real `cancel` has about 70 bytes. Longer messages are not worth decoding twice.
         if text.len() > 1024 || !text.contains("\"cancel\"") {
             return;

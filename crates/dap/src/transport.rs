@@ -31,13 +31,13 @@ use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
 use direct::Direct;
-use incoming_notifier::Bell;
+use incoming_notifier::IncomingNotifier;
 pub use outgoing::{Outgoing, Payload};
 pub use own_input::OwnInput;
 use own_input::{Delivered, Passing, Shared, Source};
 use writer::Peer;
 pub use writer::{SendError, Writer};
-use writing::{Told, Watch};
+use writing::{CloseReporter, Watch};
 
 /// An item received on a connection.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ pub struct Options {
     tap: Option<Tap>,
     limit: usize,
     /// When the peer closes its reading end, the connection is closed, even if the peer could still send.
-    ends_unheard: bool,
+    closes_with_peer_input: bool,
 }
 
 impl Default for Options {
@@ -150,7 +150,7 @@ impl Default for Options {
         Self {
             tap: None,
             limit: DEFAULT_LIMIT,
-            ends_unheard: false,
+            closes_with_peer_input: false,
         }
     }
 }
@@ -190,7 +190,7 @@ impl Options {
 
     /// For adapters, which only answer: the connection ends when the peer closes its reading end.
     pub(crate) fn of_adapter(mut self) -> Self {
-        self.ends_unheard = true;
+        self.closes_with_peer_input = true;
         self
     }
 
@@ -274,18 +274,18 @@ impl Options {
         let cancellations = Arc::new(Cancellations::default());
         let (sender, incoming) = crossbeam_channel::bounded(READ_AHEAD);
         let sender = Arc::new(sender);
-        let bell = Bell::default();
+        let notifier = IncomingNotifier::default();
         let watch = Watch {
             output: ends.watched,
-            told: self.ends_unheard.then(|| Told {
+            close_reporter: self.closes_with_peer_input.then(|| CloseReporter {
                 incoming: Arc::downgrade(&sender),
-                bell: bell.clone(),
+                notifier: notifier.clone(),
             }),
         };
         let (writer, writes) = Writer::stream(output, ends.direct, self.tap.clone(), watch, close);
         let reader = Reader {
             sender: sender.clone(),
-            bell: bell.clone(),
+            notifier: notifier.clone(),
             tap: self.tap,
             cancellations: cancellations.clone(),
             budget: Arc::default(),
@@ -297,13 +297,13 @@ impl Options {
                 let shared = Shared::new(source, reader, decoder);
                 let of_thread = shared.clone();
                 let of_tokens = Arc::downgrade(&shared);
-                cancellations.look_with(Arc::new(move || {
+                cancellations.set_read_pending(Arc::new(move || {
                     if let Some(shared) = of_tokens.upgrade() {
-                        shared.look();
+                        shared.read_pending();
                     }
                 }));
                 let of_writer = Arc::downgrade(&shared);
-                writer.ask_whether_closed(move || {
+                writer.set_has_closed(move || {
                     of_writer.upgrade().is_none_or(|shared| shared.has_closed())
                 });
                 (Some(shared), thread.spawn(move || of_thread.run()))
@@ -323,7 +323,7 @@ impl Options {
             outgoing: writer,
             shared,
             cancellations,
-            bell,
+            notifier,
         }
     }
 
@@ -332,24 +332,24 @@ impl Options {
         let (to_second, from_first) = crossbeam_channel::unbounded();
         let (to_first, from_second) = crossbeam_channel::unbounded();
         let [first, second] = [0, 1].map(|_| Arc::new(Cancellations::default()));
-        let [first_bell, second_bell] = [0, 1].map(|_| Bell::default());
+        let [first_notifier, second_notifier] = [0, 1].map(|_| IncomingNotifier::default());
         let sent = self.tap;
         let received = sent.clone().map(|tap| -> Tap {
             Arc::new(move |_: Direction, message: &[u8]| tap(Direction::Received, message))
         });
         let first_end = Connection {
             incoming: from_second,
-            outgoing: Writer::memory(Peer::new(to_second, &second, &second_bell), sent),
+            outgoing: Writer::memory(Peer::new(to_second, &second, &second_notifier), sent),
             shared: None,
             cancellations: first.clone(),
-            bell: first_bell.clone(),
+            notifier: first_notifier.clone(),
         };
         let second_end = Connection {
             incoming: from_first,
-            outgoing: Writer::memory(Peer::new(to_first, &first, &first_bell), received),
+            outgoing: Writer::memory(Peer::new(to_first, &first, &first_notifier), received),
             shared: None,
             cancellations: second,
-            bell: second_bell,
+            notifier: second_notifier,
         };
         (first_end, second_end)
     }
@@ -387,7 +387,7 @@ pub struct Connection {
     /// The input shared by the reader thread and [`OwnInput`], if it can be read without blocking.
     shared: Option<Arc<Shared>>,
     pub(crate) cancellations: Arc<Cancellations>,
-    bell: Bell,
+    notifier: IncomingNotifier,
 }
 
 impl std::fmt::Debug for Connection {
@@ -426,10 +426,10 @@ impl Connection {
         Options::new().memory()
     }
 
-    /// Calls `ring` after each incoming item, and once now for the items received before: for a loop that cannot wait for a channel.
-    /// `ring` is called on the reading thread and must not block. A later function replaces it.
-    pub fn on_incoming(&self, ring: impl Fn() + Send + Sync + 'static) {
-        self.bell.answer(ring);
+    /// Calls `notify` after each incoming item, and once now for the items received before: for a loop that cannot wait for a channel.
+    /// `notify` is called on the reading thread and must not block. A later function replaces it.
+    pub fn on_incoming(&self, notify: impl Fn() + Send + Sync + 'static) {
+        self.notifier.set(notify);
     }
 
     /// Takes over the reading of the input from the connection's reader thread: for a loop that can wait for a descriptor and that
@@ -468,7 +468,7 @@ impl Drop for Connection {
 struct Reader {
     /// The only strong reference: when it is dropped, the incoming channel is closed.
     sender: Arc<Sender<Incoming>>,
-    bell: Bell,
+    notifier: IncomingNotifier,
     tap: Option<Tap>,
     cancellations: Arc<Cancellations>,
     budget: Arc<Budget>,
@@ -571,7 +571,7 @@ impl Reader {
                     if let Some(tap) = &self.tap {
                         tap(Direction::Received, text.as_bytes());
                     }
-                    self.cancellations.look_at(&text);
+                    self.cancellations.note_if_cancel(&text);
                     let share = self.budget.take(text.len(), passing);
                     Incoming::Message(Message {
                         text,
@@ -594,7 +594,7 @@ impl Reader {
         match passing {
             Passing::Waiting => {
                 self.sender.send(incoming).map_err(drop)?;
-                self.bell.ring();
+                self.notifier.notify();
             }
             // There is room, as `deliver` checked, or the end was already passed on.
             Passing::AtOnce => self.sender.try_send(incoming).map_err(drop)?,

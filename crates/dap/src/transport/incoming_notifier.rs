@@ -3,35 +3,35 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Ring = Box<dyn Fn() + Send + Sync>;
+type Callback = Box<dyn Fn() + Send + Sync>;
 
 /// Calls a function after each incoming item. Clones share the function.
 #[derive(Clone, Default)]
-pub(super) struct Bell(Arc<Mutex<Option<Arc<Ring>>>>);
+pub(super) struct IncomingNotifier(Arc<Mutex<Option<Arc<Callback>>>>);
 
-impl fmt::Debug for Bell {
+impl fmt::Debug for IncomingNotifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Bell")
+        f.write_str("IncomingNotifier")
     }
 }
 
-impl Bell {
+impl IncomingNotifier {
     /// Sets the function, and calls it once for the items received before.
-    pub(super) fn answer(&self, ring: impl Fn() + Send + Sync + 'static) {
-        let ring: Ring = Box::new(ring);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(ring));
-        self.ring();
+    pub(super) fn set(&self, callback: impl Fn() + Send + Sync + 'static) {
+        let callback: Callback = Box::new(callback);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(callback));
+        self.notify();
     }
 
     /// Calls the function, if one is set.
-    pub(super) fn ring(&self) {
-        let ring = self
+    pub(super) fn notify(&self) {
+        let callback = self
             .0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if let Some(ring) = ring {
-            ring();
+        if let Some(callback) = callback {
+            callback();
         }
     }
 }

@@ -106,7 +106,7 @@ struct Intake {
     decoder: Decoder,
     piece: Vec<u8>,
     /// Whole messages are left in the decoder.
-    rest: bool,
+    undelivered: bool,
     /// `None` after the end of the input.
     reader: Option<Reader>,
 }
@@ -114,7 +114,7 @@ struct Intake {
 /// How messages are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passing {
-    /// From the reader thread: waits while too much is read ahead, and rings the bell for each message.
+    /// From the reader thread: waits while too much is read ahead, and notifies the loop for each message.
     Waiting,
     /// From the thread that handles them: as many as there is room for.
     AtOnce,
@@ -134,7 +134,7 @@ impl Shared {
         let intake = Intake {
             decoder,
             piece: vec![0; PIECE],
-            rest: false,
+            undelivered: false,
             reader: Some(reader),
         };
         Arc::new(Self {
@@ -148,23 +148,23 @@ impl Shared {
     /// Runs the reader thread.
     pub(super) fn run(&self) {
         loop {
-            self.rest();
-            let (over, rest) = {
+            self.wait_until_given_back();
+            let (ended, undelivered) = {
                 let intake = self.intake();
-                (intake.reader.is_none(), intake.rest)
+                (intake.reader.is_none(), intake.undelivered)
             };
-            if over {
+            if ended {
                 return;
             }
-            if rest || self.wait() {
+            if undelivered || self.wait() {
                 self.intake().take_in(&self.source, Passing::Waiting);
             }
         }
     }
 
-    /// Reads pending input while the loop that reads is busy, and rings the bell. For handlers that check whether a `cancel` has
+    /// Reads pending input while the loop that reads is busy, and notifies the loop. For handlers that check whether a `cancel` has
     /// arrived.
-    pub(super) fn look(&self) {
+    pub(super) fn read_pending(&self) {
         if !*self.taken.lock().unwrap_or_else(PoisonError::into_inner) {
             return;
         }
@@ -172,7 +172,7 @@ impl Shared {
             && intake.take_in(&self.source, Passing::AtOnce)
             && let Some(reader) = &intake.reader
         {
-            reader.bell.ring();
+            reader.notifier.notify();
         }
     }
 
@@ -202,7 +202,7 @@ impl Shared {
     }
 
     /// Waits while a loop reads.
-    fn rest(&self) {
+    fn wait_until_given_back(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while *taken {
             taken = self
@@ -227,12 +227,12 @@ impl Intake {
         let Some(reader) = &self.reader else {
             return false;
         };
-        let read = match self.rest {
+        let read = match self.undelivered {
             true => Ok(None),
             false => source.read(&mut self.piece),
         };
         let delivered = match read {
-            Ok(None) if !self.rest => return false,
+            Ok(None) if !self.undelivered => return false,
             Ok(None) => reader.deliver(&mut self.decoder, passing),
             Ok(Some(0)) => Err(Some(Closed::at_end_of(&self.decoder))),
             Ok(Some(length)) => {
@@ -242,7 +242,7 @@ impl Intake {
             Err(error) => Err(Some(Closed::Broken(error.to_string()))),
         };
         match delivered {
-            Ok(delivered) => self.rest = delivered == Delivered::Full,
+            Ok(delivered) => self.undelivered = delivered == Delivered::Full,
             Err(closed) => {
                 if let Some(closed) = closed {
                     reader.close(closed, passing);
@@ -275,7 +275,7 @@ impl OwnInput {
     /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, until it returns `false`: there was
     /// nothing to read.
     pub fn read(&self) -> bool {
-        // The thread that holds the lock passes the messages on, and rings the bell.
+        // The thread that holds the lock passes the messages on, and notifies the loop.
         let Ok(mut intake) = self.0.intake.try_lock() else {
             return false;
         };

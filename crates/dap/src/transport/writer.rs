@@ -18,7 +18,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::backlog::{self, Backlog};
 use super::direct::Direct;
-use super::incoming_notifier::Bell;
+use super::incoming_notifier::IncomingNotifier;
 use super::outgoing::Outgoing;
 use super::writing::{self, Watch};
 use super::{Closed, Direction, Incoming, Message, Tap};
@@ -35,7 +35,7 @@ pub(super) const AHEAD_OF_OUTPUT: usize = 64 << 10;
 const HALF_CLOSED: Duration = Duration::from_secs(2);
 
 /// How often [`HALF_CLOSED`] is checked.
-const LOOK: Duration = Duration::from_millis(200);
+const HALF_CLOSED_CHECK: Duration = Duration::from_millis(200);
 
 /// A peer that has read nothing for this long counts as not reading.
 const STALLED: Duration = Duration::from_millis(250);
@@ -123,26 +123,26 @@ pub(super) struct State {
 pub(super) struct Peer {
     incoming: Sender<Incoming>,
     cancellations: Arc<Cancellations>,
-    bell: Bell,
+    notifier: IncomingNotifier,
 }
 
 impl Peer {
     pub(super) fn new(
         incoming: Sender<Incoming>,
         cancellations: &Arc<Cancellations>,
-        bell: &Bell,
+        notifier: &IncomingNotifier,
     ) -> Self {
         Self {
             incoming,
             cancellations: Arc::clone(cancellations),
-            bell: bell.clone(),
+            notifier: notifier.clone(),
         }
     }
 
     /// Fails when the peer is gone.
     fn send(&self, incoming: Incoming) -> Result<(), SendError> {
         self.incoming.send(incoming).map_err(|_| SendError)?;
-        self.bell.ring();
+        self.notifier.notify();
         Ok(())
     }
 }
@@ -178,7 +178,7 @@ impl Queue {
     }
 
     /// Wakes the threads that wait for room: the peer has read something.
-    pub(super) fn tell_drained(&self, state: &mut State) {
+    pub(super) fn notify_drained(&self, state: &mut State) {
         state.taken = Instant::now();
         self.drained.notify_all();
     }
@@ -321,7 +321,7 @@ impl Writer {
     }
 
     /// Sets the function that tells whether the peer has closed its sending end.
-    pub(super) fn ask_whether_closed(&self, has_closed: impl Fn() -> bool + Send + Sync + 'static) {
+    pub(super) fn set_has_closed(&self, has_closed: impl Fn() -> bool + Send + Sync + 'static) {
         self.queue.0.has_closed.set(Box::new(has_closed)).ok();
     }
 
@@ -462,7 +462,7 @@ impl Writer {
             }
             (state, _) = queue
                 .drained
-                .wait_timeout(state, LOOK)
+                .wait_timeout(state, HALF_CLOSED_CHECK)
                 .unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
@@ -477,7 +477,7 @@ impl Writer {
             tap(Direction::Sent, json.as_bytes());
         }
         if let Some(peer) = &state.peer {
-            peer.cancellations.look_at(&json);
+            peer.cancellations.note_if_cancel(&json);
             if peer.send(Incoming::Message(Message::new(json))).is_err() {
                 state.closed = true;
                 state.peer = None;

@@ -11,7 +11,7 @@ use std::thread;
 use crossbeam_channel::Sender;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::incoming_notifier::Bell;
+use super::incoming_notifier::IncomingNotifier;
 use super::writer::{Next, Queue, State};
 use super::{Closed, Incoming};
 
@@ -21,22 +21,22 @@ pub(super) struct Watch {
     /// The output to poll: a pipe or a socket.
     pub(super) output: Option<OwnedFd>,
     /// Where to report the end. `None`: senders learn of it by their errors only.
-    pub(super) told: Option<Told>,
+    pub(super) close_reporter: Option<CloseReporter>,
 }
 
 /// The incoming channel, for reporting the end of the connection.
-pub(super) struct Told {
+pub(super) struct CloseReporter {
     /// The reader drops the strong reference when it stops reading.
     pub(super) incoming: Weak<Sender<Incoming>>,
-    pub(super) bell: Bell,
+    pub(super) notifier: IncomingNotifier,
 }
 
-impl Told {
-    fn tell(&self) {
+impl CloseReporter {
+    fn report(&self) {
         if let Some(incoming) = self.incoming.upgrade()
             && incoming.send(Incoming::Closed(Closed::ByPeer)).is_ok()
         {
-            self.bell.ring();
+            self.notifier.notify();
         }
     }
 }
@@ -52,10 +52,10 @@ pub(super) fn start(
     let write = move || {
         let peer_is_gone = write_queue(&queue, output, &watch);
         close();
-        if let Some(told) = &watch.told
+        if let Some(reporter) = &watch.close_reporter
             && peer_is_gone
         {
-            told.tell();
+            reporter.report();
         }
     };
     thread.spawn(write).map(drop)
@@ -69,7 +69,7 @@ fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
         queue.take(&mut state, &mut next);
         if next.is_empty() {
             state.writing = false;
-            queue.tell_drained(&mut state);
+            queue.notify_drained(&mut state);
             if state.closed {
                 return false;
             }
@@ -83,7 +83,7 @@ fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
         drop(state);
         let written = output.write_all(next.bytes()).and_then(|()| output.flush());
         state = queue.lock();
-        queue.tell_drained(&mut state);
+        queue.notify_drained(&mut state);
         if let Err(error) = written {
             tracing::debug!(%error, "the peer takes no more messages");
             queue.fail(&mut state);
