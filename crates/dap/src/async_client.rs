@@ -140,14 +140,14 @@ where
                 Err(error) if connect::may_be_starting(&error) => last = Some(error),
                 outcome => return outcome,
             }
-            sleep(connect::PAUSE).await;
+            sleep(connect::RETRY_INTERVAL).await;
         }
     };
     match timeout(patience, tries).await {
         Ok(outcome) => outcome,
         Err(elapsed) => {
             let error = last.unwrap_or_else(|| elapsed.into());
-            Err(connect::given_up(&error, patience))
+            Err(connect::timed_out(&error, patience))
         }
     }
 }
@@ -359,7 +359,7 @@ impl AsyncClient {
     ) -> Result<E::Body, ClientError> {
         match self.wait_unless::<E>(patience, None, matches).await {
             Ok(body) => Ok(body),
-            Err(NoEvent::Gone) => Err(ClientError::Disconnected),
+            Err(NoEvent::Disconnected) => Err(ClientError::Disconnected),
             Err(NoEvent::Timeout | NoEvent::Failed) => Err(ClientError::Timeout {
                 what: E::EVENT,
                 after: patience,
@@ -383,7 +383,7 @@ impl AsyncClient {
             .await
         {
             Ok(body) => Ok(body),
-            Err(NoEvent::Gone) => Err(ClientError::Disconnected),
+            Err(NoEvent::Disconnected) => Err(ClientError::Disconnected),
             Err(NoEvent::Timeout) => Err(ClientError::Timeout {
                 what: E::EVENT,
                 after: patience,

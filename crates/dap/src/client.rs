@@ -390,7 +390,7 @@ impl Client {
     ) -> Result<E::Body, ClientError> {
         self.wait_unless::<E>(timeout, None, matches)
             .map_err(|none| match none {
-                NoEvent::Gone => ClientError::Disconnected,
+                NoEvent::Disconnected => ClientError::Disconnected,
                 NoEvent::Timeout | NoEvent::Failed => ClientError::Timeout {
                     what: E::EVENT,
                     after: timeout,
@@ -410,7 +410,7 @@ impl Client {
     ) -> Result<E::Body, ClientError> {
         self.wait_unless::<E>(timeout, Some(&pending.failed), |_| true)
             .map_err(|none| match none {
-                NoEvent::Gone => ClientError::Disconnected,
+                NoEvent::Disconnected => ClientError::Disconnected,
                 NoEvent::Timeout => ClientError::Timeout {
                     what: E::EVENT,
                     after: timeout,

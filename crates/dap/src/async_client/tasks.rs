@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::client::core::{self, Asked, Core, News, NoEvent, Reply};
+use crate::client::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
 use crate::client::{ClientError, EventMessage};
 use crate::codec::{self, Decoder};
 use crate::lifecycle::Violation;
@@ -136,33 +136,33 @@ impl Shared {
     fn receive(self: &Arc<Self>, message: Message) {
         let mut state = self.lock();
         match state.core.receive(message) {
-            News::None => {}
-            News::Response(waiting, reply) => {
+            Action::None => {}
+            Action::Response(waiting, reply) => {
                 drop(state);
                 waiting.send(reply).ok();
                 self.news.notify_waiters();
             }
-            News::Event(event) => {
+            Action::Event(event) => {
                 state
                     .subscribers
                     .retain(|subscriber| subscriber.send(event.clone()).is_ok());
                 drop(state);
                 self.news.notify_waiters();
             }
-            News::Request(asked) => {
+            Action::Request(request) => {
                 drop(state);
-                tokio::spawn(self.clone().answer(asked));
+                tokio::spawn(self.clone().answer(request));
             }
         }
     }
 
-    async fn answer(self: Arc<Self>, asked: Asked<ReverseHandler>) {
-        let Asked {
+    async fn answer(self: Arc<Self>, request: ReverseRequest<ReverseHandler>) {
+        let ReverseRequest {
             seq,
             command,
             arguments,
             handler,
-        } = asked;
+        } = request;
         let panicked = || Failure::new(format!("the handler of `{command}` panicked"));
         let result = match handler {
             // A task of its own, so that a request whose handler panics is still answered.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The pause between two tries. The kernel does not notify when a process starts to listen.
-pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Connects to the first of a name's addresses that accepts. `patience` is the time for each address.
 pub(super) fn tcp(address: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
@@ -41,9 +41,9 @@ pub(super) fn retried<T>(
         };
         let left = patience.saturating_sub(start.elapsed());
         if left.is_zero() {
-            return Err(given_up(&error, patience));
+            return Err(timed_out(&error, patience));
         }
-        thread::park_timeout(PAUSE.min(left));
+        thread::park_timeout(RETRY_INTERVAL.min(left));
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn no_address() -> io::Error {
     io::Error::other("cannot connect: the name has no address")
 }
 
-pub(crate) fn given_up(error: &io::Error, patience: Duration) -> io::Error {
+pub(crate) fn timed_out(error: &io::Error, patience: Duration) -> io::Error {
     io::Error::new(error.kind(), format!("{error}; tried for {patience:?}"))
 }
 

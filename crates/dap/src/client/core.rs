@@ -65,7 +65,7 @@ impl Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoEvent {
     /// The adapter is gone.
-    Gone,
+    Disconnected,
     /// The time is over.
     Timeout,
     /// The request that was to cause the event failed.
@@ -73,7 +73,7 @@ pub(crate) enum NoEvent {
 }
 
 /// What to do about a received message.
-pub(crate) enum News<S, H> {
+pub(crate) enum Action<S, H> {
     /// Nothing.
     None,
     /// Send the response to the waiting thread or task.
@@ -81,11 +81,11 @@ pub(crate) enum News<S, H> {
     /// Wake the threads or tasks that wait for an event. The event is kept already.
     Event(EventMessage),
     /// Answer a reverse request.
-    Request(Asked<H>),
+    Request(ReverseRequest<H>),
 }
 
 /// A reverse request.
-pub(crate) struct Asked<H> {
+pub(crate) struct ReverseRequest<H> {
     pub(crate) seq: i64,
     pub(crate) command: String,
     pub(crate) arguments: Option<Raw>,
@@ -155,12 +155,12 @@ impl<S, H: Clone> Core<S, H> {
     }
 
     /// Handles a message from the adapter.
-    pub(crate) fn receive(&mut self, message: Message) -> News<S, H> {
+    pub(crate) fn receive(&mut self, message: Message) -> Action<S, H> {
         let envelope = match message.envelope() {
             Ok(envelope) => envelope,
             Err(error) => {
                 tracing::warn!(%error, "bad input from the adapter");
-                return News::None;
+                return Action::None;
             }
         };
         let noted = self.lifecycle.message(Side::Adapter, Facts::of(&envelope));
@@ -184,13 +184,13 @@ impl<S, H: Clone> Core<S, H> {
                     self.merge_capabilities(message::decode_or_default(body));
                 }
                 let Some(waiting) = self.waiting.remove(&request_seq) else {
-                    return News::None;
+                    return Action::None;
                 };
                 if !success {
                     waiting.failed.store(true, Ordering::Release);
                 }
                 // A message of its own: a response that is not waited for yet must not use up the read-ahead budget.
-                News::Response(waiting.reply, Reply(Message::new(message.into_text())))
+                Action::Response(waiting.reply, Reply(Message::new(message.into_text())))
             }
             Kind::Event { event, body } => {
                 if event == CapabilitiesEvent::EVENT {
@@ -207,7 +207,7 @@ impl<S, H: Clone> Core<S, H> {
                 }
                 self.events.push_back((self.events_seen, event.clone()));
                 self.events_seen += 1;
-                News::Event(event)
+                Action::Event(event)
             }
             Kind::Request { command, arguments } => {
                 if !allowed {
@@ -215,7 +215,7 @@ impl<S, H: Clone> Core<S, H> {
                     self.lifecycle
                         .note_request(Side::Adapter, envelope.seq, &command);
                 }
-                News::Request(Asked {
+                Action::Request(ReverseRequest {
                     seq: envelope.seq,
                     handler: self.handlers.get(&*command).cloned(),
                     command: command.into_owned(),
@@ -282,7 +282,7 @@ impl<S, H: Clone> Core<S, H> {
         if cause.is_some_and(|failed| failed.load(Ordering::Acquire)) {
             Err(NoEvent::Failed)
         } else if self.closed {
-            Err(NoEvent::Gone)
+            Err(NoEvent::Disconnected)
         } else {
             Ok(None)
         }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, select};
 
-use super::core::{self, Asked, Core, News, NoEvent, Reply};
+use super::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
 use super::{ClientError, EventMessage};
 use crate::lifecycle::Violation;
 use crate::message::{self, Raw, Request};
@@ -187,31 +187,31 @@ impl Shared {
     fn receive(&self, message: crate::transport::Message) {
         let mut state = self.lock();
         match state.core.receive(message) {
-            News::None => {}
-            News::Response(waiting, reply) => {
+            Action::None => {}
+            Action::Response(waiting, reply) => {
                 drop(state);
                 waiting.send(reply).ok();
                 self.news.notify_all();
             }
-            News::Event(event) => {
+            Action::Event(event) => {
                 state
                     .subscribers
                     .retain(|subscriber| subscriber.send(event.clone()).is_ok());
                 drop(state);
                 self.news.notify_all();
             }
-            News::Request(asked) => {
+            Action::Request(request) => {
                 drop(state);
-                self.answer(asked);
+                self.answer(request);
             }
         }
     }
 
-    fn answer(&self, asked: Asked<ReverseHandler>) {
-        let Asked { seq, command, .. } = asked;
-        let result = match asked.handler {
+    fn answer(&self, request: ReverseRequest<ReverseHandler>) {
+        let ReverseRequest { seq, command, .. } = request;
+        let result = match request.handler {
             // A handler that panics must not end the client's thread: its request fails.
-            Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(asked.arguments.as_ref())))
+            Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(request.arguments.as_ref())))
                 .unwrap_or_else(|_| {
                     Err(Failure::new(format!("the handler of `{command}` panicked")))
                 }),
