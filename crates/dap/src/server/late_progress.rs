@@ -21,15 +21,15 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct LateProgress {
-    /// Dropped first: the channel's end stops the `teller` thread.
-    over: Option<Sender<Infallible>>,
-    teller: Option<JoinHandle<()>>,
+    /// Dropped before `thread` is joined: the closed channel ends the thread.
+    work: Option<Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl LateProgress {
     /// Starts the progress of work that begins now.
     pub fn start(outbox: &Outbox, title: impl Into<String>) -> Self {
-        Self::told_by(outbox, title.into(), None)
+        Self::start_with(outbox, title.into(), None)
     }
 
     /// As [`start`](Self::start), for work that the user can cancel: `cancel` is then called on another thread.
@@ -38,55 +38,61 @@ impl LateProgress {
         title: impl Into<String>,
         cancel: impl FnOnce() + Send + 'static,
     ) -> Self {
-        Self::told_by(outbox, title.into(), Some(Box::new(cancel)))
+        Self::start_with(outbox, title.into(), Some(Box::new(cancel)))
     }
 
-    fn told_by(outbox: &Outbox, title: String, cancel: Option<Cancel>) -> Self {
+    fn start_with(outbox: &Outbox, title: String, cancel: Option<Cancel>) -> Self {
         let client = outbox.client();
         if !client.is_some_and(|client| client.supports("supportsProgressReporting")) {
             return LateProgress {
-                over: None,
-                teller: None,
+                work: None,
+                thread: None,
             };
         }
-        let (over, work) = bounded(0);
+        let (work, ended) = bounded(0);
         let outbox = outbox.clone();
-        let teller = std::thread::Builder::new().name("progress".into());
-        let teller = teller.spawn(move || tell(&work, &outbox, title, cancel));
+        let thread = std::thread::Builder::new().name("progress".into());
+        let thread = thread.spawn(move || show_if_late(&ended, &outbox, title, cancel));
         LateProgress {
-            over: Some(over),
-            teller: teller.ok(),
+            work: Some(work),
+            thread: thread.ok(),
         }
     }
 }
 
 impl Drop for LateProgress {
     fn drop(&mut self) {
-        drop(self.over.take());
+        drop(self.work.take());
         // Joined so that the progress's end is sent before the work's result.
-        if let Some(teller) = self.teller.take() {
-            let _ = teller.join();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
 }
 
 type Cancel = Box<dyn FnOnce() + Send>;
 
-fn tell(work: &Receiver<Infallible>, outbox: &Outbox, title: String, cancel: Option<Cancel>) {
-    if work.recv_timeout(LONG) != Err(RecvTimeoutError::Timeout) {
+/// Sends the progress of work that takes longer than [`LONG`]. The channel `ended` is closed at the work's end.
+fn show_if_late(
+    ended: &Receiver<Infallible>,
+    outbox: &Outbox,
+    title: String,
+    cancel: Option<Cancel>,
+) {
+    if ended.recv_timeout(LONG) != Err(RecvTimeoutError::Timeout) {
         return;
     }
     let Some(cancel) = cancel else {
         let _shown = Progress::start(outbox, title);
         // Nothing is ever sent on the channel: this waits for the work's end.
-        let _ = work.recv();
+        let _ = ended.recv();
         return;
     };
     let shown = Progress::start_cancellable(outbox, title);
-    while work.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+    while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         if shown.cancelled().is_cancelled() {
             cancel();
-            let _ = work.recv();
+            let _ = ended.recv();
             return;
         }
     }

@@ -68,7 +68,7 @@ struct State {
     /// `disconnect` was answered.
     over: bool,
     /// The client is gone.
-    gone: bool,
+    disconnected: bool,
     /// The session was dropped, and its open requests were answered with an error.
     ended: bool,
 }
@@ -145,7 +145,7 @@ impl Outbox {
             after: HashMap::new(),
             client: None,
             over: false,
-            gone: false,
+            disconnected: false,
             ended: false,
         };
         Self {
@@ -179,7 +179,7 @@ impl Outbox {
             }
         };
         let mut state = self.shared.lock();
-        if state.gone {
+        if state.disconnected {
             return;
         }
         if is_progress(name) && state.lifecycle.is_open() {
@@ -244,7 +244,7 @@ impl Outbox {
             answer(outcome.and_then(|body| Ok(message::decode_or_default::<R::Response>(body)?)));
         });
         let mut state = self.shared.lock();
-        if state.gone {
+        if state.disconnected {
             drop(state);
             return answer(Err(RequestError::Disconnected));
         }
@@ -321,7 +321,7 @@ impl Outbox {
                     body,
                 };
                 let writer = &self.shared.writer;
-                match comes_behind_output(name) {
+                match follows_output(name) {
                     true => writer.send_output(message, kept).ok(),
                     false => writer.send(&message).map(drop).ok(),
                 };
@@ -533,9 +533,9 @@ impl Outbox {
     }
 
     /// The client is gone: reverse requests fail, and held messages are dropped.
-    pub(super) fn client_gone(&self) {
+    pub(super) fn client_disconnected(&self) {
         let mut state = self.shared.lock();
-        state.gone = true;
+        state.disconnected = true;
         let mut answers: Vec<_> = std::mem::take(&mut state.asked).into_values().collect();
         answers.extend(
             std::mem::take(&mut state.held)
@@ -584,7 +584,7 @@ fn fill_in(error: &crate::types::Message) -> String {
 }
 
 /// Whether an event is output, or says that no more output follows.
-fn comes_behind_output(event: &str) -> bool {
+fn follows_output(event: &str) -> bool {
     [
         OutputEvent::EVENT,
         ExitedEvent::EVENT,

@@ -83,7 +83,7 @@ pub struct Session<S> {
     reason: Option<Closed>,
     /// Errors of the input that are yet to be reported to the user.
     malformed: Vec<CodecError>,
-    told_malformed: usize,
+    reported_malformed: usize,
 }
 
 impl<S> std::fmt::Debug for Session<S> {
@@ -127,7 +127,7 @@ impl<S> Session<S> {
             closed: false,
             reason: None,
             malformed: Vec::new(),
-            told_malformed: 0,
+            reported_malformed: 0,
         }
     }
 
@@ -168,13 +168,13 @@ impl<S> Session<S> {
                     Closed::ByPeer => tracing::debug!(%reason, "the client is gone"),
                     _ => tracing::warn!(%reason, "the client is gone"),
                 }
-                self.context.outbox.client_gone();
+                self.context.outbox.client_disconnected();
                 self.closed = true;
                 self.disconnect(state);
                 self.reason = Some(reason);
             }
         }
-        self.tell_malformed();
+        self.report_malformed();
         let flow = self.flow();
         if flow == Flow::Closed {
             self.finish();
@@ -188,13 +188,13 @@ impl<S> Session<S> {
     }
 
     /// Reports skipped input to the user, once the client is initialized.
-    fn tell_malformed(&mut self) {
+    fn report_malformed(&mut self) {
         if self.malformed.is_empty() || self.context.outbox.client().is_none() {
             return;
         }
         for error in self.malformed.drain(..) {
-            self.told_malformed += 1;
-            let text = match self.told_malformed {
+            self.reported_malformed += 1;
+            let text = match self.reported_malformed {
                 1..MOST_MALFORMED => format!("bad input from the client: {error}\n"),
                 MOST_MALFORMED => "further bad input from the client is not reported\n".to_owned(),
                 _ => continue,

@@ -145,8 +145,8 @@ impl Replay {
                 }
                 // A recorded text of the peer that is not a message is not waited for.
                 Err(_) => Ok(()),
-                Ok(envelope) if entry.from == own => play.say(own, &envelope),
-                Ok(envelope) => play.hear(own, &envelope),
+                Ok(envelope) if entry.from == own => play.send_recorded(own, &envelope),
+                Ok(envelope) => play.compare_with_recorded(own, &envelope),
             };
             if let Err(what) = result {
                 play.differ(Some(index + 1), title(entry), what);
@@ -155,7 +155,7 @@ impl Replay {
                 play.differ(Some(index + 1), title(entry), what);
             }
         }
-        play.rest();
+        play.report_unrecorded();
         play.differences
     }
 }
@@ -197,7 +197,7 @@ impl Play<'_> {
     }
 
     /// Sends a recorded message of the replayed side.
-    fn say(&mut self, own: Side, envelope: &Envelope<'_>) -> Result<(), String> {
+    fn send_recorded(&mut self, own: Side, envelope: &Envelope<'_>) -> Result<(), String> {
         let owned = |text: &str| Cow::Owned(text.to_owned());
         let message = match &envelope.kind {
             Kind::Request { command, arguments } => Outgoing::Request {
@@ -245,7 +245,7 @@ impl Play<'_> {
     }
 
     /// Waits for the message of the peer that corresponds to a recorded one, and compares it.
-    fn hear(&mut self, own: Side, recorded: &Envelope<'_>) -> Result<(), String> {
+    fn compare_with_recorded(&mut self, own: Side, recorded: &Envelope<'_>) -> Result<(), String> {
         let request = match &recorded.kind {
             Kind::Response { request_seq, .. } => {
                 let seq = self.requests.get(&(own, *request_seq)).copied();
@@ -319,7 +319,7 @@ impl Play<'_> {
     }
 
     /// Reports the received messages that were not recorded, and answers requests among them with an error.
-    fn rest(&mut self) {
+    fn report_unrecorded(&mut self) {
         for message in self.peer.left() {
             let Ok(envelope) = message.envelope() else {
                 continue;
