@@ -65,7 +65,7 @@ const COMPILERS: [Compiler; 3] = [
 ];
 
 /// Makes each compiler compile; returns the first program that was produced.
-pub fn check(tell: &mut dyn FnMut(Finding)) -> Option<Compiled> {
+pub fn check(report: &mut dyn FnMut(Finding)) -> Option<Compiled> {
     let mut first = None;
     for compiler in &COMPILERS {
         let command = std::env::var(compiler.variable)
@@ -74,25 +74,25 @@ pub fn check(tell: &mut dyn FnMut(Finding)) -> Option<Compiled> {
             .unwrap_or_else(|| compiler.command.to_owned());
         let Some(version) = version(&command) else {
             let missing = format!("there is no `{command}` here");
-            tell(Finding::warning(compiler.check, missing).with_remedy(compiler.remedy));
+            report(Finding::warning(compiler.check, missing).with_remedy(compiler.remedy));
             continue;
         };
         match compiled(compiler, &command) {
             Ok((program, debug_info)) => {
-                tell(Finding::ok(
+                report(Finding::ok(
                     compiler.check,
                     format!("{version} makes {debug_info}, which is read"),
                 ));
                 first.get_or_insert(program);
             }
-            Err(error) => tell(
+            Err(error) => report(
                 Finding::warning(compiler.check, format!("{version}: {error:#}")).with_remedy(
                     "what it says above is to be put right, or another compiler taken",
                 ),
             ),
         }
     }
-    cargo(tell);
+    cargo(report);
     first
 }
 
@@ -167,9 +167,9 @@ fn compiled(compiler: &Compiler, command: &str) -> anyhow::Result<(Compiled, Str
 }
 
 /// Checks Cargo, and whether the project in the current directory is built with debug information.
-fn cargo(tell: &mut dyn FnMut(Finding)) {
+fn cargo(report: &mut dyn FnMut(Finding)) {
     if on_path("cargo").is_none() {
-        tell(
+        report(
             Finding::warning("cargo", "there is no `cargo` here").with_remedy(
                 "to debug a Cargo project by its folder, install it from https://rustup.rs",
             ),
@@ -178,10 +178,10 @@ fn cargo(tell: &mut dyn FnMut(Finding)) {
     }
     let version = version("cargo").unwrap_or_else(|| "cargo".to_owned());
     let Some((key, value, place)) = without_debug_info() else {
-        tell(Finding::ok("cargo", version));
+        report(Finding::ok("cargo", version));
         return;
     };
-    tell(
+    report(
         Finding::warning(
             "cargo",
             format!("{version} builds this project without full debug information: {key} is {value} in {place}"),

@@ -60,7 +60,7 @@ const DEEPEST: usize = 6;
 const LONGEST: u64 = 1 << 20;
 
 /// Reports what was found.
-pub fn check(tell: &mut dyn FnMut(Finding)) {
+pub fn check(report: &mut dyn FnMut(Finding)) {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
     if let Some(home) = home() {
@@ -82,7 +82,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
         }
     }
     if findings.is_empty() {
-        tell(
+        report(
             Finding::ok(
                 CHECK,
                 "none is set up to use this debugger, as far as can be seen",
@@ -92,11 +92,11 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
             ),
         );
     }
-    findings.into_iter().for_each(tell);
+    findings.into_iter().for_each(report);
 }
 
 /// Finds the extension for VS Code.
-fn extensions(home: &Path, tell: &mut dyn FnMut(Finding)) {
+fn extensions(home: &Path, report: &mut dyn FnMut(Finding)) {
     for place in EXTENSIONS {
         let entries = fs::read_dir(home.join(place)).into_iter().flatten();
         for entry in entries.flatten() {
@@ -107,7 +107,7 @@ fn extensions(home: &Path, tell: &mut dyn FnMut(Finding)) {
                 .filter(|package| package["publisher"] == "dapple" && package["name"] == "dapple");
             if let Some(package) = ours {
                 let version = package["version"].as_str().unwrap_or("of no version");
-                tell(Finding::ok(
+                report(Finding::ok(
                     CHECK,
                     format!("VS Code: extension {version} in {}", folder.display()),
                 ));
@@ -117,7 +117,7 @@ fn extensions(home: &Path, tell: &mut dyn FnMut(Finding)) {
 }
 
 /// Checks the setting that locates the adapter.
-fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
+fn settings(file: &Path, report: &mut dyn FnMut(Finding)) {
     let Some(text) = text_of(file) else {
         return;
     };
@@ -126,7 +126,7 @@ fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
         Ok(settings) => settings,
         Err(_) if !text.contains("dapple") => return,
         Err(error) => {
-            tell(Finding::warning(
+            report(Finding::warning(
                 CHECK,
                 format!("VS Code: {shown} is no JSON: {error}"),
             ));
@@ -144,7 +144,7 @@ fn settings(file: &Path, tell: &mut dyn FnMut(Finding)) {
         _ => PathBuf::from(path),
     };
     // The values of the editor's variables are unknown here.
-    tell(match path.contains("${") || is_executable(&resolved) {
+    report(match path.contains("${") || is_executable(&resolved) {
         true => Finding::ok(
             CHECK,
             format!("VS Code: `dapple.path` is {path} in {shown}"),

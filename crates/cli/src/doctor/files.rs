@@ -8,10 +8,10 @@ use super::{Finding, on_path};
 use crate::cache;
 
 /// Runs these checks.
-pub fn check(tell: &mut dyn FnMut(Finding)) {
-    tell(cache());
-    tell(debuginfod());
-    tell(on_the_path());
+pub fn check(report: &mut dyn FnMut(Finding)) {
+    report(cache());
+    report(debuginfod());
+    report(on_the_path());
 }
 
 fn cache() -> Finding {

@@ -17,13 +17,13 @@ const FILE: &str = ".vscode/launch.json";
 const LONGEST: u64 = 1 << 20;
 
 /// Reports what is wrong in the file.
-pub fn check(tell: &mut dyn FnMut(Finding)) {
+pub fn check(report: &mut dyn FnMut(Finding)) {
     let file = Path::new(FILE);
     let Ok(metadata) = fs::metadata(file) else {
         return;
     };
     if metadata.len() > LONGEST {
-        tell(Finding::warning(
+        report(Finding::warning(
             CHECK,
             format!("{FILE} has more than a megabyte"),
         ));
@@ -32,7 +32,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => {
-            tell(Finding::warning(
+            report(Finding::warning(
                 CHECK,
                 format!("{FILE} can't be read: {error}"),
             ));
@@ -42,7 +42,7 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
     let parsed: Value = match serde_json::from_str(&without_comments(&text)) {
         Ok(parsed) => parsed,
         Err(error) => {
-            tell(Finding::warning(
+            report(Finding::warning(
                 CHECK,
                 format!("{FILE} is no JSON: {error}"),
             ));
@@ -68,10 +68,10 @@ pub fn check(tell: &mut dyn FnMut(Finding)) {
                 "has {several} configurations for this debugger, with arguments that are known"
             ),
         };
-        tell(Finding::ok(CHECK, format!("{FILE} {configurations}")));
+        report(Finding::ok(CHECK, format!("{FILE} {configurations}")));
     }
     for fault in faults {
-        tell(
+        report(
             Finding::warning(CHECK, format!("{FILE}: {fault}"))
                 .with_remedy("docs/launch.md lists the arguments"),
         );

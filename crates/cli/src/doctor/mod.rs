@@ -102,29 +102,29 @@ struct Report {
 /// # Errors
 /// Standard output can't be written to.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let mut report = Report {
+    let mut summary = Report {
         works: true,
         findings: Vec::new(),
     };
-    let mut told = Ok(());
-    let mut tell = |finding: Finding| {
-        if !options.json && told.is_ok() {
-            told = write(&finding);
+    let mut printed = Ok(());
+    let mut report = |finding: Finding| {
+        if !options.json && printed.is_ok() {
+            printed = write(&finding);
         }
-        report.works &= finding.level != Level::Problem;
-        report.findings.push(finding);
+        summary.works &= finding.level != Level::Problem;
+        summary.findings.push(finding);
     };
-    system::check(&mut tell);
-    let compiled = compilers::check(&mut tell);
-    files::check(&mut tell);
-    editors::check(&mut tell);
-    launch_json::check(&mut tell);
-    session::check(compiled.as_ref(), &mut tell);
-    told?;
+    system::check(&mut report);
+    let compiled = compilers::check(&mut report);
+    files::check(&mut report);
+    editors::check(&mut report);
+    launch_json::check(&mut report);
+    session::check(compiled.as_ref(), &mut report);
+    printed?;
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        println!("{}", serde_json::to_string_pretty(&summary)?);
     }
-    Ok(match report.works {
+    Ok(match summary.works {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })

@@ -21,12 +21,12 @@ const CHECK: &str = "session";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Debugs the program that a compiler has produced, or, without compilers, this program.
-pub fn check(compiled: Option<&Compiled>, tell: &mut dyn FnMut(Finding)) {
+pub fn check(compiled: Option<&Compiled>, report: &mut dyn FnMut(Finding)) {
     let outcome = match compiled {
         Some(compiled) => debug(compiled),
         None => debug_own(),
     };
-    tell(match outcome {
+    report(match outcome {
         Ok(says) => Finding::ok(CHECK, says),
         Err(error) => Finding::problem(
             CHECK,

@@ -7,41 +7,41 @@ use dapple_adapter::probe;
 use super::Finding;
 
 /// Tries tracing, attaching, watchpoints and fixed addresses, and reports where core files go.
-pub fn check(tell: &mut dyn FnMut(Finding)) {
-    tell(match probe::sight() {
+pub fn check(report: &mut dyn FnMut(Finding)) {
+    report(match probe::sight() {
         Ok(()) => Finding::ok("/proc", "is mounted, and shows this process"),
         Err(reason) => Finding::problem("/proc", reason),
     });
-    tell(match probe::launching() {
+    report(match probe::launching() {
         Ok(()) => Finding::ok(
             "tracing",
             "a program that the debugger starts can be traced",
         ),
         Err(reason) => Finding::problem("tracing", format!("no program can be debugged: {reason}")),
     });
-    tell(match probe::attaching() {
+    report(match probe::attaching() {
         Ok(()) => Finding::ok("attaching", "your other processes can be attached to"),
         Err(reason) => Finding::warning(
             "attaching",
             format!("processes that the debugger has not started can't be attached to: {reason}"),
         ),
     });
-    tell(match probe::watching() {
+    report(match probe::watching() {
         Ok(()) => Finding::ok(
             "data breakpoints",
             "the processor tells when a variable is written to",
         ),
         Err(reason) => Finding::warning("data breakpoints", format!("they can't be had: {reason}")),
     });
-    tell(match probe::fixed_addresses() {
+    report(match probe::fixed_addresses() {
         Ok(()) => Finding::ok("addresses", "programs can have the same ones in each run"),
         Err(reason) => Finding::warning("addresses", reason),
     });
-    core_files(tell);
+    core_files(report);
 }
 
 /// Reports where the kernel puts core files (core(5)).
-fn core_files(tell: &mut dyn FnMut(Finding)) {
+fn core_files(report: &mut dyn FnMut(Finding)) {
     let Ok(pattern) = fs::read_to_string("/proc/sys/kernel/core_pattern") else {
         return;
     };
@@ -64,5 +64,5 @@ fn core_files(tell: &mut dyn FnMut(Finding)) {
         }
         _ => place,
     };
-    tell(Finding::ok("core files", says));
+    report(Finding::ok("core files", says));
 }
