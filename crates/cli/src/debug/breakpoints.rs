@@ -37,7 +37,7 @@ pub const COPIES: &str = "file";
 
 /// How long a breakpoint exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stay {
+pub enum Lifetime {
     /// Until it is deleted.
     Always,
     /// Until it is hit.
@@ -93,7 +93,7 @@ pub struct Breakpoint {
     /// The requested place.
     pub place: Place,
     /// How long it exists.
-    pub stay: Stay,
+    pub lifetime: Lifetime,
     /// Its options.
     pub options: Options,
     /// How often it has stopped the program.
@@ -162,25 +162,25 @@ pub struct Breakpoints {
 
 impl Breakpoints {
     /// Takes the next unused number.
-    pub fn take_number(&mut self) -> u32 {
+    pub fn allocate_number(&mut self) -> u32 {
         self.last += 1;
         self.last
     }
 
     /// Makes a number available again if it was the last one taken.
-    pub fn give_number_back(&mut self, number: u32) {
+    pub fn release_number(&mut self, number: u32) {
         if self.last == number {
             self.last -= 1;
         }
     }
 
     /// Adds a breakpoint and returns its number.
-    pub fn add(&mut self, place: Place, stay: Stay, options: Options) -> u32 {
-        let number = self.take_number();
+    pub fn add(&mut self, place: Place, lifetime: Lifetime, options: Options) -> u32 {
+        let number = self.allocate_number();
         self.list.push(Breakpoint {
             number,
             place,
-            stay,
+            lifetime,
             options,
             hits: 0,
             answer: None,
@@ -189,9 +189,9 @@ impl Breakpoints {
     }
 
     /// Removes a breakpoint that could not be set, and makes its number available again.
-    pub fn take_back(&mut self, number: u32) {
+    pub fn discard(&mut self, number: u32) {
         self.remove(number);
-        self.give_number_back(number);
+        self.release_number(number);
     }
 
     /// Removes a breakpoint and returns it.
@@ -234,14 +234,14 @@ impl Breakpoints {
 
     /// The numbers of the breakpoints that exist until the program stops.
     pub fn until_next_stop(&self) -> impl Iterator<Item = u32> {
-        let until = |breakpoint: &&Breakpoint| breakpoint.stay == Stay::NextStop;
+        let until = |breakpoint: &&Breakpoint| breakpoint.lifetime == Lifetime::NextStop;
         self.list.iter().filter(until).map(|found| found.number)
     }
 
     /// Removes the breakpoints that exist until the program stops, because it has ended.
     pub fn program_ended(&mut self) {
         self.list
-            .retain(|breakpoint| breakpoint.stay != Stay::NextStop);
+            .retain(|breakpoint| breakpoint.lifetime != Lifetime::NextStop);
     }
 
     /// Drops all answers, because the adapter has ended or is a new one.
@@ -339,19 +339,23 @@ mod tests {
     fn answers_find_their_breakpoints_by_order_and_later_by_id() {
         let mut breakpoints = Breakpoints::default();
         let (a, b) = (PathBuf::from("/a.rs"), PathBuf::from("/b.rs"));
-        breakpoints.add(Place::Line(a.clone(), 3), Stay::Always, Options::default());
-        breakpoints.add(Place::Line(b, 4), Stay::Always, Options::default());
+        breakpoints.add(
+            Place::Line(a.clone(), 3),
+            Lifetime::Always,
+            Options::default(),
+        );
+        breakpoints.add(Place::Line(b, 4), Lifetime::Always, Options::default());
         let options = Options {
             condition: Some("x > 1".into()),
             ..Options::default()
         };
-        breakpoints.add(Place::Line(a.clone(), 9), Stay::Once, options);
-        let told = breakpoints.in_file(&a);
+        breakpoints.add(Place::Line(a.clone(), 9), Lifetime::Once, options);
+        let sent = breakpoints.in_file(&a);
         assert_eq!(
-            told.iter().map(|told| told.line).collect::<Vec<_>>(),
+            sent.iter().map(|sent| sent.line).collect::<Vec<_>>(),
             [3, 9]
         );
-        assert_eq!(told[1].condition.as_deref(), Some("x > 1"));
+        assert_eq!(sent[1].condition.as_deref(), Some("x > 1"));
 
         let answers = vec![
             types::Breakpoint::new(true).with_id(71),
@@ -371,14 +375,14 @@ mod tests {
         let mut breakpoints = Breakpoints::default();
         let number = breakpoints.add(
             Place::Function("main".into()),
-            Stay::Always,
+            Lifetime::Always,
             Options::default(),
         );
-        breakpoints.take_back(number);
+        breakpoints.discard(number);
         assert_eq!(
             breakpoints.add(
                 Place::Function("f".into()),
-                Stay::Always,
+                Lifetime::Always,
                 Options::default()
             ),
             1
@@ -387,7 +391,7 @@ mod tests {
         assert_eq!(
             breakpoints.add(
                 Place::Function("g".into()),
-                Stay::Always,
+                Lifetime::Always,
                 Options::default()
             ),
             2

@@ -109,7 +109,7 @@ impl Exceptions {
 
     /// The filters to send to the adapter: all that are on, with their conditions, including those that the adapter doesn't offer for the
     /// program yet.
-    pub fn to_tell(&self) -> Vec<ExceptionFilterOptions> {
+    pub fn to_send(&self) -> Vec<ExceptionFilterOptions> {
         let filters = self.known.iter();
         let on = filters.filter_map(|filter| {
             let (on, condition) = self.state_of(filter);
@@ -133,36 +133,36 @@ mod tests {
         Capabilities::new().with_exception_breakpoint_filters(filters)
     }
 
-    fn told(exceptions: &mut Exceptions) -> Vec<(String, Option<String>)> {
+    fn sent(exceptions: &mut Exceptions) -> Vec<(String, Option<String>)> {
         exceptions.note_offered(&capabilities());
-        let told = exceptions.to_tell().into_iter();
-        told.map(|option| (option.filter_id, option.condition))
+        let sent = exceptions.to_send().into_iter();
+        sent.map(|option| (option.filter_id, option.condition))
             .collect()
     }
 
     #[test]
     fn the_defaults_hold_until_something_else_is_said() {
         let mut exceptions = Exceptions::default();
-        assert_eq!(told(&mut exceptions), [("uncaught".to_owned(), None)]);
+        assert_eq!(sent(&mut exceptions), [("uncaught".to_owned(), None)]);
         exceptions.choose("uncaught", false, None);
-        assert_eq!(told(&mut exceptions), []);
+        assert_eq!(sent(&mut exceptions), []);
         exceptions.choose("uncaught", true, Some("std::*".to_owned()));
         assert_eq!(
-            told(&mut exceptions),
+            sent(&mut exceptions),
             [("uncaught".to_owned(), Some("std::*".to_owned()))]
         );
     }
 
     #[test]
-    fn what_is_no_longer_offered_is_told_all_the_same() {
+    fn a_filter_that_is_no_longer_offered_is_sent_all_the_same() {
         let mut exceptions = Exceptions::default();
         exceptions.note_offered(&capabilities());
         exceptions.choose("uncaught", true, Some("std::*".to_owned()));
         let fewer = Capabilities::new().with_exception_breakpoint_filters(Vec::new());
         exceptions.note_offered(&fewer);
-        let told = exceptions.to_tell();
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].condition.as_deref(), Some("std::*"));
+        let sent = exceptions.to_send();
+        assert_eq!(sent.len(), 1);
+        assert_eq!(sent[0].condition.as_deref(), Some("std::*"));
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         exceptions.handle("SIGUSR1", &["pass"]);
         let condition = "SIGUSR1:nostop:print:pass, SIGCHLD:nopass";
         assert_eq!(
-            told(&mut exceptions),
+            sent(&mut exceptions),
             [(SIGNALS.to_owned(), Some(condition.to_owned()))]
         );
     }

@@ -44,7 +44,7 @@ pub struct Input {
     scripted: VecDeque<String>,
     then: Then,
     /// The request channel of the reader thread, which is started when first needed.
-    ask: Option<Sender<()>>,
+    requests: Option<Sender<()>>,
     events: crossbeam_channel::Sender<Event>,
     completer: Completer,
     terminal: bool,
@@ -55,7 +55,7 @@ pub enum Next {
     /// A scripted line, at once.
     Scripted(String),
     /// An [`Event::Line`] will follow.
-    Asked,
+    Requested,
     /// There are no more commands.
     NoMore,
 }
@@ -72,7 +72,7 @@ impl Input {
         Self {
             scripted: scripted.into(),
             then,
-            ask: None,
+            requests: None,
             events,
             completer,
             terminal,
@@ -109,27 +109,27 @@ impl Input {
         if self.then == Then::End {
             return Next::NoMore;
         }
-        if self.ask.is_none() {
+        if self.requests.is_none() {
             self.start_reader();
         }
-        match &self.ask {
-            Some(ask) if ask.send(()).is_ok() => Next::Asked,
+        match &self.requests {
+            Some(requests) if requests.send(()).is_ok() => Next::Requested,
             _ => Next::NoMore,
         }
     }
 
     fn start_reader(&mut self) {
-        let (ask, asked) = mpsc::channel();
-        self.ask = Some(ask);
+        let (sender, requests) = mpsc::channel();
+        self.requests = Some(sender);
         let events = self.events.clone();
         if self.terminal
             && let Ok(mut editor) = editor(self.completer.clone())
         {
-            std::thread::spawn(move || edit_lines(&mut editor, &asked, &events));
+            std::thread::spawn(move || edit_lines(&mut editor, &requests, &events));
             return;
         }
         std::thread::spawn(move || {
-            for () in asked {
+            for () in requests {
                 let mut line = String::new();
                 let line = match std::io::stdin().lock().read_line(&mut line) {
                     Ok(0) | Err(_) => Line::End,
@@ -163,10 +163,10 @@ fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
 
 fn edit_lines(
     editor: &mut LineEditor,
-    asked: &mpsc::Receiver<()>,
+    requests: &mpsc::Receiver<()>,
     events: &crossbeam_channel::Sender<Event>,
 ) {
-    for () in asked {
+    for () in requests {
         let line = match editor.readline(PROMPT) {
             Ok(line) => Line::Command(line),
             Err(ReadlineError::Interrupted) => Line::Cleared,

@@ -120,7 +120,7 @@ pub enum Start<'s> {
     /// The program, and the patterns of code that steps don't enter.
     Program(&'s Program, &'s [String]),
     /// The process for which another session's adapter has requested a session.
-    Asked(&'s StartDebuggingRequestArguments),
+    Child(&'s StartDebuggingRequestArguments),
 }
 
 /// A connection to an adapter that was sent a launch or attach request.
@@ -156,7 +156,7 @@ impl Link {
             host,
         };
         link.forward_events(run, events.clone());
-        let asked = events.clone();
+        let sender = events.clone();
         link.client.on::<StartDebuggingRequest>(move |arguments| {
             if follow_forks != FollowForks::Both {
                 return Err(Failure::new(
@@ -164,7 +164,7 @@ impl Link {
                 ));
             }
             // Sending fails only after the session has ended.
-            let _ = asked.send(Event::Asked(run, Box::new(arguments)));
+            let _ = sender.send(Event::StartDebugging(run, Box::new(arguments)));
             Ok(Empty)
         });
         let mut arguments = InitializeRequestArguments::new("dapple".to_owned());
@@ -192,9 +192,9 @@ impl Link {
                     link.launch(arguments, run, events)?;
                 }
             },
-            Start::Asked(asked) => {
-                let configuration = asked.configuration.clone();
-                if asked.request == StartDebuggingRequestArgumentsRequest::Launch {
+            Start::Child(child) => {
+                let configuration = child.configuration.clone();
+                if child.request == StartDebuggingRequestArgumentsRequest::Launch {
                     let mut arguments = LaunchRequestArguments::new();
                     arguments.other = configuration;
                     link.launch(arguments, run, events)?;
@@ -231,9 +231,9 @@ impl Link {
     }
 
     fn forward_events(&self, run: u32, events: Sender<Event>) {
-        let told = self.client.subscribe();
+        let received = self.client.subscribe();
         thread::spawn(move || {
-            for event in told {
+            for event in received {
                 // Malformed events are ignored; the session goes on.
                 let Ok(event) = event.any() else { continue };
                 if events.send(Event::Adapter(run, Box::new(event))).is_err() {
@@ -241,7 +241,7 @@ impl Link {
                 }
             }
             // Sending fails only after the session has ended.
-            let _ = events.send(Event::Gone(run));
+            let _ = events.send(Event::AdapterEnded(run));
         });
     }
 

@@ -135,7 +135,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     let input = Input::new(options.commands, then, completer.clone(), sender.clone());
     if !options.batch {
         let greeting = greeting(&program, screen.style);
-        screen.say(&greeting);
+        screen.print(&greeting);
     }
     let mut session = Session::new(
         screen,
@@ -288,7 +288,7 @@ fn find_program(
     }
     let folder = crate::folders::programs()
         .context("neither XDG_CACHE_HOME nor HOME says where the cache is")?;
-    match compile(given, language, &folder, &mut |line| screen.say(line)) {
+    match compile(given, language, &folder, &mut |line| screen.print(line)) {
         Ok(path) => Ok(Program { path, ..program }),
         Err(Unbuilt::Failed(sentence)) => bail!(sentence),
         Err(Unbuilt::Cancelled) => bail!("interrupted"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dapple_dap::types::{StackFrame, StoppedEventBody, StoppedEventReason, Thread};
 
-use super::breakpoints::{Breakpoint, Place, Stay};
+use super::breakpoints::{Breakpoint, Lifetime, Place};
 use super::screen::printable;
 use super::style::{Role, Style};
 use super::styled::Styled;
@@ -81,7 +81,7 @@ pub fn below_stop(stop: &StoppedEventBody) -> Option<String> {
 /// The reason for a stop, to follow "stopped": `at breakpoint 1`, `after a step`, `by SIGSEGV: read of address 0x0`.
 pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
     // For an exception, the text names it; the description only says that it is one.
-    let told = stop
+    let described = stop
         .text
         .as_deref()
         .or(stop.description.as_deref())
@@ -110,7 +110,7 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         (StoppedEventReason::Exception, _) => {
             format!(
                 "by {}{at}",
-                told.unwrap_or_else(|| "an exception".to_owned())
+                described.unwrap_or_else(|| "an exception".to_owned())
             )
         }
         (_, 1) => format!("at breakpoint {}", numbers()),
@@ -132,8 +132,8 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         }
         (StoppedEventReason::Goto, _) => "after a jump".to_owned(),
         (reason, _) if reason.as_str() == "restart" => "after restarting the function".to_owned(),
-        (reason, _) => match told {
-            Some(told) => format!("by {told}"),
+        (reason, _) => match described {
+            Some(described) => format!("by {described}"),
             None => format!("by {}", printable(reason.as_str())),
         },
     }
@@ -151,9 +151,9 @@ pub fn thread(id: i64, threads: &[Thread]) -> String {
 
 /// A breakpoint with its place and options: `breakpoint 1 at tour.rs:12`.
 pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
-    let kind = match breakpoint.stay {
-        Stay::Always => "breakpoint",
-        Stay::Once | Stay::NextStop => "temporary breakpoint",
+    let kind = match breakpoint.lifetime {
+        Lifetime::Always => "breakpoint",
+        Lifetime::Once | Lifetime::NextStop => "temporary breakpoint",
     };
     let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
     if breakpoint.options.copies {

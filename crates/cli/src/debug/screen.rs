@@ -54,7 +54,7 @@ impl Screen {
     }
 
     /// Prints text of the client's own; adds a missing line end.
-    pub fn say(&mut self, text: &str) {
+    pub fn print(&mut self, text: &str) {
         self.close_line();
         let end = if text.ends_with('\n') || text.is_empty() {
             ""
@@ -65,7 +65,7 @@ impl Screen {
     }
 
     /// Prints an error on stderr.
-    pub fn complain(&mut self, text: &str) {
+    pub fn print_error(&mut self, text: &str) {
         self.close_line();
         let text = format!(
             "{} {}\n",

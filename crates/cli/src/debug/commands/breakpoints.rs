@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dapple_dap::types::LoadedSourcesRequest;
 
-use super::place_syntax::{self, Position, Written};
+use super::place_syntax::{self, BreakArguments, Position};
 use super::{Argument, Command, Flow, number};
-use crate::debug::breakpoints::{Options, Place, Stay};
+use crate::debug::breakpoints::{Lifetime, Options, Place};
 use crate::debug::render;
 use crate::debug::session::Session;
 use crate::debug::source_view;
@@ -27,7 +27,7 @@ pub static COMMANDS: &[Command] = &[
             See `condition`, `hits` and `log` for what else a breakpoint can do.",
         argument: Argument::Location,
         repeats: false,
-        run: |session, argument| set(session, argument, Stay::Always),
+        run: |session, argument| set(session, argument, Lifetime::Always),
     },
     Command {
         name: "tbreak",
@@ -37,7 +37,7 @@ pub static COMMANDS: &[Command] = &[
         details: "",
         argument: Argument::Location,
         repeats: false,
-        run: |session, argument| set(session, argument, Stay::Once),
+        run: |session, argument| set(session, argument, Lifetime::Once),
     },
     Command {
         name: "condition",
@@ -86,23 +86,23 @@ pub static COMMANDS: &[Command] = &[
 ];
 
 /// Sets a breakpoint and prints where it was set.
-pub fn set(session: &mut Session, argument: &str, stay: Stay) -> anyhow::Result<Flow> {
-    let written = Written::parse(argument)?;
-    let place = match written.place {
+pub fn set(session: &mut Session, argument: &str, lifetime: Lifetime) -> anyhow::Result<Flow> {
+    let arguments = BreakArguments::parse(argument)?;
+    let place = match arguments.place {
         "" => here(session)?,
         place => find_place(session, place)?,
     };
     let options = Options {
-        condition: written.condition.map(str::to_owned),
-        copies: written.copies,
-        thread: written.thread,
-        not_from: written.not_from.map(str::to_owned),
+        condition: arguments.condition.map(str::to_owned),
+        copies: arguments.copies,
+        thread: arguments.thread,
+        not_from: arguments.not_from.map(str::to_owned),
         ..Options::default()
     };
     if let (true, Place::Function(name)) = (options.copies, &place) {
         bail!("`copies` is for lines, and `{name}` is none; use FILE:LINE");
     }
-    add(session, place, stay, options)
+    add(session, place, lifetime, options)
 }
 
 /// Checks that the adapter supports the options of a breakpoint.
@@ -134,14 +134,19 @@ fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn add(session: &mut Session, place: Place, stay: Stay, options: Options) -> anyhow::Result<Flow> {
+fn add(
+    session: &mut Session,
+    place: Place,
+    lifetime: Lifetime,
+    options: Options,
+) -> anyhow::Result<Flow> {
     check_offered(session, &options)?;
     let file = place.file().map(Path::to_owned);
-    let number = session.breakpoints.add(place, stay, options);
+    let number = session.breakpoints.add(place, lifetime, options);
     let told = tell(session, file.as_deref());
     let failed = failure(session, number);
     if told.is_err() || failed.is_some() {
-        session.breakpoints.take_back(number);
+        session.breakpoints.discard(number);
     }
     told?;
     if let Some(message) = failed {
@@ -156,8 +161,8 @@ fn add(session: &mut Session, place: Place, stay: Stay, options: Options) -> any
 /// Sends the breakpoints of a file, or the function breakpoints, to the adapter.
 fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
     match file {
-        Some(file) => session.tell_breakpoints(file),
-        None => session.tell_function_breakpoints(),
+        Some(file) => session.send_breakpoints(file),
+        None => session.send_function_breakpoints(),
     }
 }
 
@@ -171,7 +176,7 @@ fn failure(session: &Session, number: u32) -> Option<String> {
 fn show(session: &mut Session, number: u32) {
     if let Some(breakpoint) = session.breakpoints.get(number) {
         let text = render::breakpoint(breakpoint, session.screen.style);
-        session.screen.say(&text);
+        session.screen.print(&text);
     }
 }
 
@@ -259,7 +264,7 @@ fn log(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         log: Some(message.to_owned()),
         ..Options::default()
     };
-    add(session, place, Stay::Always, options)
+    add(session, place, Lifetime::Always, options)
 }
 
 /// The line of the selected frame.
@@ -407,7 +412,7 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             .collect::<Result<_, _>>()?
     };
     if numbers.is_empty() {
-        session.screen.say("there are no breakpoints");
+        session.screen.print("there are no breakpoints");
     }
     for number in numbers {
         let kind = match super::watching::delete(session, number)? {
@@ -417,7 +422,7 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
                 "breakpoint"
             }
         };
-        session.screen.say(&format!("{kind} {number} deleted"));
+        session.screen.print(&format!("{kind} {number} deleted"));
     }
     Ok(Flow::Go)
 }

@@ -101,12 +101,12 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     });
     let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     if is_full {
-        session.screen.say(&format!("{name} = {}", answer.result));
+        session.screen.print(&format!("{name} = {}", answer.result));
         return Ok(Flow::Go);
     }
     let value = value_tree::Value::from(&answer);
     let text = value_tree::open(session, name, &value);
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(Flow::Go)
 }
 
@@ -170,7 +170,7 @@ fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
             Some(format!("  {}: {of}", field.name))
         }));
     }
-    session.screen.say(&printable(&lines.join("\n")));
+    session.screen.print(&printable(&lines.join("\n")));
     Ok(Flow::Go)
 }
 
@@ -234,13 +234,13 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
         (place.trim(), value_tree::Value::from(&answer))
     };
     let text = value_tree::open(session, name, &value);
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(Flow::Go)
 }
 
 fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     // Also accepts `regs` and `vars`.
-    let known = super::foreign_commands::single()
+    let known = super::foreign_commands::single_words()
         .find(|(word, _)| *word == topic)
         .and_then(|(_, command)| command.strip_prefix("info "));
     let topic = match known.unwrap_or(topic) {
@@ -271,7 +271,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
                 true => none.to_owned(),
                 false => lines.join("\n"),
             };
-            session.screen.say(&text);
+            session.screen.print(&text);
         }
         [&"registers"] => drop(super::machine::registers(session, "")?),
         [&"modules"] => modules(session)?,
@@ -315,7 +315,7 @@ fn breakpoints(session: &mut Session) {
     } else {
         lines.join("\n")
     };
-    session.screen.say(&text);
+    session.screen.print(&text);
 }
 
 pub(super) fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
@@ -361,7 +361,7 @@ fn variables(
     if lines.is_empty() {
         lines.push(format!("there are no {what} here"));
     }
-    session.screen.say(&lines.join("\n"));
+    session.screen.print(&lines.join("\n"));
     Ok(())
 }
 
@@ -394,7 +394,7 @@ fn threads(session: &mut Session) -> anyhow::Result<()> {
         format!("{mark} {}", render::thread(thread.id, &threads))
     });
     let text = lines.collect::<Vec<_>>().join("\n");
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(())
 }
 
@@ -428,7 +428,7 @@ fn modules(session: &mut Session) -> anyhow::Result<()> {
     } else {
         lines.join("\n")
     };
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(())
 }
 
@@ -451,7 +451,7 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
     for variable in session.request::<VariablesRequest>(arguments)?.variables {
         let value = value_tree::Value::from(&variable);
         let text = value_tree::line(session, &variable.name, &value);
-        session.screen.say(&format!("returned {text}"));
+        session.screen.print(&format!("returned {text}"));
     }
     Ok(())
 }

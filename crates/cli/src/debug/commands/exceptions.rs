@@ -69,7 +69,7 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.is_empty() {
         for filter in &filters {
             let line = line(session, filter);
-            session.screen.say(&line);
+            session.screen.print(&line);
         }
         return Ok(Flow::Go);
     }
@@ -106,11 +106,11 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             .exceptions
             .choose(&filter.filter, rest != "off", condition);
     }
-    if let Err(error) = session.tell_exceptions() {
+    if let Err(error) = session.send_exceptions() {
         for filter in &meant {
             session.exceptions.forget_filter(&filter.filter);
         }
-        session.tell_exceptions()?;
+        session.send_exceptions()?;
         return Err(error);
     }
     for filter in meant {
@@ -121,7 +121,7 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         {
             line.push_str("; the program has nothing for it so far");
         }
-        session.screen.say(&line);
+        session.screen.print(&line);
     }
     Ok(Flow::Go)
 }
@@ -145,7 +145,7 @@ fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             true => "nothing was said of signals; faults stop, all are passed on".to_owned(),
             false => told.join("\n"),
         };
-        session.screen.say(&text);
+        session.screen.print(&text);
         return Ok(Flow::Go);
     };
     let words: Vec<&str> = words.collect();
@@ -159,9 +159,9 @@ fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         bail!("this adapter has no filter for signals");
     }
     session.exceptions.handle(signal, &words);
-    if let Err(error) = session.tell_exceptions() {
+    if let Err(error) = session.send_exceptions() {
         session.exceptions.forget(signal);
-        session.tell_exceptions()?;
+        session.send_exceptions()?;
         return Err(error);
     }
     let signal = signal.to_ascii_uppercase();
@@ -169,7 +169,7 @@ fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let line = told
         .into_iter()
         .find(|line| line.starts_with(&format!("{signal}:")));
-    session.screen.say(&line.unwrap_or(signal));
+    session.screen.print(&line.unwrap_or(signal));
     Ok(Flow::Go)
 }
 
@@ -200,6 +200,6 @@ fn why(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
             lines.push(printable(&format!("  {facts}")));
         }
     }
-    session.screen.say(&lines.join("\n"));
+    session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
 }

@@ -36,7 +36,7 @@ fn help(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     } else {
         explain(find(argument)?, style)
     };
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(Flow::Go)
 }
 
@@ -85,7 +85,7 @@ fn names(command: &Command) -> String {
 fn quit(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     if matches!(session.process.state, State::Stopped(_) | State::Running) {
         session.disconnect()?;
-        session.say_how_it_was_left();
+        session.report_end();
     }
     Ok(Flow::Quit)
 }

@@ -78,7 +78,7 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .len();
     if first > count {
         // No error, because repeating `list` leads here.
-        session.screen.say(&format!(
+        session.screen.print(&format!(
             "that was the end: {} has {count} lines",
             render::path(&file)
         ));

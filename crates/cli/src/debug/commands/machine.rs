@@ -104,7 +104,7 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
     if !others.is_empty() {
         lines.push(format!("also: {}", others.join(", ")));
     }
-    session.screen.say(&lines.join("\n"));
+    session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
 }
 
@@ -173,7 +173,7 @@ fn examine(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let at = address(session, place)?;
     if how == Format::Instructions {
         let lines = instructions(session, &at, 0, count.unwrap_or(1))?;
-        session.screen.say(&lines.join("\n"));
+        session.screen.print(&lines.join("\n"));
         return Ok(Flow::Go);
     }
     let size = match how {
@@ -205,7 +205,7 @@ fn examine(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         let end = start.wrapping_add(bytes.len() as u64);
         lines.push(format!("{end:#x}: no memory"));
     }
-    session.screen.say(&lines.join("\n"));
+    session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
 }
 
@@ -274,7 +274,7 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             instructions(session, &at, 0, INSTRUCTIONS)?
         }
     };
-    session.screen.say(&lines.join("\n"));
+    session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
 }
 
@@ -288,8 +288,10 @@ pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
     };
     let place = render::frame(&frame, session.screen.style);
     let lines = instructions(session, at, 0, 1)?;
-    session.screen.say(&place);
-    session.screen.say(lines.last().map_or("", String::as_str));
+    session.screen.print(&place);
+    session
+        .screen
+        .print(lines.last().map_or("", String::as_str));
     Ok(())
 }
 

@@ -144,7 +144,7 @@ fn nearest(name: &str) -> Option<String> {
     let topics = data::TOPICS
         .iter()
         .map(|topic| (*topic, format!("info {topic}")));
-    let others = foreign_commands::single().map(|(word, command)| (word, command.to_owned()));
+    let others = foreign_commands::single_words().map(|(word, command)| (word, command.to_owned()));
     let known = names
         .chain(topics)
         .chain(others)
@@ -160,7 +160,7 @@ fn nearest(name: &str) -> Option<String> {
 /// # Errors
 /// There is no such command, or it failed.
 pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
-    let line = foreign_commands::ours(line.trim())?;
+    let line = foreign_commands::translate(line.trim())?;
     let (name, argument) = split(&line);
     let command = find(name)?;
     if command.usage.is_empty() && !argument.is_empty() {
@@ -171,7 +171,7 @@ pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
 
 /// Whether an empty line after this one repeats it.
 pub fn repeats(line: &str) -> bool {
-    foreign_commands::ours(line.trim())
+    foreign_commands::translate(line.trim())
         .and_then(|line| find(split(&line).0))
         .is_ok_and(|command| command.repeats)
 }

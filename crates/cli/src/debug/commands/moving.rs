@@ -63,10 +63,10 @@ fn targets(session: &mut Session) -> anyhow::Result<Vec<StepInTarget>> {
 fn list(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let targets = targets(session)?;
     if targets.is_empty() {
-        session.screen.say("this line calls nothing more");
+        session.screen.print("this line calls nothing more");
     }
     for target in targets {
-        session.screen.say(&target.label);
+        session.screen.print(&target.label);
     }
     Ok(Flow::Go)
 }

@@ -12,7 +12,7 @@ const SOURCES: &[&str] = &[
 
 /// The parts of the argument.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Written<'a> {
+pub struct BreakArguments<'a> {
     /// The place; empty means the selected frame's line.
     pub place: &'a str,
     /// Stop in all copies of the file.
@@ -25,9 +25,9 @@ pub struct Written<'a> {
     pub condition: Option<&'a str>,
 }
 
-impl<'a> Written<'a> {
+impl<'a> BreakArguments<'a> {
     /// Parses `PLACE [copies] [thread N] [not from FUNCTION] [if CONDITION]`.
-    pub fn parse(text: &'a str) -> anyhow::Result<Written<'a>> {
+    pub fn parse(text: &'a str) -> anyhow::Result<BreakArguments<'a>> {
         let text = text.trim();
         let (rest, condition) = match word(text, "if") {
             Some((_, "")) => bail!("`if` what? `b 12 if n > 3` stops only where that holds"),
@@ -50,7 +50,7 @@ impl<'a> Written<'a> {
             Some((before, "")) if !before.is_empty() => (before, true),
             _ => (place, false),
         };
-        Ok(Written {
+        Ok(BreakArguments {
             place,
             copies,
             thread,
@@ -189,14 +189,14 @@ mod tests {
 
     #[test]
     fn a_thread_and_a_condition_are_told_from_the_place() {
-        let written = |place, thread, condition| Written {
+        let written = |place, thread, condition| BreakArguments {
             place,
             copies: false,
             thread,
             not_from: None,
             condition,
         };
-        let read = |text| Written::parse(text).expect("it is well formed");
+        let read = |text| BreakArguments::parse(text).expect("it is well formed");
         assert_eq!(read("105 thread 1"), written("105", Some(1), None));
         assert_eq!(
             read("f thread 7 if n > 3"),
@@ -208,17 +208,21 @@ mod tests {
         );
         assert_eq!(read("notify"), written("notify", None, None));
         assert_eq!(read("copies"), written("copies", None, None));
-        let copies = Written {
+        let copies = BreakArguments {
             copies: true,
             ..written("a.h:3", Some(7), Some("x"))
         };
         assert_eq!(read("a.h:3 copies thread 7 if x"), copies);
-        let not_from = Written {
+        let not_from = BreakArguments {
             not_from: Some("f(int, char)"),
             ..written("9", Some(7), Some("x"))
         };
         assert_eq!(read("9 thread 7 not from f(int, char) if x"), not_from);
-        let refused = |text| Written::parse(text).expect_err("it isn't").to_string();
+        let refused = |text| {
+            BreakArguments::parse(text)
+                .expect_err("it isn't")
+                .to_string()
+        };
         assert!(refused("23 if").starts_with("`if` what?"));
         assert!(refused("23 thread").starts_with("which thread?"));
         assert!(refused("23 not from").starts_with("not from what?"));

@@ -36,11 +36,11 @@ fn natvis(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             files.insert(0, file);
         }
         session.program.visualizers = files;
-        session.tell_visualizers()?;
+        session.send_visualizers()?;
     }
     let files = session.program.visualizers.iter();
     let files: Vec<String> = files.map(|file| render::path(file)).collect();
-    session.screen.say(&match files.as_slice() {
+    session.screen.print(&match files.as_slice() {
         [] => "no Natvis file was given; `natvis FILE` reads one".to_owned(),
         files => format!("values are shown by {}", files.join(", ")),
     });

@@ -7,7 +7,7 @@ use dapple_dap::types::{
 };
 
 use super::{Argument, Command, Flow};
-use crate::debug::breakpoints::Stay;
+use crate::debug::breakpoints::Lifetime;
 use crate::debug::link::Attach;
 use crate::debug::session::{Finishing, Session, State};
 
@@ -144,18 +144,18 @@ fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         session.disconnect()?;
         session
             .screen
-            .say("the program was ended to start it again");
+            .print("the program was ended to start it again");
     }
     if matches!(session.process.state, State::Over) {
         session.sources.clear();
         session.start()?;
     }
-    session.let_run()?;
+    session.finish_configuration()?;
     Ok(Flow::Go)
 }
 
 fn start(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    super::breakpoints::set(session, "main", Stay::Once)?;
+    super::breakpoints::set(session, "main", Lifetime::Once)?;
     run(session, "")
 }
 
@@ -163,7 +163,7 @@ fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
     session.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     session.resumed();
-    session.look_at_stopped();
+    session.select_stopped_process();
     Ok(Flow::Go)
 }
 
@@ -258,7 +258,7 @@ fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.is_empty() {
         bail!("until where? `until 12`, `until file.rs:12` or `until function`");
     }
-    super::breakpoints::set(session, argument, Stay::NextStop)?;
+    super::breakpoints::set(session, argument, Lifetime::NextStop)?;
     continue_(session, "")
 }
 
@@ -267,7 +267,7 @@ fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         bail!("the program is not running");
     }
     session.disconnect()?;
-    session.say_how_it_was_left();
+    session.report_end();
     Ok(Flow::Go)
 }
 
@@ -275,6 +275,6 @@ fn detach(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     if !matches!(session.process.state, State::Stopped(_) | State::Running) {
         bail!("the program is not running");
     }
-    session.let_go()?;
+    session.detach()?;
     Ok(Flow::Go)
 }

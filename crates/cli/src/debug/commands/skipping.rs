@@ -45,13 +45,13 @@ fn skip(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             bail!("this adapter can't be told what to skip");
         }
         let before = std::mem::replace(&mut session.skip, patterns);
-        if let Err(error) = session.tell_skip() {
+        if let Err(error) = session.send_skip() {
             session.skip = before;
             return Err(error);
         }
     }
     let text = listed(&session.skip);
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(Flow::Go)
 }
 

@@ -106,7 +106,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             format!("  … and {rest} below of libraries or without a source; `bt all` shows them");
         text += &style.paint(Role::Aside, &more);
     }
-    session.screen.say(&text);
+    session.screen.print(&text);
     Ok(Flow::Go)
 }
 
@@ -166,7 +166,7 @@ fn thread(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if !threads.iter().any(|thread| thread.id == id) {
         bail!("there is no thread {id}; `info threads` lists them");
     }
-    session.screen.say(&render::thread(id, &threads));
+    session.screen.print(&render::thread(id, &threads));
     if id != current {
         session.select_thread(id)?;
     }
@@ -180,7 +180,7 @@ fn process(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         if lines.is_empty() {
             bail!("the program is not running; `run` starts it");
         }
-        session.screen.say(&lines.join("\n"));
+        session.screen.print(&lines.join("\n"));
     } else {
         session.select_process(number(argument, "a process's number")?)?;
     }

@@ -85,7 +85,7 @@ fn watch(
     let Some(data) = info.data_id else {
         bail!("{}", info.description);
     };
-    let number = session.breakpoints.take_number();
+    let number = session.breakpoints.allocate_number();
     session.process.watches.push(Watch {
         number,
         expression: expression.to_owned(),
@@ -93,20 +93,20 @@ fn watch(
         access,
         id: None,
     });
-    if let Err(error) = tell(session) {
+    if let Err(error) = send(session) {
         session.process.watches.pop();
-        session.breakpoints.give_number_back(number);
+        session.breakpoints.release_number(number);
         // The adapter has to drop it, too.
-        tell(session)?;
+        send(session)?;
         return Err(error);
     }
     session
         .screen
-        .say(&format!("watching {expression} (watch {number})"));
+        .print(&format!("watching {expression} (watch {number})"));
     Ok(Flow::Go)
 }
 
-fn tell(session: &mut Session) -> anyhow::Result<()> {
+fn send(session: &mut Session) -> anyhow::Result<()> {
     let wanted = session
         .process
         .watches
@@ -148,7 +148,7 @@ fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         }
     }
     if session.link().is_ok() {
-        tell(session)?;
+        send(session)?;
     }
     Ok(Flow::Go)
 }
@@ -164,17 +164,17 @@ pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
         return Ok(false);
     }
     if session.link().is_ok() {
-        tell(session)?;
+        send(session)?;
     }
     Ok(true)
 }
 
 fn list(session: &mut Session) {
     if session.process.watches.is_empty() {
-        session.screen.say("nothing is watched");
+        session.screen.print("nothing is watched");
     }
     for line in lines(session) {
-        session.screen.say(&line);
+        session.screen.print(&line);
     }
 }
 

@@ -30,13 +30,13 @@ impl Session {
                 };
                 let text = format!("{who} exited with code {}", exit.exit_code);
                 let text = self.screen.style.paint(Role::Reason, &text);
-                self.screen.say(&text);
+                self.screen.print(&text);
             }
             AnyEvent::Terminated(_) => {
                 self.process.state = State::Over;
                 self.breakpoints.program_ended();
                 if let Err(error) = self.close_link() {
-                    self.screen.complain(&format!("{error:#}"));
+                    self.screen.print_error(&format!("{error:#}"));
                 }
             }
             AnyEvent::Thread(thread) if thread.reason == ThreadEventReason::Started => {
@@ -50,7 +50,7 @@ impl Session {
             }
             AnyEvent::Initialized(_) if matches!(self.process.state, State::Starting) => {
                 if let Err(error) = self.configure_child() {
-                    self.screen.complain(&format!("{error:#}"));
+                    self.screen.print_error(&format!("{error:#}"));
                 }
             }
             AnyEvent::Breakpoint(changed) => self.breakpoint_changed(changed),
@@ -60,7 +60,7 @@ impl Session {
 
     pub(super) fn launched(&mut self, outcome: Result<(), String>) {
         if let Err(message) = &outcome {
-            self.screen.complain(message);
+            self.screen.print_error(message);
             if self.process.number > 1 {
                 // Further errors of its adapter would add nothing.
                 let _ = self.close_link();
@@ -95,7 +95,7 @@ impl Session {
                     false => Styled::plain(text),
                 };
                 let text = text.painted(self.screen.style, Some(Role::Aside));
-                self.screen.say(&text);
+                self.screen.print(&text);
             }
         }
     }
@@ -124,7 +124,7 @@ impl Session {
         let now = breakpoint.clone();
         if !was_verified && now.answer.as_ref().is_some_and(|answer| answer.verified) {
             let text = render::breakpoint(&now, self.screen.style);
-            self.screen.say(&text);
+            self.screen.print(&text);
         }
     }
 }

@@ -16,13 +16,13 @@ use super::{Session, State};
 
 impl Session {
     /// Sends the breakpoints of a file to the adapter of each process.
-    pub fn tell_breakpoints(&mut self, file: &Path) -> anyhow::Result<()> {
-        self.in_each_process(|session| session.tell_breakpoints_here(file))
+    pub fn send_breakpoints(&mut self, file: &Path) -> anyhow::Result<()> {
+        self.in_each_process(|session| session.send_breakpoints_here(file))
     }
 
     /// Sends the function breakpoints to the adapter of each process, if it supports them.
-    pub fn tell_function_breakpoints(&mut self) -> anyhow::Result<()> {
-        self.in_each_process(Self::tell_function_breakpoints_here)
+    pub fn send_function_breakpoints(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::send_function_breakpoints_here)
     }
 
     /// The file with the main function of a program that has not started yet, found by the adapter: a breakpoint is set there for a moment.
@@ -34,7 +34,7 @@ impl Session {
         wanted.push(FunctionBreakpoint::new("main"));
         let arguments = SetFunctionBreakpointsArguments::new(wanted);
         let answer = self.request::<SetFunctionBreakpointsRequest>(arguments);
-        self.tell_function_breakpoints_here().ok()?;
+        self.send_function_breakpoints_here().ok()?;
         let main = answer.ok()?.breakpoints.pop()?;
         Some(PathBuf::from(main.source?.path?))
     }
@@ -43,11 +43,11 @@ impl Session {
     ///
     /// # Errors
     /// The adapter's message about a filter that it refuses.
-    pub fn tell_exceptions(&mut self) -> anyhow::Result<()> {
-        self.in_each_process(Self::tell_exceptions_here)
+    pub fn send_exceptions(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::send_exceptions_here)
     }
 
-    pub(super) fn tell_breakpoints_here(&mut self, file: &Path) -> anyhow::Result<()> {
+    pub(super) fn send_breakpoints_here(&mut self, file: &Path) -> anyhow::Result<()> {
         if self.process.link.is_none() {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn tell_function_breakpoints_here(&mut self) -> anyhow::Result<()> {
+    pub(super) fn send_function_breakpoints_here(&mut self) -> anyhow::Result<()> {
         let Some(link) = &self.process.link else {
             return Ok(());
         };
@@ -76,7 +76,7 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn tell_exceptions_here(&mut self) -> anyhow::Result<()> {
+    pub(super) fn send_exceptions_here(&mut self) -> anyhow::Result<()> {
         let Some(link) = &self.process.link else {
             return Ok(());
         };
@@ -86,7 +86,7 @@ impl Session {
             return Ok(());
         }
         self.exceptions.note_offered(&capabilities);
-        let options = self.exceptions.to_tell();
+        let options = self.exceptions.to_send();
         let arguments = match capabilities.supports_exception_filter_options {
             Some(true) => {
                 SetExceptionBreakpointsArguments::new(Vec::new()).with_filter_options(options)
@@ -106,11 +106,11 @@ impl Session {
     }
 
     /// Sends the patterns of code that steps don't enter to Dapple's adapter of each process.
-    pub fn tell_skip(&mut self) -> anyhow::Result<()> {
-        self.in_each_process(Self::tell_skip_here)
+    pub fn send_skip(&mut self) -> anyhow::Result<()> {
+        self.in_each_process(Self::send_skip_here)
     }
 
-    pub(super) fn tell_skip_here(&mut self) -> anyhow::Result<()> {
+    pub(super) fn send_skip_here(&mut self) -> anyhow::Result<()> {
         if self.process.link.is_some() {
             let skip = self.skip.clone();
             self.request::<SetSkipRequest>(SetSkipArguments { skip })?;
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Makes Dapple's adapter of each process read the Natvis files.
-    pub fn tell_visualizers(&mut self) -> anyhow::Result<()> {
+    pub fn send_visualizers(&mut self) -> anyhow::Result<()> {
         self.in_each_process(|session| {
             if session.process.link.is_some() {
                 let files = Some(session.program.visualizers.clone());
@@ -136,8 +136,8 @@ impl Session {
             .remove(number)
             .with_context(|| format!("there is no breakpoint {number}"))?;
         match removed.place.file() {
-            Some(file) => self.tell_breakpoints(file),
-            None => self.tell_function_breakpoints(),
+            Some(file) => self.send_breakpoints(file),
+            None => self.send_function_breakpoints(),
         }
     }
 }

@@ -49,9 +49,9 @@ pub enum Event {
     /// The adapter's answer to `launch`, which may come late.
     Launched(u32, Result<(), String>),
     /// The adapter has ended.
-    Gone(u32),
+    AdapterEnded(u32),
     /// The adapter requests a session for another process (`startDebugging`).
-    Asked(u32, Box<StartDebuggingRequestArguments>),
+    StartDebugging(u32, Box<StartDebuggingRequestArguments>),
     /// Ctrl-C while no line was being read.
     Interrupt,
 }
@@ -91,16 +91,17 @@ pub struct Session {
     pub exit_code: Option<i64>,
     others: Vec<Process>,
     /// The program is being detached, not killed.
-    lets_go: bool,
+    detaching: bool,
     /// `process` is selected only while an event of it is handled; the user has another one selected.
-    aside: bool,
+    selected_for_event: bool,
     last_number: u32,
     adapter: Adapter,
     log: WireLog,
     last_run: u32,
     input: Input,
     completer: Completer,
-    asked: bool,
+    /// A line was requested and has not been read yet.
+    prompting: bool,
     /// When to pause the program if Ctrl-C hasn't stopped it by then.
     pause_at: Option<Instant>,
     last_command: String,
@@ -131,15 +132,15 @@ impl Session {
             process: Process::new(1, None, 0, State::Over),
             exit_code: None,
             others: Vec::new(),
-            lets_go: false,
-            aside: false,
+            detaching: false,
+            selected_for_event: false,
             last_number: 1,
             adapter,
             log,
             last_run: 0,
             input,
             completer,
-            asked: false,
+            prompting: false,
             pause_at: None,
             last_command: String::new(),
             events,
@@ -170,20 +171,20 @@ impl Session {
                     return Ok(());
                 }
             }
-            if !matches!(self.process.state, State::Running | State::Starting) && !self.asked {
+            if !matches!(self.process.state, State::Running | State::Starting) && !self.prompting {
                 match self.input.next() {
                     Next::Scripted(line) => {
-                        self.screen.say(&format!("{PROMPT}{line}"));
+                        self.screen.print(&format!("{PROMPT}{line}"));
                         if self.execute(&line)? == Flow::Quit {
                             return Ok(());
                         }
                         continue;
                     }
-                    Next::Asked => {
+                    Next::Requested => {
                         if self.input.is_interactive() {
                             self.screen.prompt_shown(self.completer.clone());
                         }
-                        self.asked = true;
+                        self.prompting = true;
                     }
                     Next::NoMore => return Ok(()),
                 }
@@ -198,7 +199,7 @@ impl Session {
     fn handle(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
             Event::Line(line) => {
-                self.asked = false;
+                self.prompting = false;
                 self.screen.prompt_answered();
                 match line {
                     Line::Command(line) => return self.execute(&line),
@@ -215,14 +216,14 @@ impl Session {
                 session.launched(outcome);
                 Ok(())
             })?,
-            Event::Gone(run) => self.in_process(run, Self::adapter_gone)?,
-            Event::Asked(run, asked) if self.has_session(run) => self.open_child(&asked),
-            Event::Asked(..) => {}
+            Event::AdapterEnded(run) => self.in_process(run, Self::adapter_ended)?,
+            Event::StartDebugging(run, child) if self.has_session(run) => self.open_child(&child),
+            Event::StartDebugging(..) => {}
         }
         Ok(Flow::Go)
     }
 
-    fn adapter_gone(&mut self) -> anyhow::Result<()> {
+    fn adapter_ended(&mut self) -> anyhow::Result<()> {
         if self.process.link.take().is_none() {
             return Ok(());
         }
@@ -230,7 +231,7 @@ impl Session {
         if self.has_children() {
             let process = self.this_process();
             let text = format!("the debug adapter of {process} ended unexpectedly");
-            self.screen.complain(&text);
+            self.screen.print_error(&text);
             return Ok(());
         }
         bail!("the debug adapter ended unexpectedly");
@@ -254,7 +255,7 @@ impl Session {
             Ok(flow) => Ok(flow),
             Err(error) if self.input.is_batch() => Err(error),
             Err(error) => {
-                self.screen.complain(&format!("{error:#}"));
+                self.screen.print_error(&format!("{error:#}"));
                 Ok(Flow::Go)
             }
         }
@@ -368,14 +369,14 @@ impl Session {
         }
         self.process.state = State::Ready;
         for file in self.breakpoints.files() {
-            self.tell_breakpoints(&file)?;
+            self.send_breakpoints(&file)?;
         }
-        self.tell_function_breakpoints()?;
+        self.send_function_breakpoints()?;
         if self.program.attach.is_some() {
             // An attached process stops at once.
-            self.let_run()?;
+            self.finish_configuration()?;
         }
-        self.tell_exceptions()?;
+        self.send_exceptions()?;
         Ok(())
     }
 
@@ -391,7 +392,7 @@ impl Session {
     }
 
     /// Starts a program that is ready.
-    pub fn let_run(&mut self) -> anyhow::Result<()> {
+    pub fn finish_configuration(&mut self) -> anyhow::Result<()> {
         self.resumed();
         self.request::<ConfigurationDoneRequest>(types::ConfigurationDoneArguments::default())?;
         self.process.launch.clone().map_err(anyhow::Error::msg)
@@ -404,7 +405,7 @@ impl Session {
         };
         self.process.state = State::Over;
         self.breakpoints.forget_answers();
-        let ends = self.program.attach.is_none() && !self.lets_go;
+        let ends = self.program.attach.is_none() && !self.detaching;
         let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
         let answer = link.request::<DisconnectRequest>(arguments);
         link.close();
@@ -419,7 +420,7 @@ impl Session {
                         self.output(&output);
                     }
                 }
-                Event::Launched(run, _) | Event::Gone(run) if run == self.process.run => {}
+                Event::Launched(run, _) | Event::AdapterEnded(run) if run == self.process.run => {}
                 event => self.waiting.push_back(event),
             }
         }
@@ -430,21 +431,22 @@ impl Session {
     }
 
     /// Prints whether the program was killed or detached.
-    pub fn say_how_it_was_left(&mut self) {
-        self.screen.say(match (&self.program.attach, self.lets_go) {
-            // There is no process.
-            (Some(Attach::Core { .. }), _) => return,
-            (Some(Attach::Process { .. }), _) | (None, true) => "detached from the program",
-            (None, false) => "the program was ended",
-        });
+    pub fn report_end(&mut self) {
+        self.screen
+            .print(match (&self.program.attach, self.detaching) {
+                // There is no process.
+                (Some(Attach::Core { .. }), _) => return,
+                (Some(Attach::Process { .. }), _) | (None, true) => "detached from the program",
+                (None, false) => "the program was ended",
+            });
     }
 
     /// Detaches the program.
-    pub fn let_go(&mut self) -> anyhow::Result<()> {
-        self.lets_go = true;
+    pub fn detach(&mut self) -> anyhow::Result<()> {
+        self.detaching = true;
         let outcome = self.disconnect();
-        self.say_how_it_was_left();
-        self.lets_go = false;
+        self.report_end();
+        self.detaching = false;
         outcome
     }
 

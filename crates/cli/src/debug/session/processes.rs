@@ -114,10 +114,12 @@ impl Session {
         let outcome = if run == self.process.run {
             act(self)
         } else if let Some(index) = self.others.iter().position(|other| other.run == run) {
-            self.aside = matches!(self.process.state, State::Stopped(_));
+            self.selected_for_event = matches!(self.process.state, State::Stopped(_));
             self.exchange(index);
             let outcome = act(self);
-            if std::mem::take(&mut self.aside) || !matches!(self.process.state, State::Stopped(_)) {
+            if std::mem::take(&mut self.selected_for_event)
+                || !matches!(self.process.state, State::Stopped(_))
+            {
                 self.exchange(index);
             }
             outcome
@@ -158,15 +160,15 @@ impl Session {
     }
 
     /// Opens a session for a child, at an adapter's request.
-    pub(super) fn open_child(&mut self, asked: &StartDebuggingRequestArguments) {
-        let id = asked.configuration.get("pid");
+    pub(super) fn open_child(&mut self, request: &StartDebuggingRequestArguments) {
+        let id = request.configuration.get("pid");
         let id = id.and_then(|id| id.decode::<i64>().ok());
         self.last_run += 1;
         let run = self.last_run;
         let link = Link::open(
             &self.adapter,
             self.log.options(run.into()),
-            Start::Asked(asked),
+            Start::Child(request),
             self.program.follow_forks,
             self.input.program_stdin(),
             self.screen.style,
@@ -176,7 +178,7 @@ impl Session {
             Ok(link) => link,
             Err(error) => {
                 let text = format!("a child of the program can't be debugged: {error:#}");
-                return self.screen.complain(&text);
+                return self.screen.print_error(&text);
             }
         };
         self.last_number += 1;
@@ -186,26 +188,26 @@ impl Session {
         let name = process_name(self.last_number, id);
         let text = format!("{name} was begun by a fork");
         let text = self.screen.style.paint(Role::Aside, &text);
-        self.screen.say(&text);
+        self.screen.print(&text);
     }
 
     /// Sends all breakpoints to a child's adapter, which now accepts them, and lets the child run.
     pub(super) fn configure_child(&mut self) -> anyhow::Result<()> {
         self.process.state = State::Running;
         for file in self.breakpoints.files() {
-            self.tell_breakpoints_here(&file)?;
+            self.send_breakpoints_here(&file)?;
         }
-        self.tell_function_breakpoints_here()?;
-        self.tell_exceptions_here()?;
+        self.send_function_breakpoints_here()?;
+        self.send_exceptions_here()?;
         if self.is_own_adapter() {
-            self.tell_skip_here()?;
+            self.send_skip_here()?;
         }
         self.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::default())?;
         Ok(())
     }
 
     /// Selects another process that is stopped, if there is one, after the selected one was resumed.
-    pub fn look_at_stopped(&mut self) {
+    pub fn select_stopped_process(&mut self) {
         let stopped = |other: &Process| matches!(other.state, State::Stopped(_));
         if let Some(index) = self.others.iter().position(stopped) {
             self.exchange(index);
@@ -238,20 +240,20 @@ impl Session {
         match &self.process.state {
             State::Stopped(_) => {
                 text += " is stopped";
-                self.screen.say(&text);
+                self.screen.print(&text);
                 let looked = match self.stop() {
                     Ok(stop) if stop.frames.is_empty() => self.select_own_code(),
                     _ => Ok(()),
                 };
                 if let Err(error) = looked.and_then(|()| self.show_selected()) {
-                    self.screen.complain(&format!("{error:#}"));
+                    self.screen.print_error(&format!("{error:#}"));
                 }
             }
             State::Over => {}
             _ => {
                 text += " is running; Ctrl-C stops it";
                 let text = self.screen.style.paint(Role::Aside, &text);
-                self.screen.say(&text);
+                self.screen.print(&text);
             }
         }
     }

@@ -12,13 +12,13 @@ use dapple_dap::types::{
 };
 
 use super::{Session, State};
-use crate::debug::breakpoints::Stay;
+use crate::debug::breakpoints::Lifetime;
 use crate::debug::link::Link;
 use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
 
 /// How many frames a stop searches for one with a source.
-const FRAMES_LOOKED_AT: usize = 50;
+const FRAMES_SEARCHED: usize = 50;
 
 /// A stop: the selected thread and frame.
 #[derive(Debug)]
@@ -73,12 +73,12 @@ impl Session {
         // A step that ended normally is not reported.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
-            && !self.aside;
+            && !self.selected_for_event;
         if !expected {
             self.report_stop(body, &numbers, id, &threads);
         }
         self.delete_all(over);
-        if self.aside {
+        if self.selected_for_event {
             self.process.finishing = None;
             self.process.by_instruction = false;
             return;
@@ -93,9 +93,9 @@ impl Session {
             "thread {thread} also {}",
             render::stop_reason(body, &numbers)
         );
-        self.screen.say(&text);
+        self.screen.print(&text);
         if let Some(below) = render::below_stop(body) {
-            self.screen.say(&below);
+            self.screen.print(&below);
         }
         self.delete_all(over);
     }
@@ -116,7 +116,7 @@ impl Session {
         };
         let reason = self.screen.style.paint(Role::Reason, &reason);
         let thread = render::thread(thread, threads);
-        let text = match (self.has_children(), self.aside) {
+        let text = match (self.has_children(), self.selected_for_event) {
             (false, _) => format!("{reason}, {thread}"),
             (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
             (true, true) => {
@@ -127,9 +127,9 @@ impl Session {
                 )
             }
         };
-        self.screen.say(&text);
+        self.screen.print(&text);
         if let Some(below) = render::below_stop(body) {
-            self.screen.say(&below);
+            self.screen.print(&below);
         }
     }
 
@@ -145,13 +145,13 @@ impl Session {
             false => self.show_selected(),
         });
         if let Err(error) = shown {
-            self.screen.complain(&format!("{error:#}"));
+            self.screen.print_error(&format!("{error:#}"));
         }
         if self.process.finishing.take().is_some()
             && expected
             && let Err(error) = commands::returned(self)
         {
-            self.screen.complain(&format!("{error:#}"));
+            self.screen.print_error(&format!("{error:#}"));
         }
     }
 
@@ -163,7 +163,7 @@ impl Session {
             if let Some(breakpoint) = self.breakpoints.by_id(*id) {
                 breakpoint.hits = breakpoint.hits.saturating_add(1);
                 numbers.push(breakpoint.number);
-                if breakpoint.stay == Stay::Once {
+                if breakpoint.lifetime == Lifetime::Once {
                     over.push(breakpoint.number);
                 }
             }
@@ -174,7 +174,7 @@ impl Session {
     fn delete_all(&mut self, numbers: Vec<u32>) {
         for number in numbers {
             if let Err(error) = self.delete_breakpoint(number) {
-                self.screen.complain(&format!("{error:#}"));
+                self.screen.print_error(&format!("{error:#}"));
             }
         }
     }
@@ -209,13 +209,13 @@ impl Session {
         if self.stop()?.frame().is_none_or(is_own) {
             return Ok(());
         }
-        self.load_frames(FRAMES_LOOKED_AT)?;
+        self.load_frames(FRAMES_SEARCHED)?;
         let style = self.screen.style;
         let stop = self.stop_mut()?;
         if let Some(own) = stop.frames.iter().position(is_own) {
             stop.selected = own;
             let place = render::frame(&stop.frames[0], style);
-            self.screen.say(&format!("in {place}, called by #{own}"));
+            self.screen.print(&format!("in {place}, called by #{own}"));
         }
         Ok(())
     }
@@ -291,14 +291,14 @@ impl Session {
     pub fn show_selected(&mut self) -> anyhow::Result<()> {
         self.load_frames(self.stop()?.selected + 1)?;
         let Some(frame) = self.stop()?.frame().cloned() else {
-            self.screen.say("this thread has no frames to show");
+            self.screen.print("this thread has no frames to show");
             return Ok(());
         };
         let place = render::frame(&frame, self.screen.style);
-        self.screen.say(&place);
+        self.screen.print(&place);
         self.refresh_names(&frame);
         let Some((path, line)) = render::source_of(&frame) else {
-            self.screen.say(
+            self.screen.print(
                 &self
                     .screen
                     .style
@@ -320,12 +320,12 @@ impl Session {
         match self.sources.lines(path) {
             Ok(lines) => {
                 let text = source_view::window(&lines, first, last, current, self.screen.style);
-                self.screen.say(&text);
+                self.screen.print(&text);
                 self.process.listed = Some((path.to_owned(), last));
             }
             Err(error) => {
                 let text = self.screen.style.paint(Role::Aside, &format!("{error:#}"));
-                self.screen.say(&text);
+                self.screen.print(&text);
             }
         }
         Ok(())
