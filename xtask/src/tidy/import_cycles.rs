@@ -8,7 +8,7 @@ use super::{Finding, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most modules of a cycle.
-const MOST: usize = 3;
+const MAX_MODULES: usize = 3;
 
 /// Crates that may have larger cycles, with the size and the reason.
 const LARGER: [(&str, usize, &str); 2] = [
@@ -30,8 +30,8 @@ type Imports = BTreeMap<String, BTreeSet<String>>;
 /// Finds cycles that are larger than their crate may have, and exceptions that allow more than necessary.
 pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     let rule = Rule {
-        name: "circles",
-        remedy: "move what both need below them, or turn the import around by a trait or a function that is given",
+        name: "import cycles",
+        remedy: "move what both need to a module below them, or invert the import by a trait or a function argument",
     };
     let names: BTreeSet<&str> = sources
         .iter()
@@ -39,12 +39,12 @@ pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
         .map(|it| it.0)
         .collect();
     for name in names {
-        let largest = circles(&imports(sources, name))
+        let largest = cycles(&imports(sources, name))
             .into_iter()
             .max_by_key(BTreeSet::len);
         let largest = largest.unwrap_or_default();
         let allowed = LARGER.iter().find(|(larger, ..)| *larger == name);
-        let most = allowed.map_or(MOST, |(_, most, _)| *most);
+        let most = allowed.map_or(MAX_MODULES, |(_, most, _)| *most);
         let path = format!("crates/{name}/src");
         if largest.len() > most {
             let modules = largest.iter().map(String::as_str).collect::<Vec<_>>();
@@ -56,7 +56,7 @@ pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
             findings.push(Finding::new(&path, 0, rule, what));
         } else if allowed.is_some() && largest.len() < most {
             let what = format!(
-                "the largest circle has {} modules, {most} are allowed in xtask: lower the limit",
+                "the largest cycle has {} modules, {most} are allowed in xtask: lower the limit",
                 largest.len()
             );
             findings.push(Finding::new(&path, 0, rule, what));
@@ -168,7 +168,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The sets of two or more modules that can all reach each other.
-fn circles(imports: &Imports) -> Vec<BTreeSet<String>> {
+fn cycles(imports: &Imports) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<String>> = imports
         .keys()
         .map(|module| (module, reach(imports, module)))
@@ -176,9 +176,9 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<String>> {
     let mut found: Vec<BTreeSet<String>> = Vec::new();
     for (module, far) in &reached {
         let mutual = far.iter().filter(|other| reached[other].contains(*module));
-        let circle: BTreeSet<String> = mutual.cloned().collect();
-        if circle.len() > 1 && !found.contains(&circle) {
-            found.push(circle);
+        let cycle: BTreeSet<String> = mutual.cloned().collect();
+        if cycle.len() > 1 && !found.contains(&cycle) {
+            found.push(cycle);
         }
     }
     found
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_however_its_imports_are_written() {
+    fn a_cycle_is_found_however_its_imports_are_written() {
         let files = [
             (
                 "crates/new/src/lib.rs",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_tests_and_other_crates_make_no_circle() {
+    fn comments_tests_and_other_crates_make_no_cycle() {
         let files = [
             ("crates/new/src/a.rs", "use crate::b::X;\n"),
             ("crates/new/src/b.rs", "use crate::c::X;\n"),
@@ -252,12 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn an_allowance_that_is_larger_than_the_circle_is_found() {
+    fn an_allowance_that_is_larger_than_the_cycle_is_found() {
         let files = [
             ("crates/symbols/src/a.rs", "use crate::b::X;\n"),
             ("crates/symbols/src/b.rs", "use crate::a::X;\n"),
         ];
-        let expected = "the largest circle has 2 modules, 4 are allowed in xtask: lower the limit";
+        let expected = "the largest cycle has 2 modules, 4 are allowed in xtask: lower the limit";
         assert_eq!(found(&files), [expected]);
     }
 }
