@@ -512,7 +512,7 @@ mod tests {
     fn ptrace_is_called_in_the_target_only() {
         assert_eq!(
             in_cli("fn a() { libc::ptrace(1); }"),
-            ["2: one owner of the debuggee"]
+            ["2: one caller of ptrace"]
         );
         assert_eq!(
             findings(
