@@ -134,7 +134,7 @@ fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f st
         .context("print what? `p/x flags`")?;
     if !session.is_own_adapter() {
         bail!(
-            "whether this adapter knows the format `/{letter}` can't be told; see its own notation"
+            "`/{letter}` is a format of Dapple's adapter only; use the notation that this adapter documents"
         );
     }
     // `a` (address) is shown as hexadecimal; gdb's `t` (two) means binary.

@@ -258,7 +258,7 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         _ if argument.is_empty() => {
             let frame = selected(session)?;
             let at = frame.instruction_pointer_reference;
-            let at = at.context("this adapter tells of no instructions")?;
+            let at = at.context("this adapter does not report the frame's instruction address")?;
             instructions(session, &at, -BEFORE, INSTRUCTIONS)?
         }
         Some((place, count)) if count.parse::<i64>().is_ok() => {

@@ -42,7 +42,7 @@ fn skip(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     }
     if patterns != session.skip {
         if !session.is_own_adapter() {
-            bail!("this adapter can't be told what to skip");
+            bail!("this adapter has no option for functions that steps skip");
         }
         let before = std::mem::replace(&mut session.skip, patterns);
         if let Err(error) = session.send_skip() {
