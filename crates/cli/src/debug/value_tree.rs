@@ -128,7 +128,7 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     let text = all.text();
     let fits = indent.len() + name.chars().count() + 3 + text.chars().count() <= WIDTH;
     let whole = || cut_line(session, name, &all, value.reference);
-    if value.reference <= 0 || depth >= DEPTH || (fits && says_it_all(&text)) {
+    if value.reference <= 0 || depth >= DEPTH || (fits && is_complete(&text)) {
         lines.push(indent + &whole());
         return;
     }
@@ -188,7 +188,7 @@ fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
 }
 
 /// Whether a one-line text is complete. A bare type name, an address or a `{…}` is not.
-fn says_it_all(text: &str) -> bool {
+fn is_complete(text: &str) -> bool {
     let elided = text.contains('…') || text.contains("...");
     let has_contents = text.contains(['{', '[', '(', '"', '\'']) || text.parse::<f64>().is_ok();
     !elided && has_contents && !text.contains('\n')
@@ -216,12 +216,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_whole_summary_says_it_all() {
-        assert!(says_it_all("Point { x: 1, y: 2 }"));
-        assert!(says_it_all("len = 2 [1, 2]"));
-        assert!(!says_it_all("Order { customer: \"Ada\", … }"));
-        assert!(!says_it_all("tour::Order"));
-        assert!(!says_it_all("0x7ffe0010"));
+    fn only_a_whole_summary_is_complete() {
+        assert!(is_complete("Point { x: 1, y: 2 }"));
+        assert!(is_complete("len = 2 [1, 2]"));
+        assert!(!is_complete("Order { customer: \"Ada\", … }"));
+        assert!(!is_complete("tour::Order"));
+        assert!(!is_complete("0x7ffe0010"));
     }
 
     #[test]

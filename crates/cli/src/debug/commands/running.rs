@@ -218,9 +218,9 @@ fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     if selected > 0 && frames.len() < selected + 2 {
         bail!("frame {selected} is the outermost: it returns to nothing");
     }
-    let places = frames.map(|frame| frame.instruction_pointer_reference.clone());
+    let addresses = frames.map(|frame| frame.instruction_pointer_reference.clone());
     let finishing = Finishing {
-        places: places.collect(),
+        addresses: addresses.collect(),
         reached: 0,
     };
     session.request::<StepOutRequest>(StepOutArguments::new(thread))?;

@@ -90,7 +90,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let shown = match frames.len() > count {
         true => count,
         false if is_told => frames.len(),
-        false => frames.len() - aside_below(frames),
+        false => frames.len() - outer_library_frames(frames),
     };
     let mut text = String::new();
     for (index, frame) in frames.iter().enumerate().take(shown) {
@@ -111,7 +111,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 /// How many of the outermost frames belong to libraries or have no source here; 0 if too few to be worth leaving out.
-fn aside_below(frames: &[StackFrame]) -> usize {
+fn outer_library_frames(frames: &[StackFrame]) -> usize {
     let is_subtle =
         |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
     match frames.iter().rev().take_while(is_subtle).count() {

@@ -22,21 +22,21 @@ use crate::debug::style::Role;
 /// needed.
 pub struct Finishing {
     /// The addresses of the frames, from the innermost to the caller of the one that shall return.
-    pub places: Vec<Option<String>>,
+    pub addresses: Vec<Option<String>>,
     /// The index of the frame that the program has reached.
     pub reached: usize,
 }
 
 impl Finishing {
-    /// Whether a step out that ended at `place` only returned from a frame further in.
-    pub fn is_inside(&mut self, place: Option<&str>) -> bool {
+    /// Whether a step out that ended at `address` only returned from a frame further in.
+    pub fn is_inside(&mut self, address: Option<&str>) -> bool {
         let after = self.reached + 1;
-        let rest = self.places.get(after..).unwrap_or_default();
-        let found = rest.iter().position(|known| known.as_deref() == place);
+        let rest = self.addresses.get(after..).unwrap_or_default();
+        let found = rest.iter().position(|known| known.as_deref() == address);
         match found {
-            Some(index) if place.is_some() => {
+            Some(index) if address.is_some() => {
                 self.reached = after + index;
-                self.reached + 1 < self.places.len()
+                self.reached + 1 < self.addresses.len()
             }
             _ => false,
         }
