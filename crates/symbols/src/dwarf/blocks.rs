@@ -158,15 +158,15 @@ impl Blocks {
                     let added = Block::new(dwarf, unit, kind, offset, block, &attributes);
                     self.blocks.push(added);
                 }
-                (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable) => {
-                    // Parameters of call sites and of function types are deeper than the block's own variables.
-                    if block_depth.is_some_and(|block_depth| block_depth + 1 == depth) {
-                        self.variables.push(BlockVariable {
-                            offset,
-                            block,
-                            parameter: tag == dw::DW_TAG_formal_parameter,
-                        });
-                    }
+                // Parameters of call sites and of function types are deeper than the block's own variables.
+                (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable)
+                    if block_depth.is_some_and(|block_depth| block_depth + 1 == depth) =>
+                {
+                    self.variables.push(BlockVariable {
+                        offset,
+                        block,
+                        parameter: tag == dw::DW_TAG_formal_parameter,
+                    });
                 }
                 _ if is_call => {
                     let after = return_address(unit, &attributes);
@@ -175,10 +175,8 @@ impl Blocks {
                         offset,
                     }));
                 }
-                (None, dw::DW_TAG_subprogram) => {
-                    if abbreviation.has_children() {
-                        nested = Some(depth);
-                    }
+                (None, dw::DW_TAG_subprogram) if abbreviation.has_children() => {
+                    nested = Some(depth);
                 }
                 _ => {}
             }
