@@ -24,7 +24,7 @@ fn natvis(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let mut files = session.program.visualizers.clone();
     if !argument.is_empty() {
         if !session.is_own_adapter() {
-            bail!("this adapter can't be told how values are shown");
+            bail!("this adapter has no option for how values are shown");
         }
         if argument != RELOAD {
             let file = std::path::absolute(argument)?;
