@@ -32,8 +32,8 @@ impl WireLog {
         Ok(Self { log, own })
     }
 
-    /// The transport options of a session's connection. The session's number is unique within this process; with the process id it is
-    /// unique in the file.
+    /// The transport options of a session's connection. The log names the session by the process id and by a number that is unique within
+    /// this process. A later process of the same id may repeat the name in the file.
     pub fn options(&self, session: u64) -> Options {
         match &self.log {
             None => Options::new(),

@@ -20,7 +20,7 @@ pub struct CancelToken(Arc<Token>);
 #[derive(Default)]
 struct Token {
     cancelled: AtomicBool,
-    /// Reads pending input where the reader thread does not, because a loop has taken over the reading.
+    /// Reads pending input, if the thread that handles messages has taken over the reading and the reader thread rests.
     read_pending: Option<ReadPending>,
 }
 

@@ -32,8 +32,9 @@ impl Adapter {
         }
     }
 
-    /// Sets the requested breakpoints of one kind, before the program starts or again, and keeps the client's ids for them. `set` is the
-    /// engine's command. The inner error is as in [`Adapter::if_debugged`].
+    /// Replaces the engine's breakpoints of one kind by `wanted` (of line breakpoints: those in one file), at the launch or later, and maps
+    /// the engine's ids to the client's. `set` is the engine's command. The inner error is as in [`Adapter::if_debugged`]; nothing is set
+    /// then.
     ///
     /// # Errors
     /// As [`Adapter::if_debugged`].

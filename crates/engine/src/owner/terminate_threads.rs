@@ -40,8 +40,9 @@ impl Owner {
         Ok(())
     }
 
-    /// While all threads are stopped: ends the threads that were asked to end. The kernel can't end one thread from outside, so each
-    /// makes the system call itself: without its destructors, and with its locks held.
+    /// While all threads are stopped: makes each thread that was asked to end call exit(2) itself, since the kernel can't end one thread
+    /// from outside. Its destructors don't run, and its locks stay held. Threads that wait for a vfork child end at a later stop; a thread
+    /// that can't make the call runs on.
     pub(super) fn end_requested_threads(&mut self) {
         let ending = self.threads.take_ending();
         if ending.is_empty() {

@@ -58,7 +58,8 @@ pub enum Action {
     Cleanup,
     /// Catches exceptions of a type.
     Catch(CaughtType),
-    /// Lets only these types pass (`throw(…)`; an empty list is `noexcept` as gcc once wrote it) and ends all others.
+    /// Lets only exceptions of these types pass; any other ends the program (`std::unexpected`). This is `throw(…)` before C++17; an empty
+    /// list is `throw()`.
     Filter(Vec<CaughtType>),
 }
 

@@ -389,7 +389,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The address in a location that consists only of an address; `None` also for variables that the linker discarded.
+    /// The address in a location that is only an address, or an address plus constants; `None` also for variables that the linker
+    /// discarded.
     pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
         let entry = self.entry(unit, UnitOffset(offset))?;
         let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {
@@ -399,7 +400,7 @@ impl<'a> Dwarf<'a> {
         self.may_be_variable(address).then_some(address)
     }
 
-    /// Like [`Dwarf::static_address`], but without checking that a variable can be at the address.
+    /// The address that a location expression gives, as in [`Dwarf::static_address`], without checking that a variable can be there.
     pub(crate) fn address_in(
         &self,
         unit: &Unit<'a>,
