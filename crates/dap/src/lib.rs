@@ -5,9 +5,13 @@
 //!
 //! # An adapter
 //!
-//! Handlers are registered by request type; the adapter advertises the capabilities that it has handlers for. Each request is
-//! answered once: by its handler, or with an error if there is no handler or the arguments are malformed. Events and reverse
-//! requests that a handler sends leave after its response.
+//! Handlers are registered by request type; the adapter advertises the capabilities that it has handlers for. The session answers
+//! `initialize` by itself, and `cancel` and `disconnect` if they have no handler. Each other request is answered once: by its
+//! handler, or with an error if there is no handler or the arguments are malformed. Events and reverse requests that a handler
+//! sends leave after its response.
+//!
+//! The least that an editor needs: after `launch`, the event `initialized` asks the client for its breakpoints, and
+//! `configurationDone` says that it has sent them. Then the program runs, until a `stopped` or `terminated` event.
 //!
 //! ```
 //! use dapple_dap::{Connection, Failure, Server};
@@ -22,12 +26,14 @@
 //! fn adapter() -> Server<Program> {
 //!     Server::builder()
 //!         .on::<LaunchRequest>(|program: &mut Program, arguments, context| {
+//!             // The protocol leaves the arguments of `launch` to the adapter: they are in `other`.
 //!             let path = arguments.other.get("program").ok_or(Failure::new("`program` is missing"))?;
 //!             program.path = Some(path.decode()?);
 //!             context.outbox().event::<InitializedEvent>(Empty);
 //!             Ok(Empty)
 //!         })
 //!         .on::<ConfigurationDoneRequest>(|_, _, context| {
+//!             // Here the program would start.
 //!             let stopped = StoppedEventBody::new(StoppedEventReason::Entry).with_thread_id(1);
 //!             context.outbox().event::<StoppedEvent>(stopped);
 //!             Ok(Empty)
@@ -56,8 +62,28 @@
 //! # thread.join().unwrap();
 //! ```
 //!
-//! With `serve(Connection::stdio())` as its `main` this is a debug adapter that an editor can start. [`Server::serve`] serves many
-//! clients on a port, [`server`] describes what else handlers can do, and [`testing::TestClient::of`] runs an adapter within a test.
+//! With `serve(Connection::stdio())` as its `main` this is a debug adapter that an editor can start. Its standard output then carries
+//! the protocol and nothing else: print to standard error instead, and read the crate's own log with a subscriber of [`tracing`].
+//!
+//! [`Session::run`] waits only for the client; an adapter that also waits for its debuggee calls [`Session::handle`] from a loop of
+//! its own. [`Server::serve`] serves many clients on a port, [`server`] describes what else handlers can do, and
+//! [`testing::TestClient::of`] runs an adapter within a test.
+//!
+//! # Messages as types
+//!
+//! For a request `x` there are the marker `XRequest`, which names the request in `on::<XRequest>`, its `XArguments` (or
+//! `XRequestArguments`, where the protocol calls them that) and its `XResponse`; for an event `x` the marker `XEvent` and its
+//! `XEventBody`. [`Empty`](types::Empty) stands for a payload without fields. `new` takes the required fields of a type, and
+//! `with_FIELD` sets an optional one; later versions of the protocol may add optional fields. Enumerations that adapters or clients
+//! may extend have the variant `Other` for values that the protocol doesn't list.
+//!
+//! ```
+//! use dapple_dap::types::*;
+//!
+//! let frame = StackFrame::new(1, "main", 12, 1).with_source(Source::new().with_path("/src/a.c"));
+//! assert_eq!(frame.presentation_hint, None);
+//! assert_eq!(StoppedEventReason::from("signal"), StoppedEventReason::Other("signal".into()));
+//! ```
 //!
 //! # A client
 //!

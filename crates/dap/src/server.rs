@@ -1,23 +1,27 @@
 //! The SDK for adapters: handlers by request type, and sessions that call them.
 //!
-//! A [`Server`] is the table of handlers. [`Server::start`] starts a [`Session`] with one client, [`Server::serve`] one with each
-//! client of a listener. Registering a handler sets the request's capability, so that each advertised request has a handler. The
-//! session, not the handlers, keeps the protocol's rules; see [`crate::lifecycle`].
+//! A [`Server`] is the table of handlers. [`Server::start`] creates a [`Session`] with one client, which [`Session::run`] then
+//! serves; [`Server::serve`] does both for each client of a listener. Registering a handler sets the request's capability, so that
+//! each advertised request has a handler. The session, not the handlers, keeps the protocol's rules; see [`crate::lifecycle`].
 //!
 //! | a handler wants | it uses |
 //! | --- | --- |
 //! | to answer now | [`ServerBuilder::on`] and its return value |
+//! | to fail | a [`Failure`] with a sentence; any error becomes one with `?` |
 //! | to answer later, or from another thread | [`ServerBuilder::on_deferred`] and the [`Responder`] |
 //! | to send an event, or ask the client for something | the [`Outbox`] of its [`Context`] |
 //! | to do something once its answer has left | [`Context::after_response`] |
 //! | to stop when the client cancels the request | [`Context::cancelled`] |
-//! | to show that it is still at work | a [`Progress`] |
+//! | to show that it is still at work | a [`Progress`], or a [`LateProgress`] if the work is usually quick |
 //! | numbers for frames and variables | [`References`] |
 //! | to name lines, columns and files as the client does | [`ClientConventions`] |
 //!
+//! An adapter that waits for its debuggee as well calls [`Session::handle`] from its own loop. Capabilities that belong to no
+//! request, such as `supportsEvaluateForHovers`, are set by [`ServerBuilder::capabilities`].
+//!
 //! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether thread 7 exists, and
 //! whether a breakpoint is verified, is up to the adapter. Handlers run one after the other on the thread that calls
-//! [`Session::run`]. Long work belongs on a thread of the adapter's own, which keeps the responder:
+//! [`Session::run`] or [`Session::handle`], and share the session's state, an `S`, without a lock. Long work belongs on a thread of the adapter's own, which keeps the responder:
 //!
 //! ```
 //! use std::time::Duration;
@@ -140,8 +144,8 @@ impl<S: 'static> Server<S> {
         }
     }
 
-    /// Starts a session with the client at the other end of a connection. Keep the connection as long as the session is used: dropping
-    /// it closes it.
+    /// A session with the client at the other end of a connection. It handles nothing until [`Session::run`] or [`Session::handle`] is
+    /// called. Keep the connection as long as the session is used: dropping it closes it.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
     }
@@ -260,7 +264,8 @@ impl<S: 'static> ServerBuilder<S> {
     }
 
     /// Registers the handler for a request that is answered later, or from another thread, and sets the request's
-    /// capability. Events and requests that the handler sends leave when it returns, whether or not the request is answered by then.
+    /// capability. Events and requests that the handler sends leave when it returns, whether or not the request is answered by then: to
+    /// send an event after the response, use [`Context::after_response`].
     pub fn on_deferred<R: Request>(
         self,
         handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context) + Send + Sync + 'static,

@@ -41,7 +41,8 @@ impl Context {
         &self.conventions
     }
 
-    /// Where to send events and reverse requests. What a handler sends leaves after its response.
+    /// Where to send events and reverse requests. What a handler sends leaves when it has returned, after the response if it answers by
+    /// returning. Progress events leave at once. For other threads, clone the outbox.
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }

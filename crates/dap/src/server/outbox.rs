@@ -158,8 +158,8 @@ impl Outbox {
         }
     }
 
-    /// Sends an event. It leaves at once, or after the response to the request that is being handled; progress events leave
-    /// at once in any case.
+    /// Sends an event. It leaves at once, or when the handler that is running has returned, after the response if that handler answers
+    /// by returning. Before `initialize` is answered it waits for that. Progress events leave at once, even from a handler.
     ///
     /// After `terminated`, events are dropped with a warning; if the client is gone they are dropped silently.
     ///

@@ -225,7 +225,8 @@ impl<S> Session<S> {
         }
     }
 
-    /// Answers the requests that arrived after the `disconnect` that ended the session.
+    /// Answers the requests that arrived after the `disconnect` that ended the session. [`handle`](Self::handle) does this by itself; a
+    /// loop calls it if the session ends outside of `handle`, which [`flow`](Self::flow) says.
     pub fn finish(&mut self) {
         while let Ok(incoming) = self.incoming.try_recv() {
             let Incoming::Message(message) = incoming else {
