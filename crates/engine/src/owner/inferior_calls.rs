@@ -23,7 +23,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{Call, CallOptions, CallThreads, MOST_LEFT, PreparedCall, Returned};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
-use dapple_inspect::values::results::{self, ResultRegisters};
+use dapple_inspect::values::results;
 use dapple_inspect::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
@@ -394,18 +394,9 @@ impl Owner {
         call: &Call,
         kept: Option<Address>,
     ) -> Result<Value, Error> {
-        let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
-        let general = registers.to_dwarf();
-        let registers = ResultRegisters {
-            general,
-            vectors: self
-                .process()
-                .vectors(thread)
-                .ok()
-                .map(|all| [all[0], all[1]]),
-            x87: self.process().x87_top(thread).ok(),
-        };
-        let result = general.get(RESULT).unwrap_or(0);
+        let registers = self.result_registers(thread);
+        let registers = registers.ok_or(Error::NoSuchThread(thread))?;
+        let result = registers.general.get(RESULT).unwrap_or(0);
         let own = || {
             let module = self.modules().iter().next().cloned();
             module.ok_or(Error::NoSuchThread(thread))
