@@ -221,7 +221,9 @@ impl Owner {
                 return self.report(thread, reason);
             }
         }
-        let catches = signal != 0 && self.process().catches(signal);
+        let steps = self.activity.step();
+        let steps = steps.is_some_and(|step| matches!(step.doing, Action::SingleStep));
+        let catches = steps && signal != 0 && self.process().catches(signal);
         let Some(stepping) = self.activity.step_mut() else {
             return;
         };
