@@ -52,7 +52,7 @@ pub struct CoreOptions {
 /// The number of the only stop there is, to which all frames belong.
 const STOP: u64 = 1;
 /// How much of the vDSO's mapping is read at most, in bytes.
-const LONGEST_VDSO: u64 = 1 << 20;
+pub(crate) const LONGEST_VDSO: u64 = 1 << 20;
 /// How much of a loaded file's beginning is read for its build id, in bytes: the kernel dumps that page.
 const PAGE: usize = 4096;
 

@@ -262,9 +262,6 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// It can't be found out.
     fn own_mappings(&self) -> io::Result<BTreeSet<u64>>;
 
-    /// The length of the mapping that starts at `address`.
-    fn mapping_length(&self, address: Address) -> Option<u64>;
-
     // The program.
 
     /// The auxiliary vector in the kernel's format.

@@ -7,6 +7,7 @@
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
 use crate::breakpoints::site::Reason;
+use crate::postmortem::LONGEST_VDSO;
 use crate::{Address, Event};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::{LoadedModule, VDSO};
@@ -66,11 +67,9 @@ impl Owner {
     }
 
     fn add_vdso(&mut self, base: u64) {
-        let length = self
-            .process()
-            .mapping_length(Address(base))
-            .unwrap_or(0)
-            .min(1 << 20);
+        let mappings = self.mappings();
+        let mapping = mappings.iter().find(|mapping| mapping.start == base);
+        let length = mapping.map_or(0, |mapping| (mapping.end - base).min(LONGEST_VDSO));
         let mut bytes = vec![0; length as usize];
         if bytes.is_empty() || self.memory().read(Address(base), &mut bytes).is_err() {
             return;

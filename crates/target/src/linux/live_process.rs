@@ -214,10 +214,6 @@ impl Process for LiveProcess {
         process::own_mappings(self.id)
     }
 
-    fn mapping_length(&self, address: Address) -> Option<u64> {
-        process::mapping_length(self.id, address.0)
-    }
-
     fn auxiliary_bytes(&self) -> io::Result<Vec<u8>> {
         process::auxiliary_bytes(self.id)
     }

@@ -163,18 +163,6 @@ pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
     Ok(own)
 }
 
-/// The length of the mapping that starts at `address`.
-pub fn mapping_length(process: ThreadId, address: u64) -> Option<u64> {
-    let maps = std::fs::read_to_string(folder(process).join("maps")).ok()?;
-    maps.lines().find_map(|line| {
-        let (start, rest) = line.split_once('-')?;
-        let end = rest.split(' ').next()?;
-        let start = u64::from_str_radix(start, 16).ok()?;
-        let end = u64::from_str_radix(end, 16).ok()?;
-        (start == address).then(|| end.wrapping_sub(start))
-    })
-}
-
 /// Sends a signal to the whole process.
 pub fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
     // SAFETY: kill(2) takes numbers only.
