@@ -182,6 +182,8 @@ pub struct Adapter {
     pub source_map: Arc<SourceMap>,
     /// The user's Natvis files.
     pub visualizers: Vec<PathBuf>,
+    /// `visualizers` were chosen by a request, not by the arguments of `launch` or `attach`: a restart keeps them.
+    pub visualizers_requested: bool,
     /// Show only the address of a plain pointer, without its pointee.
     pub addresses_only: bool,
     /// The client is the terminal debugger.
@@ -259,6 +261,7 @@ impl Adapter {
             skip: SkipList::default(),
             source_map: Arc::default(),
             visualizers: Vec::new(),
+            visualizers_requested: false,
             addresses_only: false,
             for_terminal: false,
             separate_scopes: false,

@@ -153,6 +153,9 @@ fn a_file_that_is_wrong_is_told_and_read_anew_at_a_restart() {
     };
     session.ok::<ReadVisualizersRequest>(files(Some(&[&other])));
     assert_eq!(session.evaluate(&stopped.top, "point"), "(3, -4)");
+    session.ok::<RestartRequest>(RestartArguments::default());
+    let stopped = session.stopped_at(&fixture, "values", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stopped.top, "point"), "(3, -4)");
     let hovered = typed.with_context(EvaluateArgumentsContext::Hover);
     session.refused::<EvaluateRequest>(hovered);
     session.ok::<ReadVisualizersRequest>(files(Some(&[&file])));

@@ -183,7 +183,9 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     };
     adapter.skip = common.skip;
     adapter.source_map = Arc::new(common.source_map);
-    adapter.visualizers = common.visualizers;
+    if !adapter.visualizers_requested {
+        adapter.visualizers = common.visualizers;
+    }
     adapter.addresses_only = common.addresses_only;
     let client = outbox.client();
     adapter.for_terminal = client.is_some_and(|client| clients::is_terminal(&client));

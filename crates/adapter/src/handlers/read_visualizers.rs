@@ -20,7 +20,8 @@ pub struct ReadVisualizersRequest;
 /// The arguments of [`ReadVisualizersRequest`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ReadVisualizersArguments {
-    /// The files to use from now on. Without them, the same files are read again.
+    /// The files to use from now on, in place of `visualizerFile`, until a `restart` with new arguments. Without them, the same files are
+    /// read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<PathBuf>>,
 }
@@ -31,7 +32,8 @@ impl Request for ReadVisualizersRequest {
     type Response = Empty;
 }
 
-/// Works before the launch and while the program runs. Errors in a file are printed as output. Clients are told to ask for values again.
+/// Replaces the list of Natvis files, if one is given, and reads the files. Works before the launch and while the program runs. Errors in
+/// a file are printed as output. A client that supports the `invalidated` event is told to ask for values again.
 pub fn read_visualizers(
     adapter: &mut Adapter,
     arguments: ReadVisualizersArguments,
@@ -39,6 +41,7 @@ pub fn read_visualizers(
 ) -> Result<Empty, Failure> {
     if let Some(files) = arguments.files {
         adapter.visualizers = files;
+        adapter.visualizers_requested = true;
     }
     read(adapter, context)?;
     Ok(Empty)

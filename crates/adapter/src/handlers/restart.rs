@@ -30,8 +30,10 @@ pub fn restart(
     responder: Responder<RestartRequest>,
     context: &mut Context,
 ) {
+    let has_arguments = arguments.arguments.is_some();
     match again(adapter, arguments) {
         Ok(launch) => {
+            adapter.visualizers_requested &= !has_arguments;
             end_quietly(adapter, context);
             let finish = Box::new(|outcome| responder.finish(outcome));
             start(adapter, &launch, context, finish);

@@ -159,7 +159,8 @@ pub(super) fn chain(
         (found, node, behind, mark, until) = (position, at, last, marked, moved);
     }
     loop {
-        if page.begins() || chain.length.is_some_and(|length| page.is_full(length)) {
+        let has_ended = |length| page.begins() || page.is_full(length);
+        if chain.length.is_some_and(has_ended) {
             reader.keep_position(walk, found, || State::Chain {
                 node,
                 behind,
