@@ -61,7 +61,7 @@ pub enum Phase {
     New,
     /// A build is running, or a terminal or the process to attach to is awaited.
     Starting,
-    /// The program is held at its entry until the client is done configuring.
+    /// The launch or `attach` is done, and the program held until the client is done configuring.
     Held,
     /// All threads run.
     Running,
@@ -78,7 +78,7 @@ pub enum Phase {
 pub enum TypedInto {
     /// Nowhere.
     Nothing,
-    /// To its standard input, a pipe.
+    /// To the program's standard input, a pipe.
     Pipe,
     /// To the program's own pseudoterminal.
     Terminal,
@@ -91,11 +91,11 @@ pub enum ScopeKind {
     Returned,
     /// The function's parameters.
     Arguments,
-    /// Its locals.
+    /// The function's locals.
     Locals,
     /// All of the above in one scope, for clients that expand only one.
     All,
-    /// The static variables of its compilation unit.
+    /// The static variables of the function's compilation unit.
     Statics,
     /// The registers.
     Registers,
@@ -114,7 +114,7 @@ pub enum Reference {
         value: Value,
         /// An expression for the value, from which those of its children are made.
         expression: Option<String>,
-        /// The frame of the value.
+        /// The frame that the value was found in, if there is one.
         frame: Option<FrameId>,
         /// The numbers of named and indexed children.
         counts: (u64, u64),
@@ -293,12 +293,12 @@ impl Adapter {
         }
     }
 
-    /// The session's own thread is the tracer of its debuggee.
+    /// Where the engine runs: on the session's own thread, which is then the tracer of its debuggee.
     pub fn keep(&self) -> Keep {
         Keep::Here(Arc::clone(&self.waker))
     }
 
-    /// Makes a new event channel for the next engine. Returns the remaining events of the last one.
+    /// Makes a new event channel for the next engine. Returns the events that the old channel still has.
     pub fn renew_engine(&mut self) -> Vec<dapple_engine::Event> {
         let (sender, engine) = crossbeam_channel::unbounded();
         self.engine_events = Some(sender);
@@ -323,7 +323,7 @@ impl Adapter {
     /// The debuggee, if all its threads are stopped and the client knows that.
     ///
     /// # Errors
-    /// There is no debuggee, or it runs.
+    /// There is no debuggee, its start waits for the client's configuration, or some of its threads run.
     pub fn stopped(&self) -> Result<&Session, Failure> {
         let debuggee = self.debuggee()?;
         match self.phase {
@@ -338,7 +338,7 @@ impl Adapter {
     /// The debuggee, if at least some of its threads are stopped and the client knows that.
     ///
     /// # Errors
-    /// There is no debuggee, or all threads run.
+    /// There is no debuggee, its start waits for the client's configuration, or all threads run.
     pub fn partly_stopped(&self) -> Result<&Session, Failure> {
         match self.phase {
             Phase::PartlyRunning => self.debuggee(),
@@ -346,10 +346,11 @@ impl Adapter {
         }
     }
 
-    /// Runs the program if it is launched and the client has configured. Called after each of the two.
+    /// Runs the program, or reports its stop at the entry, if the launch or `attach` is done and the client has configured. Call it after
+    /// each of the two.
     ///
     /// # Errors
-    /// The program has ended.
+    /// The program has ended, or, without debugging, can't be started.
     pub fn start_when_ready(&mut self, outbox: &Outbox) -> Result<(), Failure> {
         if self.phase != Phase::Held || !self.configured {
             return Ok(());
@@ -384,7 +385,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// The program runs: invalidates the ids and references of the last stop.
+    /// All threads run, or the program has ended: invalidates the ids and references of the previous stop.
     pub fn resumed(&mut self) {
         if let Some(debuggee) = &self.debuggee {
             self.delayed.resumed(debuggee);
@@ -401,7 +402,7 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// Single threads run. Frames of held threads stay valid; the engine refuses those of running threads.
+    /// Single threads run: invalidates references to values. Frames of held threads stay valid; the engine refuses those of running threads.
     pub fn partly_resumed(&mut self) {
         self.phase = Phase::PartlyRunning;
         self.stopped_thread = None;
@@ -477,7 +478,7 @@ impl Adapter {
         }
     }
 
-    /// The `locationReference` of the code that a value points to.
+    /// The `locationReference` of the code that a value points to; `None` if it points to no code.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -500,7 +501,7 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
-    /// A signal asks this process to end: reports the end of the session to the client.
+    /// A signal asks the adapter's process to end: reports the end of a session that has a program to the client.
     pub fn ends_with_the_process(&self, outbox: &Outbox) {
         if !matches!(self.phase, Phase::New | Phase::Ended) {
             say(outbox, "the debug adapter was asked to end");

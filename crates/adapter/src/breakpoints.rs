@@ -1,7 +1,7 @@
 //! The breakpoints that the client has requested, and their ids.
 //!
-//! Breakpoints may be set before the launch, when there is no engine. This table keeps them until then, and maps the engine's ids to the ids
-//! that the client got first. Resolving and inserting breakpoints is the engine's.
+//! Breakpoints may be set before the launch, when there is no engine. This table keeps them for the launch, and maps the engine's ids to the
+//! ids that the client got first. Resolving and inserting breakpoints is the engine's.
 
 use dapple_engine::session::{FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -79,7 +79,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.functions.clone()
     }
 
-    /// Gives each breakpoint the id of an equal one before, or else of one at the same place (`same`), or else a new id.
+    /// Gives each breakpoint the id of an equal one in `before`, or else of one at the same place (`same`), or else a new id.
     pub fn with_ids<T: PartialEq>(
         &mut self,
         wanted: Vec<T>,
@@ -161,7 +161,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.instructions.iter().cloned().chain(listed).collect()
     }
 
-    /// Whether a client's id is that of an instruction breakpoint.
+    /// Whether a client's id is that of an instruction breakpoint that isn't on a line of disassembly.
     pub fn is_instruction(&self, id: i64) -> bool {
         self.instructions.iter().any(|wanted| wanted.id == id)
     }

@@ -1,7 +1,7 @@
 //! Builds programs before they are debugged: by cargo, by a command of the user, or from one source file.
 //!
-//! [`build`] carries out a [`Plan`] on a thread of its own, and returns what to debug. It knows nothing of the session: a [`BuildContext`] takes its
-//! output and progress, and says whether the build is cancelled.
+//! [`build`] carries out a [`Plan`], and returns what to debug. It takes long, so that the session gives it a thread. It knows nothing of the
+//! session: a [`BuildContext`] takes its output and progress, and says whether the build is cancelled.
 
 pub mod arguments;
 pub mod cargo;
@@ -42,7 +42,7 @@ impl Plan {
 /// The result of a build: the program, and how to run it.
 #[derive(Debug, Default)]
 pub struct Built {
-    /// The program, unless the launch names it.
+    /// The program; `None` if the launch names it.
     pub program: Option<PathBuf>,
     /// Arguments before those of the launch.
     pub args: Vec<OsString>,
@@ -95,14 +95,14 @@ impl Built {
     }
 }
 
-/// `LD_LIBRARY_PATH` with these folders in front; `None` when there are none.
+/// `LD_LIBRARY_PATH` with these folders in front; `None` if it stays as it is.
 fn joined_library_path(folders: &[PathBuf], before: Option<&OsStr>) -> Option<OsString> {
     if folders.is_empty() {
         return None;
     }
     let before = before.filter(|before| !before.is_empty());
     let before = before.into_iter().flat_map(std::env::split_paths);
-    // A folder with a colon in its name can't be part of the variable.
+    // A folder with a colon in its name can't be part of the variable, which is left as it is then.
     let sound = folders.iter().cloned().chain(before);
     std::env::join_paths(sound).ok()
 }

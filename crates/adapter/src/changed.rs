@@ -1,4 +1,4 @@
-//! Tells the client (`invalidated`, `memory`) when the user has changed values, so that it asks for them again.
+//! Tells the client (`invalidated`, `memory`) when the user has changed values or their presentation, so that it asks for them again.
 
 use crate::adapter::Adapter;
 use crate::to_dap;
@@ -44,7 +44,7 @@ impl Adapter {
         self.values_changed(vec![InvalidatedAreas::Variables], context);
     }
 
-    /// The user has changed memory or registers. All shown values may be affected, because they may overlap.
+    /// Values or their presentation have changed. All shown values may be affected, because they may overlap.
     fn values_changed(&mut self, areas: Vec<InvalidatedAreas>, context: &Context) {
         self.forget_variables();
         // The written memory may be code.

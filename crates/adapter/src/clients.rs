@@ -33,7 +33,7 @@ pub fn failure(client: &InitializeRequestArguments, failure: Failure) -> Failure
     }
 }
 
-/// Threads in the form of the protocol. Threads with equal names get their number added, because most clients show only the name.
+/// Threads in the form of the protocol. Equal names get the thread's id added, except for the terminal debugger: most clients show only names.
 pub fn threads(client: &InitializeRequestArguments, threads: &[ThreadInfo]) -> Vec<Thread> {
     let mut named: HashMap<&str, usize> = HashMap::new();
     for thread in threads {

@@ -6,7 +6,7 @@ use dapple_engine::calls::CallOptions;
 use std::sync::Arc;
 
 impl Adapter {
-    /// The launch's settings for calls, which end when the request is cancelled.
+    /// The settings for calls in a request's expression. A call ends when the request is cancelled.
     pub fn call_options(&self, context: &Context) -> CallOptions {
         let token = context.cancelled().clone();
         CallOptions {

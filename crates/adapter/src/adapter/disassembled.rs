@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 
 /// The largest function in bytes that is shown whole. Of larger ones, and of code in no known function, a window is shown.
 const LARGEST: u64 = 1 << 16;
-/// The instructions in that window before and after the frame's.
+/// How many instructions that window has before the frame's, and from the frame's on.
 const AROUND: usize = 200;
 
 /// The disassembly sources that the client may know.
 #[derive(Debug, Default)]
 pub struct Disassembled {
     sources: References<Listing>,
-    /// The last source for each start address.
+    /// The newest source for each start address.
     last: BTreeMap<Address, i64>,
     /// The sources of the code that is in memory now, by start address.
     current: BTreeMap<Address, i64>,
@@ -109,8 +109,8 @@ impl Disassembled {
 }
 
 impl Adapter {
-    /// Gives a frame a source that the client can open. `is_here` says whether the source file in the debug information exists on this machine;
-    /// `None`: the debug information names none.
+    /// Gives a frame a source that the client can open, if there is one. `is_here` says whether the source file in the debug information exists on this
+    /// machine; `None`: the debug information names none.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -195,7 +195,7 @@ impl Adapter {
                 Some(debuggee) => list(debuggee, byte),
                 None => Ok(Vec::new()),
             };
-            // The frame is shown without a source then.
+            // The code can't be read.
             let Some(listing) = Listing::of(name, &listed.unwrap_or_default()) else {
                 return Ok(None);
             };
@@ -211,13 +211,13 @@ impl Adapter {
     /// The path of a source file for the client, and whether the client can open it.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let (here, exists) = self.source_map.locate(file);
-        // The client may be on another machine. It has the files that it has set breakpoints in, but for those from debuginfod servers.
+        // The client may be on another machine. It has the files that it has set breakpoints in, except those from debuginfod servers.
         let is_here = exists || self.breakpoints.has_named(&here) && !self.fetched.has(file);
         (here, is_here)
     }
 
-    /// The source and line (from 1) of a position outside of stack traces. If the file isn't on this machine, the source is the disassembly of
-    /// `code`; without that, it has no path, only a name and its `origin`.
+    /// The source and line (from 1) of a position outside of stack traces. If the client can't open the file, the source is the disassembly of
+    /// `code`; without a disassembly, the source has no path, only a name and its `origin`.
     pub fn shown_source(
         &mut self,
         at: &SourcePosition,
@@ -247,10 +247,10 @@ impl Adapter {
         }
     }
 
-    /// The text of a source.
+    /// The text of a disassembly source.
     ///
     /// # Errors
-    /// There is no such source, or its code is not in memory any more.
+    /// There is no such source, no debuggee, or its code is not in memory any more.
     pub fn disassembly(&self, reference: i64) -> Result<String, Failure> {
         let Ok(listing) = self.disassembled.sources.get(reference) else {
             return Err(Failure::new(format!("there is no source {reference}")));

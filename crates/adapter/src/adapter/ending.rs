@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 impl Adapter {
-    /// Asks the program to end, by the launch's `shutdown` signal.
+    /// Asks the program to end, by the signal of `gracefulShutdown`. With `shutdownTimeout`, it is killed if it hasn't ended after that time.
     ///
     /// # Errors
     /// [`Error::Ended`], or an error of the system.
@@ -32,7 +32,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Kills a process of this session after a time. Dropping the sender cancels that.
+    /// Kills a process of this session after a time. Dropping the returned sender cancels that.
     fn kill_after(&self, patience: Duration, process: i32) -> Option<Sender<Infallible>> {
         let (cancel, cancelled) = bounded(0);
         let later = self.later.clone();
@@ -57,7 +57,8 @@ impl Adapter {
         Some(cancel)
     }
 
-    /// Kills the process if it is still the one of this session, and isn't stopped: its end may be what is being debugged. Returns what was done.
+    /// Kills the process, unless it is stopped (its end may be what is being debugged) or isn't the one of this session any more. Returns what
+    /// was done, for the user; `None` if the process is another or can't be killed.
     fn kill_late(&self, process: i32) -> Option<&'static str> {
         if self.stopped_thread().is_some() {
             return Some("it isn't killed while it is stopped; asked once more to end, it is");

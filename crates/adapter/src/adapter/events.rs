@@ -123,7 +123,7 @@ impl Adapter {
     }
 
     fn send_stops(&mut self, stops: &[Stop], outbox: &Outbox) {
-        // The stop at the entry is part of the start. The client sees it only with `stopOnEntry`.
+        // The stop at the entry is part of the start: `start_when_ready` reports it to the client if the user wants to see it.
         let stops: Vec<&Stop> = stops
             .iter()
             .filter(|stop| stop.reason != StopReason::Entry)

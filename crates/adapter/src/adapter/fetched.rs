@@ -24,11 +24,11 @@ type Key = (Vec<u8>, PathBuf);
 /// The requested sources.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The fetched sources: the path in the debug information, and the file.
+    /// The fetched sources: the path in the debug information, and the file in the debuginfod cache.
     sources: References<(PathBuf, PathBuf)>,
-    /// Their paths in the debug information.
+    /// The paths of the fetched sources in the debug information.
     paths: HashSet<PathBuf>,
-    /// The reference of each source, once it is fetched.
+    /// The requested sources, each with its reference; `None` until it is fetched.
     asked: HashMap<Key, Option<i64>>,
     /// The progress of the present download.
     pub progress: Option<LateProgress>,
@@ -65,7 +65,7 @@ impl Fetched {
 }
 
 impl Adapter {
-    /// The fetched source of a frame whose file isn't on this machine. Requests it the first time.
+    /// The fetched source of a frame whose file isn't on this machine. Requests it the first time; `None` until it has come.
     pub fn fetched_source(&mut self, frame: &Frame) -> Option<Source> {
         let at = frame.position.as_ref()?;
         let module = frame.physical.module.as_ref()?;
@@ -83,7 +83,7 @@ impl Adapter {
             return Some(source);
         }
         if self.fetched.asked.len() < MOST {
-            // Nothing is fetched without debuginfod servers, or when the session is over.
+            // The request fails when the session is over or has only a core file: the frame keeps its disassembly.
             let _ = self
                 .debuggee
                 .as_ref()?
@@ -93,7 +93,7 @@ impl Adapter {
         None
     }
 
-    /// Takes a fetched source. The client is told to ask for stack traces again.
+    /// Adds a fetched source. At a stop, tells the client to ask for stack traces again, if it supports that.
     pub fn source_fetched(&mut self, key: Key, file: PathBuf, outbox: &Outbox) {
         // The session has used up its numbers: frames keep their disassembly.
         let Ok(reference) = self.fetched.sources.insert_lasting((key.1.clone(), file)) else {

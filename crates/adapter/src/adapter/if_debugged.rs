@@ -8,7 +8,7 @@ use dapple_dap::server::Failure;
 use dapple_engine::session::BreakpointState;
 use dapple_engine::{Error, Session};
 
-/// The message of pending breakpoints before the launch.
+/// The message of pending breakpoints before the launch, and after the program's end.
 const NO_PROGRAM: &str = "no program is running";
 
 impl Adapter {

@@ -23,7 +23,7 @@ impl Later {
         (Later { jobs, waker }, receiver)
     }
 
-    /// Runs a job on the session's thread. Drops the job if the session is over.
+    /// Has the session's thread run a job, and returns at once. If the session is over, the job is discarded.
     pub fn run(
         &self,
         job: impl FnOnce(&mut Adapter, &Outbox, &ClientConventions) + Send + 'static,

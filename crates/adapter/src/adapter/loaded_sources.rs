@@ -1,7 +1,7 @@
 //! Keeps the client's list of sources up to date by `loadedSource` events.
 //!
 //! Events are sent from the first `loadedSources` request on, when modules are loaded or unloaded. A client that never sends the request gets
-//! none. A module with thousands of sources gets no events, because a client would take longer to process them than to ask again.
+//! none. A module with more than 1,000 sources gets no events, because a client would take longer to process them than to ask again.
 
 use crate::adapter::Adapter;
 use crate::source_map::SourceMap;
@@ -20,13 +20,13 @@ const MOST_TOLD: usize = 1_000;
 pub struct LoadedSources {
     /// The client has requested the list.
     asked: bool,
-    /// The number of unanswered requests. Events are delayed until after their responses.
+    /// The number of unanswered requests. The sources of modules loaded meanwhile are read after the last response.
     listing: u32,
-    /// Counts the processes of the session: lists from another process are void.
+    /// Counts the processes of the session: lists of an earlier process are discarded.
     round: u64,
     /// The sources of loaded modules, by module.
     known: BTreeMap<u64, Vec<SourceFile>>,
-    /// Modules that were unloaded while their sources were read.
+    /// Modules that were unloaded before their sources were known.
     gone: BTreeSet<u64>,
     /// Whether a thread reads the sources of a module.
     reading: bool,
@@ -42,7 +42,7 @@ impl LoadedSources {
         self.round
     }
 
-    /// Adds the sources of a module. Returns those that no other module has.
+    /// Adds the sources of a module, unless it was unloaded or has more than [`MOST_TOLD`]. Returns the added ones that no other module has.
     fn add(&mut self, module: u64, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.gone.remove(&module) || files.len() > MOST_TOLD {
             return Vec::new();
@@ -64,6 +64,7 @@ impl LoadedSources {
         self.only_in(&files)
     }
 
+    /// Those of `files` that no known module has.
     fn only_in(&self, files: &[SourceFile]) -> Vec<SourceFile> {
         let known: BTreeSet<&Path> = self
             .known
@@ -75,7 +76,7 @@ impl LoadedSources {
         files.iter().filter(others).cloned().collect()
     }
 
-    /// Begins the next process, whose modules have the same ids as those of the last one.
+    /// Begins the next process. Its modules may have the same ids as those of the previous one.
     pub fn next_round(&mut self) {
         self.round += 1;
         self.known.clear();
@@ -91,7 +92,7 @@ impl Adapter {
         round == self.sources.round
     }
 
-    /// Takes the list that was sent, and sends events for the changes since.
+    /// Notes the list that was sent, and sends events for the modules that were loaded and unloaded since.
     pub fn sources_listed(
         &mut self,
         listed: Vec<(u64, Vec<SourceFile>)>,
@@ -121,7 +122,7 @@ impl Adapter {
         self.read_sources();
     }
 
-    /// A module was loaded. Its sources are read on another thread, one module after the other.
+    /// A module was loaded or has changed. If the client has requested the list, the module's sources are read on another thread.
     pub fn sources_come(&mut self, module: u64) {
         if !self.sources.asked {
             return;

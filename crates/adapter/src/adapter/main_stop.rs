@@ -27,10 +27,11 @@ impl MainStop {
 }
 
 impl Adapter {
-    /// Sets the breakpoint on `main` if the launch asks for it. Returns `false`, and tells the user, if there is no such function.
+    /// Sets the breakpoint on `main` if the launch asks for it. Returns `false`, and tells the user, if that can't be done: mostly because there
+    /// is no such function.
     ///
     /// # Errors
-    /// The program has ended.
+    /// Other errors of the engine, mostly that the program has ended.
     pub fn set_main_stop(&mut self, outbox: &Outbox) -> Result<bool, Failure> {
         if self.main_stop != MainStop::Asked {
             return Ok(true);

@@ -87,7 +87,7 @@ pub fn paths(name: &str, value: &Value) -> Result<Vec<PathBuf>, String> {
     paths.flatten().collect()
 }
 
-/// The items of a list, each with its index in its label; or the value itself.
+/// The items of a list, each labelled by `name` and its index; of another value, the value itself, labelled by `name`.
 fn labelled<'a>(
     name: &str,
     value: &'a Value,
@@ -105,7 +105,7 @@ fn labelled<'a>(
 /// `["a", "b c"]`, or `"a 'b c'"` as a shell would take it.
 ///
 /// # Errors
-/// A quotation mark is left open.
+/// As [`split_words`], or an item of the list is no string.
 pub fn words(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
     match value {
         Value::String(text) => split_words(text).map_err(|error| format!("`{name}`: {error}")),
@@ -118,7 +118,7 @@ pub fn words(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
 /// `{"NAME": "value", "GONE": null}`, or `["NAME=value", "EMPTY"]`.
 ///
 /// # Errors
-/// A name that no variable can have.
+/// A name or value that no variable can have.
 pub fn variables(name: &str, value: &Value) -> Result<Vec<Variable>, String> {
     match value {
         Value::Object(entries) => entries
@@ -149,7 +149,7 @@ pub fn variables(name: &str, value: &Value) -> Result<Vec<Variable>, String> {
 /// `[{"name": "NAME", "value": "value"}]`, as cpptools has them.
 ///
 /// # Errors
-/// A name that no variable can have.
+/// A name or value that no variable can have.
 pub fn named_variables(name: &str, value: &Value) -> Result<Vec<Variable>, String> {
     labelled(name, value)
         .map(|(label, entry)| {
@@ -218,7 +218,7 @@ pub fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
 /// The standard input: `"null"`, `"console"`, `"inherit"` or `"FILE"`.
 ///
 /// # Errors
-/// As [`path`].
+/// As [`file`].
 pub fn stdin(name: &str, value: &Value) -> Result<Stdin, String> {
     Ok(match value.as_str() {
         Some("null") => Stdin::Null,
@@ -231,7 +231,7 @@ pub fn stdin(name: &str, value: &Value) -> Result<Stdin, String> {
 /// Where output goes: `"FILE"`, `"null"`, `"console"`, or `{"file": "FILE", "append": true}`.
 ///
 /// # Errors
-/// As [`path`].
+/// As [`file`].
 pub fn sink(name: &str, value: &Value) -> Result<Sink, String> {
     Ok(match (value.as_str(), value) {
         (Some("null"), _) => Sink::Null,

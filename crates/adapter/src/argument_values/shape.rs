@@ -144,7 +144,8 @@ impl Shape {
         }
     }
 
-    /// Checks a value against the shape. `at` is the argument's name with the path inside it. Ignored fields get warnings.
+    /// Checks a value against the shape. `at` is the argument's name with the path inside it. Adds `warnings` about ignored fields, and about
+    /// variables that the client has not replaced.
     ///
     /// # Errors
     /// A message that names the place and says what it should be.
@@ -273,7 +274,7 @@ fn check_path(at: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The variables of VS Code. Other clients know some of them.
+/// How common variables of VS Code begin. Other clients know some of them. The brace of `file}` keeps other names that begin with `file` out.
 const VARIABLES: [&str; 12] = [
     "workspaceFolder",
     "workspaceRoot",
@@ -289,7 +290,7 @@ const VARIABLES: [&str; 12] = [
     "input:",
 ];
 
-/// An editor's variable that was not expanded. Others, such as `${HOME}`, may be meant for a shell.
+/// The first of an editor's variables in the text that was not replaced. Others, such as `${HOME}`, may be meant for a shell.
 fn unexpanded(text: &str) -> Option<&str> {
     text.match_indices("${").find_map(|(start, _)| {
         let rest = text.get(start + 2..)?;

@@ -2,11 +2,11 @@
 
 /// An unknown name.
 pub struct Unknown<'a> {
-    /// The object that it is a field of; `None` for an argument.
+    /// The object that has the name as a field; `None` for an argument.
     pub inside: Option<&'a str>,
     /// As it was written.
     pub name: &'a str,
-    /// The known names there.
+    /// The names that are known in its place.
     pub known: &'a [&'a str],
 }
 
@@ -29,7 +29,7 @@ pub fn warning(unknown: &Unknown<'_>) -> String {
     }
 }
 
-/// The known name that is nearest to `name`.
+/// The known name that is nearest to `name`; `None` if none is near.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;

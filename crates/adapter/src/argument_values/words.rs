@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// The largest file that is read, in bytes. The kernel accepts fewer variables (execve(2)).
+/// The largest file that is read, in bytes. With the usual stack limit, the kernel accepts fewer bytes of variables (execve(2)).
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Splits a line into words as a POSIX shell does, with quotes and backslashes, but without expansions and comments.
@@ -54,7 +54,7 @@ pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
 }
 
 /// The variables of a file: a `NAME=value` on each line, with `export` before it or not, the value in quotation marks or
-/// not; `#` begins a comment.
+/// not. `#` begins a comment: at the start of a line, or behind a value without quotation marks and a space.
 ///
 /// # Errors
 /// The file can't be read, or a line has another form.

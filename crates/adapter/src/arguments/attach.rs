@@ -14,7 +14,7 @@ pub const HANDED_OVER: &str = "_handedOver";
 pub struct AttachArguments {
     /// The arguments shared with `launch`.
     pub common: Common,
-    /// The process.
+    /// The process or core file.
     pub target: Target,
     /// The socket of the session that hands over the process, for a forked child.
     pub handed_over: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub enum Target {
     Core {
         /// The core file.
         core: PathBuf,
-        /// The program, if it is named.
+        /// The program, if the arguments name it.
         program: Option<PathBuf>,
     },
 }

@@ -48,9 +48,9 @@ pub struct Given {
     pub env_file: Option<PathBuf>,
     /// Environment variables, which override those of the file.
     pub variables: Vec<Variable>,
-    /// The id of the process.
+    /// The id of the process to attach to.
     pub pid: Option<i32>,
-    /// Wait for the next process to start.
+    /// Wait for the next process of `program` to start.
     pub wait_for: bool,
     /// The core file.
     pub core: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub struct Given {
 /// The arguments that `launch` and `attach` share.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Common {
-    /// Stop at the program's first instruction, or hold the process where it is.
+    /// For `launch`: stop before the program's first instruction. For `attach`: hold the process where it is.
     pub stop_on_entry: bool,
     /// Stop once at the beginning of `main`; never set for a process that is attached to.
     pub stop_at_main: bool,
@@ -177,7 +177,7 @@ impl Given {
     }
 }
 
-/// The warning about an argument that the request doesn't take; `None` for arguments of the client itself.
+/// The warning about an argument that the request doesn't take. `None` for arguments of the client itself, and for known ones with an empty value.
 fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     if name.starts_with('_') || CLIENTS_OWN.contains(&name) {
         return None;
@@ -201,7 +201,7 @@ fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     }))
 }
 
-/// Whether a value is empty, as in templates.
+/// Whether a value is empty or `false`, as templates have arguments that aren't used.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty(),

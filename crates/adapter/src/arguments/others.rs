@@ -1,4 +1,4 @@
-//! Arguments of other debuggers that Dapple has no equivalent for, with a message for the ones that need an explanation.
+//! Arguments of other debuggers that Dapple ignores, with a message that says why, or what to use instead.
 
 use super::Start;
 
@@ -159,7 +159,7 @@ const MESSAGES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// The message about an argument of another debugger.
+/// The message about an argument of another debugger; `None` for an unknown name.
 pub fn message(start: Start, name: &str) -> Option<&'static str> {
     if start == Start::Attach && matches!(name, "executable" | "exe" | "binary") {
         return Some("it is `program` here, or give the `pid`");

@@ -19,7 +19,7 @@ pub struct Row {
     pub description: &'static str,
     /// An example value as JSON.
     pub example: &'static str,
-    /// Whether the name is Dapple's own.
+    /// Whose name it is.
     pub origin: Origin,
     /// Reads a value that has the shape and is not `null`. The string is the argument's name, for error messages.
     pub read: fn(&mut Given, &str, &Value) -> Result<(), String>,

@@ -63,7 +63,7 @@ fn attributes(start: Start) -> Value {
     json!({ "properties": properties(start) })
 }
 
-/// The schema of one request. Allows the attributes of clients, and no unknown ones.
+/// The schema of one request. Beside the request's arguments, it allows those of clients and all that begin with `_`.
 fn definition(start: Start) -> Value {
     let mut definition = attributes(start);
     let own = CLIENTS_OWN

@@ -40,7 +40,7 @@ impl Shutdown {
     /// Reads `shutdownTimeout`.
     ///
     /// # Errors
-    /// The value is no time.
+    /// The value is no number of seconds, or out of range.
     pub fn read_patience(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let seconds = value.as_f64().filter(|s| *s > 0.0 && *s <= LONGEST);
         let seconds = seconds.ok_or_else(|| {

@@ -1,6 +1,6 @@
 //! The argument `stdio`: all standard streams in one argument, as in CodeLLDB and lldb-dap.
 //!
-//! Output truncates its file. So a string that names an existing file, and a list of one item, is only the input.
+//! Output truncates its file. So a string that names an existing regular file, and a list of one item, is only the input.
 
 use super::given::Given;
 use crate::argument_values::{sink, stdin};

@@ -22,7 +22,7 @@ fn arguments(entries: &[(&str, &Value)]) -> BTreeMap<String, Raw> {
         .collect()
 }
 
-/// Reads a request with one argument and those that it needs.
+/// Reads a request with one argument and those that it needs. Returns the warnings.
 fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> {
     let (program, pid) = (json!("/bin/true"), json!(1));
     let mut entries = match start {
@@ -74,7 +74,7 @@ fn each_default_is_a_value_that_says_nothing_new() {
     }
 }
 
-/// Values of a JSON type.
+/// A value of a JSON type.
 fn values(of: Type) -> Value {
     match of {
         Type::Null => json!(null),
@@ -166,7 +166,7 @@ fn samples(shape: &Shape) -> Vec<Value> {
 fn each_type_that_the_table_states_is_taken() {
     for start in STARTS {
         for row in rows(start) {
-            // Strings with a meaning of their own.
+            // Leaves out samples that the argument doesn't accept as they are, or that get a warning.
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
                 "envFile" => false,

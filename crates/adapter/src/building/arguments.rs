@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// `{"args": ["test", "--lib"], "cwd": …, "env": …, "filter": {"name": …, "kind": …}}`, or only the `args`.
 ///
 /// # Errors
-/// The arguments build no program.
+/// A field has an invalid value, or the arguments build no program.
 pub fn cargo(name: &str, value: &Value) -> Result<CargoPlan, String> {
     let mut plan = CargoPlan::default();
     let (fields, label) = fields_of(name, "args", value);
@@ -51,7 +51,7 @@ fn filter(name: &str, value: &Value) -> Result<Filter, String> {
 /// `"make app"` for the shell, `["make", "app"]`, or `{"command": …, "cwd": …, "env": …}`.
 ///
 /// # Errors
-/// There is no command.
+/// There is no command, or a field has an invalid value.
 pub fn command(name: &str, value: &Value) -> Result<CommandPlan, String> {
     let (fields, label) = fields_of(name, "command", value);
     let (mut line, mut cwd, mut env) = (None, None, Vec::new());
@@ -149,7 +149,7 @@ pub fn plans(
     Ok((plans, None))
 }
 
-/// The program of a package in a folder.
+/// The build of the program of the package in a folder.
 fn of_folder(folder: &Path) -> Result<CargoPlan, String> {
     Ok(CargoPlan {
         line: CommandLine::read(&["run".to_owned()])?,
@@ -159,7 +159,7 @@ fn of_folder(folder: &Path) -> Result<CargoPlan, String> {
 }
 
 fn texts(words: Vec<OsString>) -> Vec<String> {
-    // They come from JSON, so they are UTF-8.
+    // The words come from JSON, so they are UTF-8.
     let texts = words.into_iter();
     texts
         .map(|word| word.to_string_lossy().into_owned())

@@ -43,7 +43,7 @@ pub struct CargoPlan {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Which of several programs to debug.
     pub filter: Filter,
-    /// Whether the launch's `cwd` is cargo's, so that tests run in the folder of their package, as under cargo.
+    /// Whether the launch's `cwd` is cargo's, because `cargo` has none. Tests then run in the folder of their package, as under cargo.
     pub cwd_is_cargos: bool,
 }
 
@@ -92,7 +92,7 @@ impl CargoPlan {
         }
     }
 
-    /// `PATH` with a folder added.
+    /// `PATH` with a folder in front, if it isn't there.
     fn path_with(&self, folder: &Path) -> OsString {
         let path = self.variable("PATH").unwrap_or_default();
         if std::env::split_paths(&path).any(|known| known == folder) {
@@ -127,7 +127,7 @@ impl CargoPlan {
         given.or_else(variable).or_else(|| configuration.target())
     }
 
-    /// The path of cargo: from `PATH`, or where rustup installs it, because programs started from a desktop often lack that in their `PATH`.
+    /// The path of cargo: from `PATH`, or where rustup installs it, because programs started from a desktop often lack that folder in their `PATH`.
     fn cargo(&self) -> Result<PathBuf, String> {
         let path = self.variable("PATH").unwrap_or_default();
         std::env::split_paths(&path)
@@ -260,7 +260,7 @@ fn read_manifests(
     }))
 }
 
-/// The program that `cargo run` runs without a named target.
+/// The `default-run` program, for a `cargo run` without a named target or a filter; `None` if not exactly one of its packages has one.
 fn default_program(plan: &CargoPlan, metadata: &Metadata) -> Option<String> {
     if plan.line.verb != Verb::Run || plan.line.names_target || plan.filter != Filter::default() {
         return None;

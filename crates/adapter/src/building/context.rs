@@ -39,7 +39,7 @@ pub struct BuildContext {
     pub programs: Option<PathBuf>,
 }
 
-/// What to show for a line of output.
+/// What to show for lines of output.
 #[derive(Debug, Default)]
 pub struct LineOutput {
     /// The text for the user.
@@ -106,10 +106,10 @@ impl BuildContext {
         output.pass_on(&self.outbox, &mut self.progress, self.is_styled);
     }
 
-    /// Runs a command to its end. `read` interprets each line of its output.
+    /// Runs a command to its end. `read` interprets each line of its output. The inner error: the build was cancelled.
     ///
     /// # Errors
-    /// The command was cancelled, or can't be run.
+    /// The command can't be run.
     pub fn run(
         &mut self,
         command: Command,

@@ -56,7 +56,7 @@ impl FirstError {
         }
     }
 
-    /// `FILE:LINE:COLUMN: message`.
+    /// `FILE:LINE:COLUMN: message`, or only the message if no place was found; `None` if there was no error.
     pub fn sentence(&self) -> Option<String> {
         let message = self.message.as_ref()?;
         Some(match &self.place {

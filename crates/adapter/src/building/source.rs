@@ -263,7 +263,7 @@ fn program_name(path: &Path) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Creates a directory that only this user can enter, with its parents.
+/// Creates a directory that only this user can enter, and its missing parents. An existing directory stays as it is.
 ///
 /// # Errors
 /// Those of the system.
@@ -272,7 +272,7 @@ pub fn create_private(directory: &Path) -> io::Result<()> {
     builder.recursive(true).mode(0o700).create(directory)
 }
 
-/// Whether the program exists and is newer than all its inputs.
+/// Whether the program exists and is not older than any of its inputs.
 fn is_current(program: &Path, inputs: &Path) -> bool {
     let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
     let (Some(built), Ok(list)) = (changed(program), fs::read_to_string(inputs)) else {

@@ -60,7 +60,7 @@ fn kind(artifact: &Artifact) -> Kind {
     Kind::of(&artifact.target).unwrap_or(Kind::Lib)
 }
 
-/// The options of cargo and of the filter that select a program.
+/// The options of cargo, with the package if `packages`, and the filter that select a program.
 fn choice(artifact: &Artifact, packages: bool) -> String {
     let (name, kind) = (&artifact.target.name, kind(artifact));
     let mut words = match kind {
@@ -88,7 +88,10 @@ fn package_name(id: &str) -> Option<String> {
     }
 }
 
-/// The programs that match the filter.
+/// The programs that the verb debugs and the filter matches: at least one.
+///
+/// # Errors
+/// There is none.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,

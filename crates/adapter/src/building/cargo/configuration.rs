@@ -1,7 +1,8 @@
-//! Reads cargo's configuration for the programs that it runs: environment variables (`[env]`) and `runner` (The Cargo Book, "Configuration").
+//! Reads cargo's configuration for the programs that cargo runs: environment variables (`[env]`), `runner` and `build.target` (The Cargo Book,
+//! "Configuration").
 //!
 //! Sources are `.cargo/config.toml` in cargo's working directory and its parents, cargo's home, files that these `include`, and the command
-//! line (`--config`). The nearer source wins for each key. Errors are ignored here, because cargo itself reports them.
+//! line (`--config`). For each key the command line wins, else the nearest file. Errors are ignored here, because cargo itself reports them.
 
 use crate::argument_values::words::text_of;
 use cargo_metadata::cargo_platform::{Cfg, CfgExpr};
@@ -12,7 +13,7 @@ use toml_edit::{Document, Item, TableLike};
 
 /// The deepest nesting of included files.
 const DEEPEST: usize = 16;
-/// The most files and arguments that are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
+/// With this many sources, no more files are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
 const MOST: usize = 256;
 /// The longest `cfg(…)` condition that is evaluated, in bytes; longer ones are false. The evaluation recurses as deep as a condition nests.
 const LONGEST_CONDITION: usize = 1024;

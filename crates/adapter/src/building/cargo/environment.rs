@@ -91,7 +91,8 @@ pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec
     }
 }
 
-/// The library path of a program: folders of build scripts that are inside the target directory, that directory, and the toolchain's.
+/// The library path of a program: folders of build scripts that are inside the profile's directory (as `target/debug`), that directory, its
+/// `deps`, and the toolchain's.
 pub fn library_path(
     program: &Artifact,
     scripts: &[BuildScript],

@@ -19,7 +19,7 @@ const LISTING: Duration = Duration::from_secs(10);
 /// The most lines of a list that are read.
 const MOST_LISTED: usize = 1 << 20;
 
-/// The longest test name in bytes that is kept.
+/// The longest test name, in characters; longer ones are cut.
 const LONGEST_NAME: usize = 1000;
 
 /// The most tests that an error names.
@@ -81,7 +81,7 @@ pub fn with_the_test<'a>(
     }
 }
 
-/// Checks that the only program has the wanted test, if one is named.
+/// Checks that the only program has the wanted test, if one is named and the program lists its tests.
 ///
 /// # Errors
 /// The build was cancelled, or the program doesn't have the test.
@@ -146,7 +146,7 @@ fn near<'t>(line: &CommandLine, tests: &'t [String]) -> Option<&'t str> {
     })
 }
 
-/// Whether the program may have a harness of its own. Such a program is not run with `--list`, because it may do anything then.
+/// Whether the program may have a harness of its own. If it is the only program, it isn't run with `--list`: it might do anything then.
 fn may_have_its_own_harness(artifact: &Artifact) -> bool {
     let manifest = std::fs::read_to_string(&artifact.manifest_path);
     manifest.map_or(true, |manifest| manifest.contains("harness"))

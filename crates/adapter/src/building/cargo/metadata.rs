@@ -12,7 +12,7 @@ pub struct Metadata {
     /// Its packages.
     #[serde(default)]
     pub packages: Vec<Package>,
-    /// The default members, if the root is no package.
+    /// The ids of the default members.
     #[serde(default)]
     workspace_default_members: Vec<String>,
 }

@@ -23,7 +23,7 @@ impl Toolchain {
     /// Asks the compiler of a plan. `None` as the target means the compiler's host.
     ///
     /// # Errors
-    /// The build was cancelled.
+    /// The build was cancelled, or cargo or the plan's folder is missing.
     pub fn of(
         plan: &CargoPlan,
         target: Option<&str>,
@@ -73,7 +73,7 @@ impl Toolchain {
         self.libraries.as_deref()?.parent()?.file_name()?.to_str()
     }
 
-    /// The path of cargo itself, if `proxy` is rustup's proxy.
+    /// The path of the toolchain's own cargo, because `proxy` may be rustup's; `proxy` if the toolchain has none.
     pub fn cargo(&self, proxy: &Path) -> PathBuf {
         // SYSROOT/lib/rustlib/TARGET/lib
         let root = self.libraries.as_deref();

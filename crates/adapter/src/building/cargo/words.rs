@@ -175,7 +175,7 @@ impl CommandLine {
         }
     }
 
-    /// The command as the user would type it.
+    /// The command for the user: the subcommand with its options, without the arguments of the program behind `--`.
     pub fn shown(&self) -> String {
         let verb = match self.verb {
             Verb::Build => self.subcommand.as_str(),
