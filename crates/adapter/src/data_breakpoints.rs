@@ -2,7 +2,7 @@
 //!
 //! A `dataId` has one of three forms:
 //! - `static:LANGUAGE:MODE:LENGTH:EXPRESSION` is static data. It is valid before a launch, in later sessions, and after the program is rebuilt.
-//! - `address:MODE:LENGTH:ADDRESS` is memory. It is valid while the process lives.
+//! - `address:MODE:LENGTH:ADDRESS` is memory. It is accepted in every process, but stands for the same data only while its process lives.
 //! - `target:PROCESS:MODE:NUMBER` is data found at a stop, such as a local variable or an object on the heap. It is kept here by its number.
 //!
 //! The mode says what counts as a write: `change` (the default) means writes that change the value, `write` means all writes.
@@ -182,7 +182,7 @@ impl DataBreakpoints {
         }
     }
 
-    /// Replaces all data breakpoints. The same access to the same data keeps its id, which is one of `all`.
+    /// Replaces all data breakpoints. The same access to the same data keeps its id. New ids come from `all`.
     pub fn replace<Source: Clone>(
         &mut self,
         wanted: Vec<Asked>,

@@ -7,7 +7,7 @@ use dapple_dap::transport::Writer;
 use dapple_engine::session::Session;
 use std::time::{Duration, Instant};
 
-/// The longest delay. A response that is older is sent as soon as the session's thread is awake: a stop wakes it, or the alarm of pinned
+/// How long messages may be delayed. Older ones are sent as soon as the session's thread is awake: a stop wakes it, or the alarm of pinned
 /// threads after some milliseconds.
 const LONGEST: Duration = Duration::from_millis(1);
 

@@ -16,7 +16,7 @@ use dapple_engine::{Address, ThreadId};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The most frames or variables in one response. A client gets the rest by further requests.
+/// The most frames, modules or variables in one response. A client gets the rest by further requests.
 pub const MOST_AT_ONCE: u64 = 10_000;
 
 /// A thread's id.
@@ -183,14 +183,14 @@ pub fn step(
     }
 }
 
-/// A window of frames or modules. A count that is missing or 0 means all.
+/// A window of frames or modules. A count that is missing or 0 means all, but no window has more than [`MOST_AT_ONCE`].
 pub fn frames(start: Option<i64>, levels: Option<i64>) -> Range<usize> {
     let start = unsigned(start);
     let end = start.saturating_add(at_most(levels));
     clamp(start)..clamp(end)
 }
 
-/// A window of a value's children. Named children come before indexed ones.
+/// A window of a value's children, limited as in [`frames`]. Named children come before indexed ones.
 pub fn children(arguments: &VariablesArguments, named: u64, indexed: u64) -> Range<u64> {
     let all = named.saturating_add(indexed);
     let (first, end) = match arguments.filter {

@@ -1,8 +1,8 @@
 //! References to values in the debug console, which can be expanded after the program has run on: results of expressions, and values in
 //! messages of logpoints.
 //!
-//! Their numbers are above all other references. When there are too many, the oldest are dropped. Whether a value still exists is the engine's
-//! to say.
+//! Their numbers are above those of all other `variablesReference`s. When there are too many, the oldest are removed. Whether a value still
+//! exists is the engine's to say.
 
 use dapple_dap::server::{Exhausted, Failure, References};
 use dapple_engine::session::values::KeptValue;
@@ -13,9 +13,9 @@ use std::rc::Rc;
 pub const FIRST: i64 = 1 << 30;
 /// The first number of logpoint messages.
 const FIRST_LOGGED: i64 = FIRST + (1 << 29);
-/// The most values that are kept; more than the children in one response.
+/// The most values that are kept; more than the children in one response, which must not remove each other.
 const MOST_VALUES: usize = 20_000;
-/// The most bytes that they take, about.
+/// The most bytes that values take, about, and that messages take. The newest may take more.
 const MOST_BYTES: usize = 64 << 20;
 /// The most logpoint messages that are kept.
 const MOST_LOGGED: usize = 1000;
@@ -40,7 +40,7 @@ pub struct Logged {
     pub values: Vec<KeptValue>,
 }
 
-/// A bounded table that drops its oldest entries.
+/// A bounded table that removes its oldest entries.
 #[derive(Debug)]
 struct Table {
     references: References<(Lasting, usize)>,
@@ -83,7 +83,7 @@ impl Table {
 pub struct KeptReferences {
     values: Table,
     logged: Table,
-    /// The last numbers of values and messages that are void, and why.
+    /// The last numbers of values and messages that `end` has removed, and why.
     ended: Option<(i64, i64, &'static str)>,
 }
 
@@ -120,7 +120,7 @@ impl KeptReferences {
         self.logged.insert(logged)
     }
 
-    /// Whether a number is in the range of lasting references, even if its target was dropped.
+    /// Whether a number is in the range of lasting references, even if its target was removed.
     pub fn has_number(&self, reference: i64) -> bool {
         reference >= FIRST
     }
@@ -128,7 +128,7 @@ impl KeptReferences {
     /// The target of a reference.
     ///
     /// # Errors
-    /// The target was dropped, or its program has ended.
+    /// The target was removed, or there was none.
     pub fn get(&self, reference: i64) -> Result<Lasting, Failure> {
         let (table, what) = match self.logged.references.has_number(reference) {
             true => (&self.logged, "messages of breakpoints"),
@@ -150,7 +150,7 @@ impl KeptReferences {
         })
     }
 
-    /// Drops everything, because the program has ended. `why` is the error for later requests.
+    /// Removes everything, because the program was replaced by another or started again. `why` is the error for later requests.
     pub fn end(&mut self, why: &'static str) {
         let last = |table: &Table, before: i64| table.order.back().copied().unwrap_or(before);
         let (values, logged, _) = self.ended.unwrap_or_default();

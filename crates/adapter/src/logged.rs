@@ -17,7 +17,8 @@ const MOST_APART: usize = 16;
 const MOST_AT_ONCE: usize = 4096;
 
 impl Adapter {
-    /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event that is something else.
+    /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event behind them that is
+    /// something else; `None` if none has come yet.
     pub fn send_logged_at_once(
         &mut self,
         event: Event,
@@ -38,7 +39,8 @@ impl Adapter {
         next
     }
 
-    /// Sends logpoint messages. Consecutive messages of one logpoint become one event, unless they have values that can be expanded.
+    /// Sends logpoint messages. Consecutive messages of one logpoint become one event, unless they have values that can be expanded and are
+    /// [`MOST_APART`] at most.
     pub fn send_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
         let is_styled = outbox

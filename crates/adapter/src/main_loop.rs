@@ -40,8 +40,8 @@ enum Event {
     Shutdown,
 }
 
-/// Serves one session until the client disconnects or its connection ends. A launched program is killed then, unless the client asked to
-/// leave it running.
+/// Serves one session until the client disconnects, its connection ends, or `options.shutdown` says so. A launched program is killed then,
+/// unless the client asked to leave it running.
 ///
 /// # Errors
 /// The client's messages can't be read any further: [`Closed::Lost`] or [`Closed::Broken`].

@@ -1,6 +1,6 @@
 //! Decodes the program's output: chunks may end inside a character, but the protocol carries whole characters.
 //!
-//! An incomplete character at the end of a chunk waits for the next chunk. Invalid UTF-8 becomes replacement characters; nothing is dropped.
+//! An incomplete character at the end of a chunk waits for the next chunk. Invalid UTF-8 becomes replacement characters; it isn't left out.
 
 use std::str;
 

@@ -32,7 +32,7 @@ impl Adapter {
         shown
     }
 
-    /// Reports that a breakpoint was moved, resolved or lost.
+    /// Reports that a breakpoint was moved, resolved or lost, if the client knows it.
     pub fn send_breakpoint(
         &mut self,
         state: &BreakpointState,

@@ -11,7 +11,7 @@ pub struct ShownFrame {
     pub has_source: bool,
 }
 
-// A stack may have 300,000 frames, and all are dropped before the response to a resuming request.
+// A stack may have 300,000 frames. All are forgotten before the response to a resuming request, so that must run no code for each.
 const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
 
 impl ShownFrame {

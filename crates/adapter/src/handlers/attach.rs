@@ -22,7 +22,8 @@ use std::convert::Infallible;
 /// The most processes of one name that an error message lists.
 const MOST_LISTED: usize = 20;
 
-/// Attaches to a process and holds it until the client has configured. A failed attach ends the session.
+/// Attaches to a process and holds it until the client has configured, or opens a core file. A failed attach ends the session, except for one
+/// that is refused because the session has a program already.
 pub fn attach(
     adapter: &mut Adapter,
     arguments: AttachRequestArguments,
@@ -233,7 +234,7 @@ fn fail(
 }
 
 impl Adapter {
-    /// A channel that disconnects when the session ends.
+    /// A channel that disconnects when the session ends, or when the next such channel is made.
     pub fn session_end(&mut self) -> Receiver<Infallible> {
         let (open, session_end) = crossbeam_channel::bounded(0);
         self.start_wait = Some(open);

@@ -24,7 +24,7 @@ pub fn continue_(
     Ok(ContinueResponse::new().with_all_threads_continued(true))
 }
 
-/// Stops all threads. The response comes at once, the stop as an event. Does nothing if the program is stopped.
+/// Stops all threads. The response comes at once, the stop as an event. Does nothing if all threads are stopped.
 pub fn pause(
     adapter: &mut Adapter,
     arguments: PauseArguments,

@@ -14,7 +14,7 @@ use dapple_engine::eval::expression_at;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 
 /// Evaluates an expression. Console input may assign; console input, watches and the clipboard may call functions of the program. All
-/// other contexts only read. An expression without a context counts as console input, because some clients send no context there.
+/// other contexts only read. An expression without a context counts as console input, because some clients send none for their console.
 pub fn evaluate(
     adapter: &mut Adapter,
     arguments: EvaluateArguments,
@@ -46,7 +46,7 @@ pub fn evaluate(
             adapter.assigned(&changed, context);
             shown
         }
-        // A call here must not invalidate the client's values: clients evaluate watches again after that, without end.
+        // No `invalidated` event after a call here: clients evaluate watches again after it, without end.
         Some(EvaluateArgumentsContext::Watch | EvaluateArgumentsContext::Clipboard) => {
             let (shown, changed) = debuggee.evaluate_calling(expression, frame, &options);
             if changed.called {
@@ -102,7 +102,7 @@ fn whole(adapter: &Adapter, mut named: NamedValue) -> Result<(NamedValue, Render
     shown_as(adapter, named, Format::Natural)
 }
 
-/// The expression under the pointer, for a client that sends a position in the source in place of an expression.
+/// The expression under the pointer, for a client that sends a position in the source in place of an expression; else `None`.
 fn hovered(
     adapter: &Adapter,
     arguments: &EvaluateArguments,

@@ -41,7 +41,7 @@ fn shown(filters: impl Iterator<Item = &'static Filter>) -> Vec<ExceptionBreakpo
     filters.collect()
 }
 
-/// Replaces all filters. The response has one entry for each: `filters`, then `filterOptions`, then `exceptionOptions`.
+/// Replaces the enabled filters. The response has one entry for each: `filters`, then `filterOptions`, then `exceptionOptions`.
 pub fn set_exception_breakpoints(
     adapter: &mut Adapter,
     arguments: SetExceptionBreakpointsArguments,

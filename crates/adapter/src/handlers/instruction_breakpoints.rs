@@ -12,7 +12,7 @@ use dapple_engine::Session;
 use dapple_engine::session::{BreakpointState, InstructionBreakpoint, LineBreakpoint};
 use std::collections::{HashMap, VecDeque};
 
-/// Replaces all instruction breakpoints.
+/// Replaces all instruction breakpoints but those on lines of disassembly.
 pub fn set_instruction_breakpoints(
     adapter: &mut Adapter,
     arguments: SetInstructionBreakpointsArguments,

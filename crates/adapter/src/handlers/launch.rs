@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// Called once with the outcome of the start.
 pub type Finish = Box<dyn FnOnce(Result<Empty, Failure>) + Send>;
 
-/// Starts the program and holds it at its entry. A failed launch ends the session.
+/// Starts the program and holds it at its entry. A failed start ends the session; a second `launch` is only refused.
 pub fn launch(
     adapter: &mut Adapter,
     arguments: LaunchRequestArguments,
@@ -64,7 +64,7 @@ pub fn not_entered(adapter: &Adapter) -> Result<(), Failure> {
     Err(Failure::new(refused).show_user())
 }
 
-/// Builds the program if that is asked for, starts it, and calls `finish`.
+/// Builds the program if that is asked for, and starts it. `finish` is called when it has started or that has failed, which may be later.
 pub fn start(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,
@@ -127,7 +127,7 @@ pub fn settle(
     }
 }
 
-/// Reads the arguments of a launch.
+/// Reads the arguments of a launch. Stores those that are for the session.
 fn prepare(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,

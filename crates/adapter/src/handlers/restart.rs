@@ -75,7 +75,8 @@ fn again(
     Ok(launch)
 }
 
-/// Kills the program. The client gets events for its threads and modules, but no `exited` or `terminated`: the session goes on.
+/// Kills the program. The client gets its last output and the events for its threads and modules, but no `exited` or `terminated`: the session
+/// goes on.
 fn end_quietly(adapter: &mut Adapter, context: &mut Context) {
     let (outbox, client) = (context.outbox().clone(), *context.conventions());
     if let Some(debuggee) = adapter.debuggee.take() {

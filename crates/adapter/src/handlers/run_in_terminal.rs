@@ -57,7 +57,7 @@ pub fn run(
     }
 }
 
-/// Whether the launch arguments redirect a standard stream, which excludes the client's terminal.
+/// Whether the launch arguments redirect a standard stream or ask for a terminal of the program's own: both exclude the client's terminal.
 pub fn is_redirected(options: &LaunchOptions) -> bool {
     options.stdin != Stdin::Null
         || options.stdout != Sink::Events

@@ -67,7 +67,7 @@ fn scope(
     })
 }
 
-/// Whether a scope has a variable of its list.
+/// Whether a variable belongs in a scope of this kind.
 fn is_in(named: &NamedValue, kind: ScopeKind) -> bool {
     let is_parameter = named.kind == Some(VariableKind::Parameter);
     match kind {

@@ -25,7 +25,7 @@ impl Request for SetSkipRequest {
     type Response = Empty;
 }
 
-/// Works before the launch and while the program runs. A step in progress keeps the old patterns.
+/// Works while the program runs, too; a step in progress keeps the old patterns. The arguments of a later launch replace these patterns.
 pub fn set_skip(
     adapter: &mut Adapter,
     arguments: SetSkipArguments,

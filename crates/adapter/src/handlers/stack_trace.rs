@@ -64,7 +64,7 @@ pub fn stack_trace(
 /// The frame that a client's id stands for.
 ///
 /// # Errors
-/// The thread runs, or the frame is of an earlier stop.
+/// All threads run, or the frame is of an earlier stop.
 pub(super) fn frame(adapter: &Adapter, id: i64) -> Result<FrameId, Failure> {
     adapter.partly_stopped()?;
     match adapter.frames.get(id) {

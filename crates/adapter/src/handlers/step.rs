@@ -23,7 +23,8 @@ pub fn next(
     step(adapter, arguments.thread_id, kind, options)
 }
 
-/// The granularity of a step. The default is an instruction for a thread whose frame is shown as disassembly.
+/// The granularity of a step. The default is an instruction for a thread whose innermost frame is shown as disassembly, except at a
+/// sanitizer's report.
 fn granularity<'a>(
     adapter: &Adapter,
     thread: i64,

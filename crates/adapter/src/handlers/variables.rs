@@ -99,7 +99,8 @@ fn in_format<'v>(value: &'v Value, format: Option<&ValueFormat>) -> Cow<'v, Valu
     Cow::Owned(value)
 }
 
-/// Children by position, with the raw view of the value (`RAW`, its last named child) moved behind the indexed children.
+/// Children by position, with the raw view of the value (`RAW`) moved behind the indexed children, if it is the last named child. `named` must
+/// not be 0.
 pub(super) fn raw_last<T>(
     range: Range<u64>,
     named: u64,

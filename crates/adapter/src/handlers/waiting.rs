@@ -4,7 +4,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Sleeps.
+/// Sleeps for this time, or until the session ends.
 ///
 /// # Errors
 /// The session has ended, or the client has refused the request.

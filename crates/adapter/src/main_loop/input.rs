@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long the thread polls for the next request.
 const AWAKE: Duration = Duration::from_micros(100);
-/// A client that sends its next request within this time is polled for the next time: `AWAKE`, and the time to wake this thread.
+/// If a client sends a request within this time after a response, it is polled for after the next response. The time is `AWAKE` and what it
+/// takes to wake this thread.
 const SOON: Duration = Duration::from_micros(200);
 /// How often messages are looked for while stops follow each other closely.
 const OFTEN: Duration = Duration::from_millis(1);
@@ -39,6 +40,7 @@ fn is_due(since: Duration) -> bool {
 enum Own {
     /// The connection's thread.
     No,
+    /// This thread.
     Reads(OwnInput),
     /// The connection's thread: this kind of input can't be taken over.
     Never,

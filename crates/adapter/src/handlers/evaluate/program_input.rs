@@ -11,10 +11,8 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 /// The interrupt character of a terminal, Ctrl-C (termios(3), `VINTR`).
 const INTERRUPT: &[u8] = &[3];
 
-/// Sends console input to the program; `None` if the text is an expression.
-///
-/// # Errors
-/// There is no program, or its standard input is not connected to the console.
+/// Sends console input to the program; `None` if the request has an expression. The inner error: there is no program, its standard input is
+/// not connected to the console, or `^C` has no terminal to go to.
 pub fn typed(
     adapter: &mut Adapter,
     arguments: &EvaluateArguments,

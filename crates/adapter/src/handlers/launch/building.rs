@@ -33,7 +33,7 @@ impl Drop for Building {
     }
 }
 
-/// Begins the build; its end starts the program.
+/// Begins the builds. When all have succeeded, the program is started.
 pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, finish: Finish) {
     let outbox = context.outbox().clone();
     let (wanted, given_up) = bounded(0);
