@@ -87,7 +87,7 @@ impl SourceMap {
     }
 
     /// The path on this machine of a file in the debug information, and whether it can be opened. If none of the mapped folders exists here, the
-    /// client is on another machine, and the file is taken to exist there.
+    /// client is on another machine, and files in mapped folders are taken to exist there.
     pub fn locate(&self, file: &Path) -> (PathBuf, bool) {
         let here = self.here(file).into_owned();
         let exists = match self.mapped(file) {
@@ -161,7 +161,7 @@ fn longest<'m, T>(
         .max_by_key(|(folder, _)| folder.components().count())
 }
 
-/// Moves a file from one folder to another.
+/// The path of a file with its folder `from` replaced by `to`.
 fn moved<'p>(file: &'p Path, from: &Path, to: &Path) -> Cow<'p, Path> {
     match file.strip_prefix(from) {
         Ok(rest) => Cow::Owned(to.join(rest)),

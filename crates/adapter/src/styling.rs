@@ -66,7 +66,7 @@ pub fn value(text: &str) -> String {
     out
 }
 
-/// A message of the debugger, which may contain names and values, with colours.
+/// A message of the debugger with its `warning:` coloured, and without control characters, which names and values in it may have.
 pub fn sentence(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     match text.strip_prefix("warning:") {
@@ -79,7 +79,7 @@ pub fn sentence(text: &str) -> String {
     out
 }
 
-/// Removes colours from a text that a client sends back.
+/// Removes colours from a text, such as a value that a client sends back, or a compiler's output.
 pub fn without(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -106,7 +106,7 @@ fn paint(out: &mut String, code: &str, text: &str) {
     out.push_str("\x1b[0m");
 }
 
-/// Appends text without control characters.
+/// Appends text, with control characters other than line feeds and tabs as `\x1b`.
 fn push_plain(out: &mut String, text: &str) {
     if !text.contains(char::is_control) {
         return out.push_str(text);

@@ -1,7 +1,7 @@
 //! Translates types of the engine into types of the protocol.
 //!
-//! Pure functions: ids, references and facts about files are arguments. Lines, columns and paths are converted by the client's conventions
-//! only here.
+//! Pure functions: ids, references and facts about files are arguments. Lines, columns and paths of the results are converted by the client's
+//! conventions.
 
 mod stopped;
 
@@ -362,7 +362,7 @@ pub fn exited(status: ExitStatus) -> ExitedEventBody {
     }))
 }
 
-/// A variable's value, with ANSI colours if the client supports them.
+/// A variable's value, with ANSI colours if the client shows them well ([`styling::is_wanted_in_values`]).
 pub fn value_text(text: &str, client: &InitializeRequestArguments) -> String {
     match styling::is_wanted_in_values(client) {
         true => styling::value(text),
@@ -411,7 +411,7 @@ fn hint(named: &NamedValue) -> Option<VariablePresentationHint> {
     if named.kind == Some(VariableKind::Static) {
         attributes.push(VariablePresentationHintAttributes::Static);
     }
-    // A raw view is changed by its fields.
+    // A raw view can't be set, only its fields can.
     if value.raw || value.is_unavailable() {
         attributes.push(VariablePresentationHintAttributes::ReadOnly);
     }
@@ -429,7 +429,7 @@ pub fn counts(rendered: &Rendered) -> Option<(i64, i64)> {
     (rendered.indexed > 0).then(|| (saturated(rendered.named), saturated(rendered.indexed)))
 }
 
-/// A count as the protocol's integer, at most `i64::MAX`.
+/// A count as the protocol's integer, at most `i32::MAX`.
 pub fn saturated(count: u64) -> i64 {
     i64::from(i32::try_from(count).unwrap_or(i32::MAX))
 }

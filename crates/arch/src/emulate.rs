@@ -14,7 +14,7 @@ pub trait EmulatedMemory {
 }
 
 /// Emulates an instruction that transfers control or has no effect (`nop`, `endbr64`), and returns the registers after it. `None`, with
-/// nothing changed, for other instructions and for unreadable memory.
+/// nothing changed, for other instructions (system calls are among them), and if memory can't be read or written.
 pub fn emulate(
     instruction: &Instruction,
     registers: &UserRegisters,
@@ -70,7 +70,7 @@ pub fn emulate(
     Some(after)
 }
 
-/// The target of a near jump or call.
+/// The target of a near jump or call; `None` if the instruction is neither, or the target can't be read from memory.
 pub fn target(
     instruction: &Instruction,
     registers: &UserRegisters,

@@ -93,7 +93,7 @@ pub fn decoder(code: &[u8], address: u64) -> Decoder<'_> {
     Decoder::with_ip(64, code, address, DecoderOptions::NONE)
 }
 
-/// The instruction that `code` starts with. `None`: it is none.
+/// The instruction that `code` starts with. `None`: it starts with none.
 pub fn decode(address: Address, code: &[u8]) -> Option<Instruction> {
     let instruction = decoder(code, address.0).decode();
     (!instruction.is_invalid()).then_some(instruction)
@@ -113,7 +113,7 @@ pub fn comes_back_by_itself(code: Code) -> bool {
     )
 }
 
-/// Whether an instruction enters the kernel, also by an interrupt.
+/// As [`comes_back_by_itself`], or an instruction that enters the kernel by an interrupt (`int n`).
 pub fn enters_kernel(code: Code) -> bool {
     comes_back_by_itself(code) || code == Code::Int_imm8
 }

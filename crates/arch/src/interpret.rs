@@ -1,7 +1,8 @@
 //! Interprets a small function without running it in the debuggee; mainly for what `std::exception::what()` returns.
 //!
 //! It knows the few instructions that such functions consist of. It reads the debuggee's memory but writes nothing: the function's stores
-//! are kept in an overlay. An unknown instruction, or too many instructions, ends it without a result.
+//! are kept in an overlay. An unknown instruction, too many instructions or unreadable memory end
+//! it without a result.
 
 use crate::instructions::decoder;
 use crate::{Address, Memory};
@@ -24,11 +25,12 @@ struct Machine<'a> {
     registers: [u64; 16],
     written: FxHashMap<u64, u8>,
     pc: u64,
-    /// The result of the last comparison: equal, signed less, unsigned below.
+    /// The result of the latest comparison: equal, signed less, unsigned below. `None`: the flags aren't known.
     flags: Option<(bool, bool, bool)>,
 }
 
-/// The result of a function of one argument. `stack` is an address on the thread's stack, whose contents don't matter.
+/// The result of a function of one argument; `None` if it can't be found out. `stack` is an address on the thread's stack, whose contents don't
+/// matter.
 pub fn call(
     function: Address,
     argument: u64,

@@ -51,7 +51,7 @@ pub struct Options {
 /// How long sessions may take to end after the process that the client started was killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until the client disconnects; with `--listen`, until a signal ends the process.
+/// Serves until the client disconnects; with `--listen`, until a signal ends the process or the idle timeout has passed.
 pub fn run(options: Options) -> anyhow::Result<()> {
     if options.launch_schema {
         return print_launch_schema();
@@ -68,7 +68,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         .name("cleaning".to_owned())
         .spawn(dapple_adapter::private_folder::remove_abandoned);
     let outcome = serve_until_the_end(options, front);
-    // It fails only by a panic, which has printed its own message.
+    // The thread fails only by a panic, which has printed its own message.
     let _ = cleaning.map(thread::JoinHandle::join);
     if let Some(apart) = apart {
         apart.end_with(u8::from(outcome.is_err()));
@@ -154,7 +154,8 @@ fn listen(
 /// The error message if a thread can't be started; the system's reason follows it.
 const NO_THREAD: &str = "this process can't start a thread, for want of memory (`ulimit -v`) or since there are too many (`ulimit -u`)";
 
-/// A channel that closes when a signal asks the process to end, or the front process has ended.
+/// A channel that closes when a signal asks the process to end, or when the front process has ended while a session has attached to a process.
+/// Without such a session, this process exits together with the front process.
 fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infallible>> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot take care of signals")?;

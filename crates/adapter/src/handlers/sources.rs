@@ -15,8 +15,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lists the source files of all loaded modules, each once, the user's first. Reads the line tables on a thread of its own; see
-/// [`crate::adapter::loaded_sources`].
+/// Lists the source files of all loaded modules, each once, the user's first, without those whose folder isn't known. Reads the line tables on
+/// a thread of its own; see [`crate::adapter::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,
@@ -46,7 +46,7 @@ pub fn loaded_sources(
         }
         let source = |(file, checksum)| {
             let listed = source_map.listed(file, checksum, &client);
-            // The terminal debugger searches this list for file names that the user types, also of files that are not on this machine.
+            // The terminal debugger searches this list for file names that the user types, also of files whose folder isn't known.
             let for_terminal = || Some((true, source_map.source(file, &client)));
             listed.or_else(|| for_terminal().filter(|_| is_terminal))
         };

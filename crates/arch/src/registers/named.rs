@@ -49,7 +49,7 @@ pub const FLAGS: [(u32, &str); 13] = [
 /// them.
 pub const SETTABLE: u64 = 0x4_0cd5;
 
-/// The ways to divide a vector into lanes: name, interpretation, bytes per lane, and other debuggers' names for `xmm` and `ymm`.
+/// The ways to divide a vector into lanes: name, interpretation, bytes per lane, and other debuggers' names for it in `xmm` and `ymm`.
 const LANES: [(&str, Holds, u64, [&str; 2]); 10] = [
     ("f32", Holds::Float, 4, ["v4_float", "v8_float"]),
     ("f64", Holds::Float, 8, ["v2_double", "v4_double"]),
@@ -182,7 +182,7 @@ pub struct Lanes {
     pub all: String,
 }
 
-/// The lanes of a vector register that `kind` names; `None` if the register is no vector register.
+/// The lanes of a vector register that `kind` names; `None` if the register is no vector register. The error says that no lanes have this name.
 pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
     let (_, bytes) = vector(register)?;
     let mut known = LANES.iter();

@@ -37,7 +37,7 @@ const ORDER: [u16; 17] = [0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 
 /// Values below this are not shown as addresses.
 const LOWEST: u64 = 0x1_0000;
 
-/// The bits of `mxcsr` (Intel SDM vol. 1, 10.2.3): exception flags and modes, then exception masks.
+/// The bits of `mxcsr` (Intel SDM vol. 1, 10.2.3): exception flags (`…E`), exception masks (`…M`), and two modes.
 const MXCSR: [(u32, &str); 14] = [
     (0, "IE"),
     (1, "DE"),
@@ -164,7 +164,7 @@ fn extended_groups(extended: &Extended) -> Vec<ShownRegister> {
     groups
 }
 
-/// A vector register, divided into lanes in all ways.
+/// A vector register, divided into lanes in the usual ways.
 fn vector(name: &str, bytes: &[u8]) -> ShownRegister {
     let digits: String = bytes
         .iter()

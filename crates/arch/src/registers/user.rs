@@ -157,7 +157,7 @@ impl UserRegisters {
         }
     }
 
-    /// Sets a register that passes arguments, by iced's name; ignores others.
+    /// Sets a register in which a caller passes something ([`GIVEN`](crate::instructions::GIVEN)), by iced's name; ignores others.
     pub fn set_argument(&mut self, register: Register, value: u64) {
         let r = &mut self.0;
         let place = match register {
@@ -203,7 +203,7 @@ impl UserRegisters {
         UserRegisters(words)
     }
 
-    /// Takes the instruction and stack pointers and the callee-saved registers from a frame.
+    /// Takes the instruction and stack pointers and the callee-saved registers from a frame. Those that the frame doesn't know stay as they are.
     pub fn set_kept(&mut self, frame: &Registers) {
         let r = &mut self.0;
         let places = [

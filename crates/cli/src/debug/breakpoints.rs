@@ -53,7 +53,7 @@ pub struct Options {
     pub condition: Option<String>,
     /// Stops in all copies of the file.
     pub copies: bool,
-    /// Stops only this thread.
+    /// Stops only when this thread hits it.
     pub thread: Option<i64>,
     /// Stops only if no caller is a function of this name.
     pub not_from: Option<String>,
@@ -88,7 +88,7 @@ impl Options {
 /// One of the user's breakpoints.
 #[derive(Debug, Clone)]
 pub struct Breakpoint {
-    /// Its number, from 1, never reused.
+    /// Its number, from 1. Only the number of a discarded breakpoint is used again.
     pub number: u32,
     /// The requested place.
     pub place: Place,
@@ -167,7 +167,7 @@ impl Breakpoints {
         self.last
     }
 
-    /// Makes a number available again if it was the last one taken.
+    /// Makes a number available again if it is the newest.
     pub fn release_number(&mut self, number: u32) {
         if self.last == number {
             self.last -= 1;
@@ -188,7 +188,7 @@ impl Breakpoints {
         number
     }
 
-    /// Removes a breakpoint that could not be set, and makes its number available again.
+    /// Removes a breakpoint that could not be set, and makes its number available again if it is the newest.
     pub fn discard(&mut self, number: u32) {
         self.remove(number);
         self.release_number(number);
@@ -244,7 +244,7 @@ impl Breakpoints {
             .retain(|breakpoint| breakpoint.lifetime != Lifetime::NextStop);
     }
 
-    /// Drops all answers, because the adapter has ended or is a new one.
+    /// Forgets all answers, because the adapter has ended or is a new one.
     pub fn forget_answers(&mut self) {
         self.list
             .iter_mut()
