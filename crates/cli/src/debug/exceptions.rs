@@ -24,7 +24,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Switches a filter on or off.
+    /// Switches a filter on or off. For the filter of signals, this replaces all words given to `handle`.
     pub fn choose(&mut self, id: &str, on: bool, condition: Option<String>) {
         self.choices.retain(|choice| choice.id != id);
         if id == SIGNALS {
@@ -48,13 +48,13 @@ impl Exceptions {
         }
     }
 
-    /// Drops the words for a signal after the adapter refused them.
+    /// Forgets all words for a signal after the adapter refused some.
     pub fn forget(&mut self, signal: &str) {
         self.signals
             .retain(|(name, _)| !name.eq_ignore_ascii_case(signal));
     }
 
-    /// Drops the choice for a filter after the adapter refused it.
+    /// Forgets the choice for a filter after the adapter refused it.
     pub fn forget_filter(&mut self, id: &str) {
         self.choices.retain(|choice| choice.id != id);
     }

@@ -1,7 +1,7 @@
 //! Reads commands: from `--ex`, then from the line editor on a terminal or plain lines from a pipe.
 //!
 //! A separate thread reads a line, and only when the session asks for one, so the session can handle the adapter's messages while the user
-//! types. While the program runs no command is read, and stdin is the program's.
+//! types. While the program runs no command is read, and on a terminal stdin is the program's.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
@@ -24,7 +24,7 @@ pub const PROMPT: &str = "(dapple) ";
 pub enum Line {
     /// A command.
     Command(String),
-    /// Ctrl-C at the prompt: the line is dropped.
+    /// Ctrl-C at the prompt: what was typed is discarded.
     Cleared,
     /// Ctrl-D, or the end of the input.
     End,

@@ -41,7 +41,8 @@ pub enum Adapter {
 /// What is debugged.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The executable, or the source or directory from which Dapple's adapter builds it; absolute. Empty if cargo builds it.
+    /// The executable, or the source or directory from which Dapple's adapter builds it; absolute. Empty if cargo builds it. With `attach`, the
+    /// core file, or the process as the user named it.
     pub path: PathBuf,
     /// The arguments for cargo, if that builds it.
     pub cargo: Option<Vec<String>>,

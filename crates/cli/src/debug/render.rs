@@ -11,7 +11,7 @@ use super::screen::printable;
 use super::style::{Role, Style};
 use super::styled::Styled;
 
-/// A path as a user would type it: relative if it is below the working directory.
+/// A path for the user: relative if it is below the working directory, and without the compiler's commit in Rust's standard library.
 pub fn path(path: &Path) -> String {
     if let Some(library) = in_standard_library(path) {
         return printable(&format!("<rust>/{library}"));
@@ -36,7 +36,7 @@ pub fn location(file: &Path, line: i64, style: Style) -> String {
     style.paint(Role::Location, &format!("{}:{line}", path(file)))
 }
 
-/// A frame's file and line, if it has a file.
+/// A frame's file and line, if it has both.
 pub fn source_of(frame: &StackFrame) -> Option<(PathBuf, usize)> {
     let path = frame.source.as_ref()?.path.as_ref()?;
     let line = usize::try_from(frame.line).ok().filter(|line| *line > 0)?;

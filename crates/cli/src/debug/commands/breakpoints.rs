@@ -105,7 +105,7 @@ pub fn set(session: &mut Session, argument: &str, lifetime: Lifetime) -> anyhow:
     add(session, place, lifetime, options)
 }
 
-/// Checks that the adapter supports the options of a breakpoint.
+/// Checks that the adapter, if one is connected, supports the options of a breakpoint.
 fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
     let Ok(link) = session.link() else {
         return Ok(());
@@ -150,7 +150,7 @@ fn add(
     }
     told?;
     if let Some(message) = failed {
-        // The adapter has to drop it, too.
+        // The adapter has to remove it, too.
         tell(session, file.as_deref())?;
         bail!("no breakpoint set: {message}");
     }
@@ -166,7 +166,7 @@ fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-/// Why a breakpoint can never be set.
+/// Why the adapter can never set a breakpoint; `None` if it has, or may do so later.
 fn failure(session: &Session, number: u32) -> Option<String> {
     let answer = session.breakpoints.get(number)?.answer.as_ref()?;
     let none = || "there is no such place in the program".to_owned();
@@ -180,7 +180,7 @@ fn show(session: &mut Session, number: u32) {
     }
 }
 
-/// Changes the options of a breakpoint. If the adapter refuses, they stay as they were.
+/// Changes the options of a breakpoint. If the adapter answers that it can't set the breakpoint then, they stay as they were.
 fn change(
     session: &mut Session,
     number: u32,
@@ -216,7 +216,7 @@ fn change(
     Ok(Flow::Go)
 }
 
-/// A breakpoint's number and the rest of the argument, or `None` if nothing follows.
+/// A breakpoint's number, and what follows it in the argument; `None` if nothing does.
 fn numbered(argument: &str, command: &str) -> anyhow::Result<(u32, Option<String>)> {
     let (first, rest) = argument
         .split_once(char::is_whitespace)
@@ -318,7 +318,8 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     }
 }
 
-/// Finds a file by the end of its path: a known one or one with breakpoints, else one on disk, else one that the adapter knows.
+/// Finds a file by its path or the end of it: a known one, else one on disk in the working directory or beside a known one, else one that the
+/// adapter knows.
 fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     let named = PathBuf::from(name);
     if named.is_absolute() {
@@ -346,7 +347,7 @@ fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     bail!("there is no file {name} here, nor in the debug information; give its path")
 }
 
-/// Finds a source of the program by the end of its path.
+/// Finds a source of the program by the end of its path. Fails if several have the same end.
 fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>> {
     let Ok(link) = session.link() else {
         return Ok(None);

@@ -365,7 +365,7 @@ fn variables(
     Ok(())
 }
 
-/// The names of a frame's variables, for completion.
+/// The names of a frame's variables, for completion, without those in expensive scopes.
 pub fn variables_of(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     for scope in scopes(session, frame)?

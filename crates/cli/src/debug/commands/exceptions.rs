@@ -126,7 +126,7 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// `cpp_throw: on if std::*   C++: on throw`.
+/// `cpp_throw: on if std::* (C++: on throw)`.
 fn line(session: &Session, filter: &ExceptionBreakpointsFilter) -> String {
     let state = match session.exceptions.state_of(filter) {
         (false, _) => "off".to_owned(),

@@ -5,7 +5,7 @@ use anyhow::bail;
 /// The meaning of another debugger's command.
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
-    /// A command of Dapple's, which gets the same arguments.
+    /// A command of Dapple's, which gets the same arguments. `info locals` with arguments becomes `print`.
     Same(&'static str),
     /// No equivalent; the text says what to use instead.
     Advice(&'static str),
@@ -22,7 +22,7 @@ const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
 const NO_WINDOWS: &str =
     "each stop shows the source around it; `list` shows more, `disassemble` the instructions";
 
-/// Longer entries precede their prefixes. No entry begins with a whole command of Dapple's that takes the rest as its argument.
+/// Of the entries that a line begins with, the longest counts; it has precedence over a command of Dapple's.
 static COMMANDS: &[(&str, Meaning)] = &[
     ("locals", Same("info locals")),
     ("vars", Same("info locals")),
@@ -220,7 +220,7 @@ static COMMANDS: &[(&str, Meaning)] = &[
     ("settings", Advice(NOTHING_TO_SET)),
 ];
 
-/// Translates a line into Dapple's commands.
+/// Translates a line into Dapple's commands. A line that begins with no entry of the table stays as it is.
 ///
 /// # Errors
 /// There is no equivalent; the message says what to use instead.
@@ -239,7 +239,7 @@ pub fn translate(line: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The rest of a line that begins with these words. `x` may also be followed by `/4x`.
+/// The rest of a line that begins with these words; `None` if it doesn't. A format may follow without a space: `memory read/4x p`.
 fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(words)?;
     let ends = rest
@@ -249,7 +249,7 @@ fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
     (ends || words == "!").then(|| rest.trim())
 }
 
-/// The single-word entries with their commands.
+/// The single-word entries that have a command of Dapple's, with that command.
 pub fn single_words() -> impl Iterator<Item = (&'static str, &'static str)> {
     COMMANDS
         .iter()

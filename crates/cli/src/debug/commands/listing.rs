@@ -91,7 +91,7 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// As for breakpoints, but searches the source texts for a function first, because its text is wanted.
+/// As [`find_place`], but searches the known source texts for a function first, because its text is wanted.
 fn find_place_in_text(session: &mut Session, argument: &str) -> anyhow::Result<Place> {
     match super::breakpoints::find_function(session, argument) {
         Ok(place) => Ok(place),

@@ -118,7 +118,7 @@ enum Format {
     Instructions,
 }
 
-/// Parses gdb's `/4xw`: a count, and a unit or format.
+/// Parses what gdb has behind the slash of `x/4xw`: a count, and a unit or format.
 fn format(text: &str) -> anyhow::Result<(Option<i64>, Format)> {
     let digits = text.find(|c: char| !c.is_ascii_digit());
     let (count, letters) = text.split_at(digits.unwrap_or(text.len()));
@@ -295,7 +295,7 @@ pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Disassembled lines, with each source line before its instructions.
+/// Disassembled lines, with the file and line of each source line before its instructions.
 fn instructions(
     session: &mut Session,
     at: &str,
@@ -339,7 +339,7 @@ fn instruction(one: &DisassembledInstruction) -> String {
     printable(&format!("{}{symbol}  {}", one.address, one.instruction))
 }
 
-/// Resolves a place to an address for the adapter: a number as it is, otherwise the value or memory reference of an expression.
+/// Resolves a place to an address for the adapter: a number as it is, otherwise an expression's memory reference, or else its value.
 fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
     if number(place).is_some() {
         return Ok(place.to_owned());

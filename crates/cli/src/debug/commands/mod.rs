@@ -53,7 +53,7 @@ pub enum Argument {
 pub struct Command {
     /// Its name.
     pub name: &'static str,
-    /// Shorter names for it.
+    /// Other names for it, mostly shorter.
     pub aliases: &'static [&'static str],
     /// The syntax of the arguments.
     pub usage: &'static str,
@@ -89,8 +89,8 @@ fn all() -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().copied().flatten()
 }
 
-/// Splits a line into the command's name and its argument. The name ends at the first character that is no letter, so `p/x` and `b*` need
-/// no space.
+/// Splits a line into the command's name and its argument. The name ends at the first character that is neither a letter nor a hyphen, so
+/// `p/x` and `b*` need no space.
 fn split(line: &str) -> (&str, &str) {
     let line = line.trim();
     let end = line

@@ -17,7 +17,7 @@ pub struct BreakArguments<'a> {
     pub place: &'a str,
     /// Stop in all copies of the file.
     pub copies: bool,
-    /// Stop only this thread.
+    /// Stop only when this thread hits it.
     pub thread: Option<i64>,
     /// Stop only if this function is no caller.
     pub not_from: Option<&'a str>,
@@ -79,7 +79,7 @@ pub enum Position<'a> {
         line: i64,
         column: Option<i64>,
     },
-    /// This many lines after the current one.
+    /// This many lines after the current one, or before it if negative.
     Relative(i64),
     /// Anything that may be a function's name.
     Function(&'a str),

@@ -96,7 +96,7 @@ fn watch(
     if let Err(error) = send(session) {
         session.process.watches.pop();
         session.breakpoints.release_number(number);
-        // The adapter has to drop it, too.
+        // The adapter has to remove it, too.
         send(session)?;
         return Err(error);
     }

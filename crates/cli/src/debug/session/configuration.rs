@@ -129,7 +129,7 @@ impl Session {
         })
     }
 
-    /// Removes a breakpoint, here and in the adapter.
+    /// Removes a breakpoint, here and in the adapter of each process.
     pub fn delete_breakpoint(&mut self, number: u32) -> anyhow::Result<()> {
         let removed = self
             .breakpoints
