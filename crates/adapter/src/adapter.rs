@@ -149,7 +149,7 @@ pub struct Adapter {
     pub engine: Receiver<dapple_engine::Event>,
     /// Threads that have stopped at a place that the user asked for. Their innermost frame is shown normally even in a library.
     pub arrived: Vec<ThreadId>,
-    /// The arguments of the last launch, for `restart`.
+    /// The arguments of the latest launch, for `restart`.
     pub launched_with: Option<LaunchRequestArguments>,
     /// Where console input behind `>` goes.
     pub typed_into: TypedInto,
@@ -411,7 +411,7 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// The thread that the present stop is about.
+    /// The thread that the present stop is about; `None` unless all threads are stopped.
     pub fn stopped_thread(&self) -> Option<ThreadId> {
         self.stopped_thread
     }

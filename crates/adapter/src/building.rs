@@ -1,7 +1,7 @@
 //! Builds programs before they are debugged: by cargo, by a command of the user, or from one source file.
 //!
-//! [`build`] carries out a [`Plan`], and returns what to debug. It takes long, so that the session gives it a thread. It knows nothing of the
-//! session: a [`BuildContext`] takes its output and progress, and says whether the build is cancelled.
+//! [`build`] carries out a [`Plan`], and returns what to debug. A build may take long: the session runs it on a thread of its own. Nothing here
+//! knows of the session: a [`BuildContext`] takes a build's output and progress, and says whether the build is cancelled.
 
 pub mod arguments;
 pub mod cargo;

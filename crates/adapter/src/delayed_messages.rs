@@ -17,7 +17,7 @@ pub struct DelayedMessages {
     outgoing: Writer,
     /// Whether the client sends its next request as soon as it has a response.
     pub client_is_quick: bool,
-    /// Since when messages are delayed.
+    /// Since when messages are delayed; `None` if they aren't.
     since: Option<Instant>,
 }
 

@@ -1,6 +1,7 @@
 //! Messages of logpoints as `output` events.
 //!
-//! A logpoint may write faster than a client reads. So all messages that have arrived go into few events. No message waits for more.
+//! A logpoint may write faster than a client reads. So all messages that have arrived go into few events. No message waits for later
+//! ones.
 
 use crate::adapter::Adapter;
 use crate::kept::{self, Lasting};

@@ -68,7 +68,7 @@ impl SourceMap {
         Ok(())
     }
 
-    /// The path on this machine of a file in the debug information.
+    /// The path on this machine of a file in the debug information; the same path if no mapping applies.
     pub fn here<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
         match self.mapped(file) {
             Some((from, Some(to))) => moved(file, from, to),
@@ -76,7 +76,7 @@ impl SourceMap {
         }
     }
 
-    /// The path in the debug information of a file on this machine.
+    /// The path in the debug information of a file on this machine; the same path if no mapping applies.
     pub fn in_debuggee<'p>(&self, file: &'p Path) -> Cow<'p, Path> {
         let folders = self.folders.iter();
         let folders = folders.filter_map(|(from, to)| Some((to.as_deref()?, from)));

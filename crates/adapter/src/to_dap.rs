@@ -287,7 +287,8 @@ pub fn breakpoint(
     }
 }
 
-/// A hint at `sourceMap` for a breakpoint whose file is in another folder in the debug information.
+/// A hint at `sourceMap` for a breakpoint whose file seems to be in another folder in the debug information; `None` unless that has exactly one
+/// file of this name.
 fn source_map_hint(state: &BreakpointState) -> Option<String> {
     let Asked::Line { file, .. } = &state.asked else {
         return None;

@@ -177,7 +177,7 @@ fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infal
                 handle.close();
                 thread::park_timeout(GRACE);
             }
-            // Launched programs are killed with this process, with all their children.
+            // Launched programs are killed with this process.
             std::process::exit(1);
         };
         thread::Builder::new()

@@ -52,7 +52,7 @@ impl Listing {
         })
     }
 
-    /// The line (from 1) of the instruction that contains a byte.
+    /// The line (from 1) of the instruction that contains a byte; `None` if the byte is outside.
     fn line_of(&self, byte: Address) -> Option<usize> {
         let line = self.addresses.partition_point(|address| *address <= byte);
         (line > 0 && byte < self.end).then_some(line)
@@ -60,7 +60,7 @@ impl Listing {
 }
 
 impl Disassembled {
-    /// Code in memory may have changed.
+    /// Code in memory may have changed: it is disassembled anew when it is shown next.
     pub fn code_changes(&mut self) {
         self.current.clear();
     }
@@ -80,14 +80,14 @@ impl Disassembled {
         Ok(())
     }
 
-    /// The instruction on a line (from 1) of a source.
+    /// The address of the instruction on a line (from 1) of a source; `None` if there is no such source or line.
     pub fn instruction(&self, reference: i64, line: u32) -> Option<Address> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         let listing = self.sources.get(reference).ok()?;
         listing.addresses.get(index).copied()
     }
 
-    /// A source in the form of the protocol.
+    /// The source with this reference in the form of the protocol, if there is one.
     pub fn source(&self, reference: i64) -> Option<Source> {
         let listing = self.sources.get(reference).ok()?;
         let name = format!("{} (disassembly)", listing.name);

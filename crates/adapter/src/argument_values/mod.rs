@@ -58,7 +58,7 @@ pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
 /// A path; `~/` is the user's home directory. `None` for an empty string.
 ///
 /// # Errors
-/// The value is no string, or the home directory isn't known.
+/// As [`string`], or the home directory isn't known.
 pub fn path(name: &str, value: &Value) -> Result<Option<PathBuf>, String> {
     let text = string(name, value)?;
     if text.is_empty() {

@@ -90,7 +90,7 @@ impl Type {
         }
     }
 
-    /// The name with its article.
+    /// The name for messages: `a boolean`.
     pub fn name(self) -> &'static str {
         match self {
             Type::Null => "null",

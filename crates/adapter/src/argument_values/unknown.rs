@@ -13,7 +13,7 @@ pub struct Unknown<'a> {
 /// The longest name that is compared with known ones.
 const LONGEST: usize = 100;
 
-/// The warning.
+/// The warning about an unknown name.
 pub fn warning(unknown: &Unknown<'_>) -> String {
     let whole = |name: &str| match unknown.inside {
         Some(object) => format!("{object}.{name}"),

@@ -34,7 +34,7 @@ const BUILT_BY_CARGO: &str = "${cargo:program}";
 pub struct Given {
     /// The arguments of both requests.
     pub common: Common,
-    /// The executable, by its path or name.
+    /// The executable, or the source file or folder to build it from; for `attach`, the executable's path or name.
     pub program: Option<PathBuf>,
     /// The `cargo` argument.
     pub cargo: Option<CargoPlan>,

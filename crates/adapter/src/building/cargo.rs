@@ -1,4 +1,4 @@
-//! Builds with cargo: `cargo run`, `test`, `bench` and `build`, with the program debugged in place of run.
+//! Builds with cargo: `cargo run`, `test`, `bench` and `build`, with the program debugged instead of run.
 //!
 //! The paths of programs come from cargo's messages (`--message-format=json`) and are never guessed. `choosing` selects one of several
 //! programs, `harness` finds tests by name. The program gets the environment that cargo would give it, from its package and build

@@ -130,7 +130,7 @@ fn joined(steps: &[ExceptionPathSegment], category: Category) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// A filter's patterns with the rules about its category. `means` are the break modes that enable the filter. `None`: nothing stops.
+/// A filter's patterns with the rules about its category. `means` are the break modes that enable the filter. `None`: the filter is off.
 pub fn with_rules(
     filter: Option<Patterns>,
     rules: &[Rule],

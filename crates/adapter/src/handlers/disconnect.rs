@@ -7,8 +7,7 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::DisconnectArguments;
 use dapple_engine::session::Leave;
 
-/// Ends the session. By default a launched program and its children are killed, and an attached process is detached from;
-/// the arguments can change that.
+/// Ends the session. By default a launched program is killed, and an attached process is detached from; the arguments can change that.
 pub fn disconnect(
     adapter: &mut Adapter,
     arguments: DisconnectArguments,

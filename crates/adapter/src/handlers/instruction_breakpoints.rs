@@ -82,7 +82,8 @@ pub(super) fn set_listed(
     Ok(wanted.iter().filter_map(answer).collect())
 }
 
-/// Sets all instruction breakpoints in the engine; returns those with `ids`, in that order. The inner error says why they are pending.
+/// Sets all instruction breakpoints in the engine; returns the states of those with `ids`, in that order. The inner error says why all are
+/// pending.
 fn set_all(
     adapter: &mut Adapter,
     ids: &[i64],

@@ -233,10 +233,11 @@ fn loading(program: &Path, outbox: &Outbox) -> LateProgress {
     LateProgress::start(outbox, format!("Loading {}", name.to_string_lossy()))
 }
 
-/// Continues the start of a program that is held: passes on breakpoints and settings, and runs the program if the client has configured.
+/// Continues the start of a program that is held: passes on breakpoints and settings. If the client has configured, the program then runs, or
+/// its stop at the entry is reported.
 ///
 /// # Errors
-/// The program has ended.
+/// The engine's; mostly that the program has ended.
 pub fn begin(
     adapter: &mut Adapter,
     debuggee: Session,

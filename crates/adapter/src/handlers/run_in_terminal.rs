@@ -1,6 +1,7 @@
 //! The reverse request `runInTerminal`: starts the program in a terminal of the client.
 //!
-//! The client runs Dapple's launcher there. The launcher connects to a socket (`Rendezvous`), is traced, and executes the program.
+//! The client runs Dapple's launcher there. The launcher connects to a socket (`Rendezvous`), is traced unless `noDebug` is set, and
+//! executes the program.
 
 use super::launch::{Finish, run as run_here, settle};
 use super::waiting;

@@ -1,4 +1,4 @@
-//! The reverse request `startDebugging`: gives a child process that the program forks a session of its own.
+//! The reverse request `startDebugging`: each child process that the program forks gets a session of its own.
 //!
 //! The child is held while the client starts the session. That session connects to a socket (`Meeting`), and gets the child handed over.
 //! A child that no session takes over runs on without a debugger, and the user is told so once.

@@ -21,9 +21,9 @@ pub(super) struct Input<'a> {
     own: Own,
     /// Whether a signal wakes this thread when input comes.
     wakes: bool,
-    /// Since when this thread has waited only for the client.
+    /// Since when this thread has waited only for the client; `None` while the debuggee runs.
     idle_since: Option<Instant>,
-    /// Whether the client sent its last request soon.
+    /// Whether the client's latest request came within [`SOON`].
     stays_awake: bool,
     /// Whether there is another processor for the client.
     can_stay_awake: bool,

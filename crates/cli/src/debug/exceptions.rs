@@ -24,7 +24,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Switches a filter on or off. For the filter of signals, this replaces all words given to `handle`.
+    /// Switches a filter on or off. For the filter of signals, this forgets all words given to `handle`.
     pub fn choose(&mut self, id: &str, on: bool, condition: Option<String>) {
         self.choices.retain(|choice| choice.id != id);
         if id == SIGNALS {

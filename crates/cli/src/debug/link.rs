@@ -275,12 +275,12 @@ impl Link {
         self.client.capabilities()
     }
 
-    /// The id of an existing thread, for requests that need one while the program runs.
+    /// The id of a thread that the adapter has named, for requests that need one while the program runs. It may have ended meanwhile.
     pub fn known_thread(&self) -> Option<i64> {
         self.thread.get()
     }
 
-    /// Records the id of an existing thread.
+    /// Records the id of a thread for [`Link::known_thread`].
     pub fn set_known_thread(&self, thread: i64) {
         self.thread.set(Some(thread));
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The time limit for listing tests.
+/// The time limit for listing the tests of a program.
 const LISTING: Duration = Duration::from_secs(10);
 
 /// The most lines of a list that are read.

@@ -24,7 +24,7 @@ pub enum Child {
 /// The child of a container with this name, and its frame if it has one. The inner error says that there is no such child.
 ///
 /// # Errors
-/// The program runs, or the container is from an earlier stop.
+/// All threads run, or the container is from an earlier stop.
 pub fn child(
     adapter: &mut Adapter,
     container: i64,

@@ -318,8 +318,8 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     }
 }
 
-/// Finds a file by its path or the end of it: a known one, else one on disk in the working directory or beside a known one, else one that the
-/// adapter knows.
+/// Finds a file by its path or the end of it: one seen so far or with breakpoints, else one on disk from the working directory or beside one of
+/// those, else one that the adapter knows.
 fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     let named = PathBuf::from(name);
     if named.is_absolute() {

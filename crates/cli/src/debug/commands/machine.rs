@@ -19,7 +19,7 @@ use crate::debug::value_tree;
 
 /// How many bytes of memory are shown by default.
 const BYTES: i64 = 64;
-/// How many instructions are shown by default, and how many of them precede the current one.
+/// How many instructions are shown by default, and how many of them precede the current one if no address is given.
 const INSTRUCTIONS: i64 = 16;
 const BEFORE: i64 = 5;
 /// The most bytes or instructions that are shown.

@@ -1,4 +1,4 @@
-//! Handles the adapter's events other than stops.
+//! Dispatches the adapter's events, and handles all but stops.
 
 use dapple_dap::types::{
     self, AnyEvent, BreakpointEventReason, OutputEventCategory, ThreadEventReason,
