@@ -69,7 +69,7 @@ pub enum Phase {
     PartlyRunning,
     /// All threads are stopped.
     Stopped,
-    /// The program has ended, or its start has failed.
+    /// The program or the session has ended, or the start has failed.
     Ended,
 }
 
@@ -411,7 +411,7 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// The thread that the present stop is about; `None` unless all threads are stopped.
+    /// The thread that the present stop is about; `None` before the first stop and while any thread runs.
     pub fn stopped_thread(&self) -> Option<ThreadId> {
         self.stopped_thread
     }
@@ -501,7 +501,7 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
-    /// A signal asks the adapter's process to end: reports the end of a session that has a program to the client.
+    /// A signal asks the adapter's process to end: tells the client that the session ends, if there is a program.
     pub fn ends_with_the_process(&self, outbox: &Outbox) {
         if !matches!(self.phase, Phase::New | Phase::Ended) {
             say(outbox, "the debug adapter was asked to end");

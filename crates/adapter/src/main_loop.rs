@@ -200,8 +200,8 @@ impl Sources<'_> {
         }
     }
 
-    /// An event of another source while the engine's events never run out. Also serves the debuggee once, whose stops need handling besides
-    /// their events.
+    /// An event of another source while the engine's events never run out; `None` until it is time to look, and if there is none. Also serves
+    /// the debuggee once, whose stops need handling besides their events.
     fn among_news(&mut self, adapter: &mut Adapter) -> Option<Event> {
         if self.news_first != Some(0) {
             return None;
@@ -225,7 +225,8 @@ impl Sources<'_> {
         is_over.then_some(Event::Shutdown)
     }
 
-    /// Counts an event of the engine, with `more` behind it: all of them come before the client's later messages.
+    /// Counts an event of the engine that was received, with `more` behind it. When it is time to look for the client's messages, those are still
+    /// handled first.
     fn count_news(&mut self, more: usize) {
         self.news_first = match self.news_first {
             Some(count) => Some(count.saturating_sub(1)),

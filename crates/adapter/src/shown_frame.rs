@@ -11,7 +11,7 @@ pub struct ShownFrame {
     pub has_source: bool,
 }
 
-// A stack may have 300,000 frames. All are forgotten before the response to a resuming request, so that must run no code for each.
+// A stack may have 300,000 frames. All are forgotten before the response to a resuming request: forgetting one must run no code.
 const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
 
 impl ShownFrame {

@@ -66,7 +66,7 @@ pub fn value(text: &str) -> String {
     out
 }
 
-/// A message of the debugger with its `warning:` coloured, and without control characters, which names and values in it may have.
+/// A message of the debugger with its `warning:` coloured. Control characters, which names and values in it may have, are written as `\x1b`.
 pub fn sentence(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     match text.strip_prefix("warning:") {
@@ -120,7 +120,7 @@ fn push_plain(out: &mut String, text: &str) {
     }
 }
 
-/// The part at the beginning of a text, and its length in bytes. `before` is the preceding character.
+/// The length in bytes and the kind of the part at the beginning of a text; `None` if it gets no colour. `before` is the preceding character.
 fn part_at(text: &str, before: Option<char>) -> Option<(usize, Part)> {
     let begins = !before.is_some_and(is_of_word);
     let first = text.chars().next()?;

@@ -109,8 +109,8 @@ impl Disassembled {
 }
 
 impl Adapter {
-    /// Gives a frame a source that the client can open, if there is one. `is_here` says whether the source file in the debug information exists on this
-    /// machine; `None`: the debug information names none.
+    /// Gives a frame a source that the client can open, if there is one. `is_here` says whether the client can open the source file that the debug
+    /// information names; `None`: it names none.
     ///
     /// # Errors
     /// The session has used up its numbers.

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The largest file that is read, in bytes. With the usual stack limit, the kernel accepts fewer bytes of variables (execve(2)).
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Splits a line into words as a POSIX shell does, with quotes and backslashes, but without expansions and comments.
+/// Splits a line into words as a POSIX shell does, with quotes and backslashes, but without expansions, operators and comments.
 ///
 /// The crates `shlex` and `shell-words` take a word that begins with `#`, and all words after it, as a comment: `--colour #f00` would
 /// silently lose its argument. Nor do they say which quote is open, and where.

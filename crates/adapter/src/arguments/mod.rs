@@ -1,6 +1,6 @@
 //! The arguments of `launch` and `attach`, which the protocol leaves to the adapter.
 //!
-//! `table` is the only list of arguments. Its rows read the values, and the [`schema`], the [`page`] for users and the suggestions of editors
+//! `table`, with `aliases`, is the only list of arguments. Its rows read the values, and the [`schema`], the [`page`] for users and the suggestions of editors
 //! are generated from it. A value is checked against the `shape` of its row before it is read. An unknown name gets a warning with the nearest
 //! known name (`unknown`), because a misspelt argument would silently do nothing.
 

@@ -25,7 +25,7 @@ pub fn launch_schema() -> Value {
     })
 }
 
-/// `configurationAttributes` of VS Code's `contributes.debuggers`. VS Code adds the attributes of all debuggers itself.
+/// `configurationAttributes` of VS Code's `contributes.debuggers`. VS Code itself adds the attributes that all debuggers have.
 pub fn configuration_attributes() -> Value {
     let mut attributes =
         json!({ "launch": attributes(Start::Launch), "attach": attributes(Start::Attach) });

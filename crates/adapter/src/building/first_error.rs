@@ -1,7 +1,7 @@
 //! Finds the first error in a compiler's output.
 //!
-//! Understands `FILE:LINE:COLUMN: error: …` of gcc and clang, `error: …` with an arrow to the place of rustc, and undefined references of
-//! linkers.
+//! Understands gcc's and clang's `FILE:LINE:COLUMN: error: …`, rustc's `error: …` with an arrow to the place below it, and linkers' undefined
+//! references.
 
 use crate::styling;
 

@@ -1,6 +1,6 @@
 //! Compiles a source file that is given as the program, with debug information, into a private directory.
 //!
-//! A program is cached by source text, path and compiler version. Included files are not part of that key: the compiler's list of its inputs
+//! A program is cached by source text, path, compiler and its version. Included files are not part of that key: the compiler's list of its inputs
 //! is kept beside the program, and a newer file in that list causes a new compilation.
 
 use super::Built;

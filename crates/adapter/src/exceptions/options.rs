@@ -97,7 +97,8 @@ fn categories(first: &ExceptionPathSegment) -> Result<Vec<Category>, String> {
         .collect())
 }
 
-/// The names that the segments after the category make: `std`, `out_of_range` make `std::out_of_range`. None stands for the whole category.
+/// The names that the segments after the category make: `std`, `out_of_range` make `std::out_of_range`. An empty list stands for the
+/// whole category.
 fn joined(steps: &[ExceptionPathSegment], category: Category) -> Result<Vec<String>, String> {
     let Some((last, before)) = steps.split_last() else {
         return Ok(Vec::new());

@@ -64,7 +64,7 @@ pub fn not_entered(adapter: &Adapter) -> Result<(), Failure> {
     Err(Failure::new(refused).show_user())
 }
 
-/// Builds the program if that is asked for, and starts it. `finish` is called when it has started or that has failed, which may be later.
+/// Builds the program if that is asked for, and starts it. Calls `finish` when the start is done or has failed, which may be later.
 pub fn start(
     adapter: &mut Adapter,
     arguments: &LaunchRequestArguments,

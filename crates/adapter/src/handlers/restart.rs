@@ -16,7 +16,7 @@ use dapple_engine::session::Leave;
 /// The error for references to values of the previous run.
 const RESTARTED: &str = "this value was of the run before: the program was started again";
 
-/// Whether the capability is hidden from this client, so that it starts a new session in place of a restart. VS Code shows stale state
+/// Whether `supportsRestartRequest` is hidden from this client, so that it starts a new session in place of a restart. VS Code shows stale state
 /// after a restart within a session.
 pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
     let id = client.client_id.as_deref().unwrap_or_default();

@@ -59,8 +59,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Passes on input that has come, and polls for it if the client is quick. Returns `false` if the caller should wait for `debuggee`; input
-    /// ends that wait.
+    /// Passes on input that has come, and polls for it if the client is quick. Returns whether any has come. If not, the caller should wait for
+    /// `debuggee`: input, a stop or the alarm of pinned threads ends that wait.
     pub(super) fn read(&mut self, debuggee: &Session) -> bool {
         if !self.take() {
             return false;

@@ -117,8 +117,8 @@ impl UserRegisters {
         self.0[word::RDI] = argument;
     }
 
-    /// Sets the registers for a call of the function at `code`: integer arguments, and the number of vector registers used for arguments.
-    /// The thread leaves any system call.
+    /// Sets the registers for a call of the function at `code`: at most six integer arguments, and the number of vector registers used for
+    /// arguments. The thread leaves any system call.
     pub fn begin_function(&mut self, code: Address, sp: u64, integers: &[u64], vectors: u64) {
         /// The direction flag, which must be clear at a function's entry, and the trap flag.
         const FLAGS: u64 = 1 << 10 | 1 << 8;

@@ -49,7 +49,7 @@ pub enum Lifetime {
 /// The options of a breakpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Stops only if this condition holds.
+    /// Stops only if this condition holds; Dapple's adapter stops also if it can't be evaluated.
     pub condition: Option<String>,
     /// Stops in all copies of the file.
     pub copies: bool,

@@ -81,7 +81,7 @@ impl Completer {
     }
 }
 
-/// Whether a character belongs to a word. A path is one word: `src/main.rs:`.
+/// Whether a character belongs to a word. A path is one word: `src/main.rs`.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || "_/.-$".contains(c)
 }

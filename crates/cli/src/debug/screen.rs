@@ -1,5 +1,5 @@
-//! Writes to the terminal. All output of this process passes through here, so that the client's own lines, the program's output that the adapter
-//! sends, and the prompt don't mix.
+//! Writes to the terminal. All output of the client passes through here, so that its own lines, the program's output that the adapter sends, and
+//! the prompt don't mix.
 //!
 //! While the prompt is shown, the line editor has the terminal in raw mode. Text then replaces the prompt, which is redrawn below it with
 //! what had been typed. (rustyline's `ExternalPrinter` isn't used, because it leaves pasted text unread: it waits for the terminal although

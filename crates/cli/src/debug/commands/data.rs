@@ -185,7 +185,7 @@ fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
     }
 }
 
-/// The end of an assignment's operator: after the first `=` that is no part of a comparison or string.
+/// The end of an assignment's operator: after the first `=` that is no part of a comparison or string. `None`: it is no assignment.
 fn assigns(text: &str) -> Option<usize> {
     let mut quoted = None;
     let (mut before, mut is_doubled) = (' ', false);

@@ -107,7 +107,7 @@ fn split(line: &str) -> (&str, &str) {
 /// Finds a command by name.
 ///
 /// # Errors
-/// No command matches, or several do; the message names similar ones.
+/// No command matches, or several do; the message names those, or a similar one.
 pub fn find(name: &str) -> anyhow::Result<&'static Command> {
     if let Some(command) =
         all().find(|command| command.name == name || command.aliases.contains(&name))
