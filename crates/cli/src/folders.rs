@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The user's directory for one kind of files: the XDG variable if it holds an absolute path, else `fallback` below the
-/// home directory.
+/// The directory `dapple` for one kind of files: in the directory that the XDG `variable` names, if that path is absolute, else in
+/// `fallback` below the home directory. `None` if HOME is no absolute path either.
 pub fn user_directory(variable: &str, fallback: &str) -> Option<PathBuf> {
     let absolute = |path: PathBuf| path.is_absolute().then_some(path);
     let base = std::env::var_os(variable)

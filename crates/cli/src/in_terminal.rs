@@ -22,7 +22,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The command line that a client is asked to run, without the socket.
+/// The command line that a client is asked to run, without the socket. `None` if this program's path is unknown or not UTF-8.
 pub fn command() -> Option<Vec<String>> {
     let own = std::env::current_exe().ok()?;
     Some(vec![

@@ -21,7 +21,7 @@ use dapple_dap::transport::{Connection, Options};
 /// An address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// `127.0.0.1:PORT`
+    /// `ADDRESS:PORT`, with an IP address: `127.0.0.1:4711`, `[::1]:4711`
     Tcp(SocketAddr),
     /// `unix:PATH`
     Unix(PathBuf),
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// The address in the form that `--listen` takes.
+/// The address in the form that `--listen` takes, or why it is unknown.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -135,8 +135,8 @@ pub fn serve(
         session(number, connection);
     };
     let outcome = serve_each(&*server, options, session);
-    // The thread ends with the last session at the latest. The file of a Unix socket is removed when the last reference to the server is
-    // dropped.
+    // The file of a Unix socket is removed when the last reference to the server is dropped, and this thread has one. It ends at the latest
+    // after all sessions have: `session` with its sender is dropped then.
     let _ = stopping.join();
     Ok(outcome?)
 }

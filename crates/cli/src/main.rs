@@ -3,7 +3,7 @@
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has tools
 //! for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
-//! Every error ends up here, as one sentence on stderr and exit code 1.
+//! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.
 
 mod cache;
 mod completions;

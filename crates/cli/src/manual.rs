@@ -14,10 +14,10 @@ pub struct Options {
     folder: Option<PathBuf>,
 }
 
-/// Writes the pages.
+/// Writes the pages of all commands into the directory, or the first page to standard output.
 ///
 /// # Errors
-/// The directory can't be created or written to.
+/// The directory can't be created or written to, or standard output can't be written to.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let command = crate::Arguments::command().disable_help_subcommand(true);
     match &options.folder {

@@ -14,7 +14,7 @@ use dapple_schema::diff::{self, Difference};
 use dapple_schema::validate::Validator;
 use dapple_schema::{Model, markdown, rust, typescript};
 
-/// The longest line of messages that is read, in bytes.
+/// The longest line that `dapple schema validate` reads, in bytes.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// The options of `dapple schema`.
@@ -149,7 +149,7 @@ fn generate(options: &Generate) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Generated Rust formatted by rustfmt, or unchanged if there is no rustfmt.
+/// Generated Rust formatted by rustfmt, or unchanged if there is no rustfmt or it fails.
 fn laid_out(source: String) -> Result<String> {
     let child = Command::new("rustfmt")
         .args(["--edition", "2024"])
@@ -160,7 +160,8 @@ fn laid_out(source: String) -> Result<String> {
     if let Ok(mut child) = child {
         let input = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // Written by a thread, because rustfmt may write before it has read everything. A stand-in for rustfmt may read nothing at all.
+            // Written by a thread, because rustfmt may write before it has read everything. An error of writing is ignored: whether rustfmt
+            // succeeds is what counts.
             scope.spawn(|| input.map(|mut input| input.write_all(source.as_bytes())));
             child.wait_with_output()
         })?;
@@ -286,7 +287,7 @@ fn model_of(path: &Path) -> Result<Model> {
     extended(None, path)
 }
 
-/// The definition in a file, combined with the base definition that it extends.
+/// The definition in a file, combined with the base definition that it extends, if there is one.
 fn extended(base: Option<&Path>, path: &Path) -> Result<Model> {
     let base = base.map(model_of).transpose()?;
     let text = text_of(path)?;

@@ -37,7 +37,7 @@ impl Sources {
         Ok(self.insert(path.to_owned(), &String::from_utf8_lossy(&bytes)))
     }
 
-    /// Caches a text that did not come from a file, under a path of its own.
+    /// Caches a text under `path`, and returns its lines.
     pub fn insert(&mut self, path: PathBuf, text: &str) -> Rc<Vec<String>> {
         let lines = Rc::new(text.lines().map(printable).collect::<Vec<_>>());
         self.files.insert(path, Rc::clone(&lines));
@@ -78,11 +78,11 @@ pub fn window(
     out
 }
 
-/// The line at which a function appears to be defined: the first line that declares it with a body.
+/// The line, from 1, at which a function's body appears to begin; `None` if no line appears to define the function.
 ///
-/// For adapters without function breakpoints. It parses no grammar: it looks for `fn NAME` in Rust, and in C and C++ for a line that starts
-/// a definition, which is `NAME(` with something before it and no `;` at the end. In the latter case the code begins with the brace, which
-/// may be on a later line.
+/// For adapters without function breakpoints. It parses no grammar: it looks for `fn NAME` as in Rust, or for an unindented line as in C and
+/// C++, with something before `NAME(` and no `;` at the end. The body begins at the first `{` on that line or the 19 after it. If there is
+/// none, the result is the line itself.
 pub fn find_definition(lines: &[String], name: &str) -> Option<usize> {
     if name.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Colours: which part of a line gets which, and whether colours are used.
+//! Colours: which colour each part of a line gets, and whether colours are used.
 //!
 //! The rest of the client names roles (`Role::Function`), never escape codes.
 

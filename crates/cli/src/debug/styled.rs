@@ -1,7 +1,7 @@
 //! Text with the colours that the adapter has given it. The adapter is asked for colours only if this client uses them.
 //!
 //! Only escape sequences that style text (ECMA-48 SGR) are kept, and each piece resets its style at its end. All other control characters
-//! except tabs are replaced as [`printable`] does.
+//! except tabs are replaced as [`printable`] does, which leaves line ends.
 
 use super::screen::printable;
 use super::style::{Role, Style};
@@ -16,7 +16,7 @@ pub struct Styled {
 struct Piece {
     /// The parameters of SGR; empty for plain text.
     codes: String,
-    /// Contains no control characters except tabs.
+    /// Contains no control characters except tabs and line ends.
     text: String,
 }
 
@@ -39,7 +39,7 @@ impl Styled {
                     match &part[..end] {
                         "" | "0" => codes.clear(),
                         more if codes.is_empty() => codes.push_str(more),
-                        // A limit against endless sequences.
+                        // Limits how long many sequences become together, if none of them resets the style.
                         more if codes.len() < 64 => codes.extend([";", more]),
                         _ => {}
                     }
@@ -80,7 +80,7 @@ impl Styled {
         Styled { pieces }
     }
 
-    /// The text for the terminal. Pieces without a style of their own get that of `role`.
+    /// The text for the terminal, with colours if `style` enables them. Pieces without colours of their own get that of `role`.
     pub fn painted(&self, style: Style, role: Option<Role>) -> String {
         let paint = |piece: &Piece| match role {
             _ if style.is_enabled() && !piece.codes.is_empty() => {

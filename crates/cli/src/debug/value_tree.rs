@@ -1,7 +1,6 @@
-//! Shows values with parts: on one line if that is complete, otherwise as a tree.
+//! Shows values with parts: on one line if the adapter's one-line text is short and complete, otherwise as a tree.
 //!
-//! The adapter's one-line text is used if it is short and complete. The tree is bounded in depth, children and lines, whatever the debuggee
-//! contains, and says what it leaves out.
+//! The tree is bounded in depth, children and lines, whatever the debuggee contains, and says what it leaves out.
 
 use dapple_dap::types::{
     EvaluateResponse, SetExpressionResponse, Variable, VariablesArguments,
@@ -19,7 +18,7 @@ use super::styled::Styled;
 const WIDTH: usize = 90;
 /// The deepest level of the tree.
 const DEPTH: usize = 4;
-/// How many parts of one value are shown.
+/// How many parts of one value are shown, besides the `[raw]` one.
 const CHILDREN: usize = 64;
 /// The most lines of a tree.
 const LINES: usize = 300;
@@ -31,11 +30,11 @@ const RAW: &str = "[raw]";
 pub struct Value {
     /// The value in one line.
     text: String,
-    /// Whether the text may contain colours, which the protocol allows for variables only.
+    /// Whether the text may contain colours, which the protocol allows in a variable's value, but not in an evaluation's result.
     may_be_styled: bool,
     /// The `variablesReference` of its parts; 0 if it has none.
     pub reference: i64,
-    /// How many named and how many indexed parts it has, if the adapter reports that.
+    /// How many named and how many indexed parts it has, if the adapter reports the latter.
     counts: Option<(i64, i64)>,
 }
 
@@ -76,7 +75,7 @@ impl From<&SetExpressionResponse> for Value {
     }
 }
 
-/// `name = value`, as a tree if one line is not complete.
+/// `name = value`, as a tree if the one-line text is too long or not complete.
 pub fn open(session: &Session, name: &str, value: &Value) -> String {
     let mut lines = Vec::new();
     push(session, name, value, 0, &mut lines);
@@ -107,7 +106,7 @@ fn cut_line(session: &Session, name: &str, shown: &Styled, reference: i64) -> St
     }
 }
 
-/// A value's text in the adapter's colours, or in the client's own if it has none.
+/// A value's text in the adapter's colours if the adapter may give some, else in the client's own. It is plain if colours are off.
 fn shown(session: &Session, value: &Value) -> Styled {
     if value.may_be_styled && session.takes_styling() {
         return Styled::of(&value.text);
@@ -160,7 +159,8 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     }
 }
 
-/// The first parts of a value, and their total number.
+/// The parts of a value and how many it has. Of many indexed parts, only the first [`CHILDREN`] are requested. Parts that can't be had are
+/// left out.
 fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     let ask = |arguments| {
         let answer = session.request::<VariablesRequest>(arguments);
@@ -187,18 +187,18 @@ fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     }
 }
 
-/// Whether a one-line text is complete. A bare type name, an address or a `{…}` is not.
+/// Whether a one-line text appears to be complete. A bare type name, an address or a `{…}` is not.
 fn is_complete(text: &str) -> bool {
     let elided = text.contains('…') || text.contains("...");
     let has_contents = text.contains(['{', '[', '(', '"', '\'']) || text.parse::<f64>().is_ok();
     !elided && has_contents && !text.contains('\n')
 }
 
-/// How many characters precede the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`. The error is the text to show if
-/// there are none.
+/// How many characters precede the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`. If the text begins with the parts,
+/// the error is the heading to show instead.
 fn heading(text: &str) -> Result<usize, &'static str> {
     let bracket = text.find(['{', '[', '(']);
-    // A quoted string is no list of parts; brackets after it belong to the description of the string.
+    // A quoted string is no list of parts; brackets in or after it belong to the string's description.
     let quote = text.find('"');
     let end = bracket.filter(|at| quote.is_none_or(|quote| *at < quote));
     let end = end.unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Checks the compilers: each compiles a small program, whose debug information is then read.
+//! Checks the compilers: each compiles a small program, whose debug information is then read. Checks Cargo's settings, too.
 
 use dapple_adapter::private_folder::PrivateFolder;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::symbols::report::{self, Answer};
 /// The line of each program at which the session check stops.
 pub const LINE: i64 = 3;
 
-/// A program with debug information that a compiler has just produced, in a directory that is removed with this.
+/// A program with debug information that a compiler has just produced, in a directory that is removed when this is dropped.
 pub struct Compiled {
     pub program: PathBuf,
     pub source: PathBuf,
@@ -64,7 +64,7 @@ const COMPILERS: [Compiler; 3] = [
     },
 ];
 
-/// Makes each compiler compile; returns the first program that was produced.
+/// Makes each compiler compile, and checks Cargo. Returns the first program whose debug information can be read, if there is one.
 pub fn check(report: &mut dyn FnMut(Finding)) -> Option<Compiled> {
     let mut first = None;
     for compiler in &COMPILERS {
@@ -96,7 +96,7 @@ pub fn check(report: &mut dyn FnMut(Finding)) -> Option<Compiled> {
     first
 }
 
-/// The first line of a command's `--version` output.
+/// The first line of a command's `--version` output; `None` if the command can't be run or fails.
 fn version(command: &str) -> Option<String> {
     let output = Command::new(command)
         .arg("--version")
@@ -190,7 +190,8 @@ fn cargo(report: &mut dyn FnMut(Finding)) {
     );
 }
 
-/// The setting that keeps debug information out of the project's development profile: its key, its value, and where it is set.
+/// The setting by which the project's development profile has less than full debug information: its key, its value, and where it is set.
+/// `None` if there is no such setting, or no project here.
 fn without_debug_info() -> Option<(&'static str, String, String)> {
     let (manifest, text) = project()?;
     let lacks = |value: &str| !matches!(value, "2" | "true" | "full");

@@ -1,5 +1,5 @@
-//! Looks for this debugger in editors' configurations and reports where it was found. The only thing it warns of is a path to a `dapple`
-//! that doesn't exist.
+//! Looks for this debugger in editors' configurations and reports where it was found. It warns only of VS Code's settings: of a path to a
+//! `dapple` that is no program, and of settings that mention `dapple` and are no JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const EXTENSIONS: [&str; 5] = [
     ".local/share/code-server/extensions",
 ];
 
-/// Where they keep the user's settings, below the home directory.
+/// Where VS Code and its derivatives keep the user's settings, below the home directory.
 const SETTINGS: [&str; 5] = [
     ".config/Code/User/settings.json",
     ".vscode-server/data/Machine/settings.json",
@@ -47,7 +47,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The same for the current directory.
+/// Other editors' files in the current directory in which a project's configuration would name the adapter.
 const HERE: [(&str, &str); 3] = [
     ("Vim", ".vimspector.json"),
     ("Helix", ".helix/languages.toml"),
@@ -143,7 +143,7 @@ fn settings(file: &Path, report: &mut dyn FnMut(Finding)) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     };
-    // The values of the editor's variables are unknown here.
+    // The values of the editor's variables are unknown here, so a path with one is not checked.
     report(match path.contains("${") || is_executable(&resolved) {
         true => Finding::ok(
             CHECK,
@@ -157,7 +157,8 @@ fn settings(file: &Path, report: &mut dyn FnMut(Finding)) {
     });
 }
 
-/// The files at or below a path. Skips hidden files, symbolic links and deep directories.
+/// The files at or below a path, up to [`MOST_FILES`]. Below the path it skips hidden files and directories, symbolic links, and what is
+/// deeper than [`DEEPEST`].
 fn files(place: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut rest = vec![(place.to_owned(), 0)];

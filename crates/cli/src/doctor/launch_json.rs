@@ -16,7 +16,7 @@ const FILE: &str = ".vscode/launch.json";
 /// Longer files, in bytes, are not read.
 const LONGEST: u64 = 1 << 20;
 
-/// Reports what is wrong in the file.
+/// Reports what is wrong in the file, or that nothing is. Reports nothing if there is no file.
 pub fn check(report: &mut dyn FnMut(Finding)) {
     let file = Path::new(FILE);
     let Ok(metadata) = fs::metadata(file) else {
@@ -110,7 +110,7 @@ fn faults_of(configuration: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The value with `1` in place of each of the editor's variables, which is valid both as a path and as a number.
+/// The value with each of the editor's variables (`${…}`) replaced by `1`, which is valid both as a path and as a number.
 fn substituted(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(without_variables(text)),

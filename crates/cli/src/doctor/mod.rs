@@ -146,7 +146,7 @@ fn home() -> Option<PathBuf> {
     home.is_absolute().then_some(home)
 }
 
-/// The file that the shell would run for a command.
+/// The file that the shell would run for a command, if there is one on the PATH.
 fn on_path(command: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

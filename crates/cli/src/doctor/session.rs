@@ -46,7 +46,7 @@ fn start() -> anyhow::Result<Client> {
     Ok(client)
 }
 
-/// Ends the configuration, and waits for the first stop; returns its thread.
+/// Ends the configuration, and waits for the answer to the launch and for the first stop; returns its thread.
 fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Result<i64> {
     client.request::<ConfigurationDoneRequest>(Default::default())?;
     launched.wait()?;
@@ -54,7 +54,7 @@ fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Resu
     stopped.thread_id.context("the stop has no thread")
 }
 
-/// Continues the program, which exits with 0 if the debugger hasn't changed it.
+/// Continues the program, and waits for its exit. It exits with 0 unless the debugger has changed it; another code is an error.
 fn run_to_the_end(client: &Client, thread: i64) -> anyhow::Result<()> {
     client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     let code = client

@@ -1,4 +1,4 @@
-//! Checks what the system permits, by trying it on processes created for the check.
+//! Checks what the system permits, mostly by trying it on processes created for the check.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use dapple_adapter::probe;
 
 use super::Finding;
 
-/// Tries tracing, attaching, watchpoints and fixed addresses, and reports where core files go.
+/// Tries /proc, tracing, attaching, watchpoints and fixed addresses, and reports where core files go.
 pub fn check(report: &mut dyn FnMut(Finding)) {
     report(match probe::sight() {
         Ok(()) => Finding::ok("/proc", "is mounted, and shows this process"),

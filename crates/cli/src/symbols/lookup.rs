@@ -17,7 +17,7 @@ use super::report::{
 /// Answers a query.
 ///
 /// # Errors
-/// The query is malformed.
+/// The query is malformed. That nothing was found is no error, but [`Answer::NotFound`].
 pub fn answer(module: &Module, query: &str) -> Result<Answer> {
     if let Some(digits) = query.strip_prefix("0x") {
         let Ok(address) = u64::from_str_radix(digits, 16) else {
@@ -74,7 +74,7 @@ fn at_address(module: &Module, address: FileAddress) -> Answer {
     }
 }
 
-/// The function at an address and the calls inlined there, innermost first.
+/// The calls inlined at an address, innermost first, and then the function. Empty if neither a function nor a line is known there.
 fn frames(module: &Module, address: FileAddress) -> Vec<Frame> {
     let mut place_inside = row_place(module, address);
     let mut frames = Vec::new();

@@ -1,7 +1,7 @@
 //! `dapple symbols`: shows a program's symbols and debug information without running it.
 //!
-//! First a [`report`] is gathered, the same for text output ([`mod@print`]) and for `--json`. Results go to stdout. Each failed lookup is a
-//! sentence on stderr, and makes the exit code 1.
+//! First a [`report`] is gathered, the same for text output ([`mod@print`]) and for `--json`. Results go to stdout. Each lookup that finds
+//! nothing is also a sentence on stderr, and makes the exit code 1.
 
 pub(crate) mod lookup;
 mod print;

@@ -32,7 +32,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A number of bytes with a unit, to one decimal.
+/// A number of bytes with a unit: whole bytes, or one decimal of a larger unit.
 fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KiB", "MiB"] {

@@ -89,7 +89,7 @@ pub struct SourceFile {
     pub checksum: Option<String>,
     /// The path at which the file was found on this machine, mapped or not.
     pub found: Option<String>,
-    /// `same`, `changed`, `missing` or `unknown`.
+    /// `same`, `changed`, `missing`, or `unknown` if the file exists and there is no checksum to compare.
     pub status: &'static str,
 }
 
@@ -157,9 +157,9 @@ pub struct Frame {
 #[serde(rename_all = "camelCase")]
 pub struct Location {
     pub address: String,
-    /// The line with code: the requested one, or the next in its function.
+    /// The line with code: the requested one, or the next in its function. The column is that of `stop_line`.
     pub place: Place,
-    /// The line at which a breakpoint stops: a later one if the requested line opens a function.
+    /// The line at which a breakpoint at `address` stops; another than `place`'s, for instance, if that line opens a function.
     pub stop_line: u32,
     pub function: Option<String>,
 }
@@ -169,7 +169,7 @@ pub struct Location {
 pub struct Function {
     pub name: String,
     pub full_name: String,
-    /// The parameter list, for C and C++ only.
+    /// The types of the parameters, for C and C++ only.
     pub parameters: Option<String>,
     pub linkage_name: Option<String>,
     pub language: &'static str,
@@ -178,7 +178,7 @@ pub struct Function {
     /// The function into which an inlined copy is inlined.
     pub inlined_into: Option<String>,
     pub entry: String,
-    /// The address for a breakpoint: after the prologue.
+    /// The address for a breakpoint: after the prologue, or the entry of an inlined copy.
     pub breakpoint: String,
     /// The source position of the breakpoint.
     pub place: Option<Place>,
@@ -236,7 +236,7 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Gathers the summary: reads every unit's header and root entry.
+/// Gathers the summary, for which it searches for all separate files and reads every unit's header and root entry.
 pub fn summary(module: &Module) -> Summary {
     let companions = module.search_everything();
     let mut units: BTreeMap<(&str, u16, String), (usize, usize)> = BTreeMap::new();
@@ -310,7 +310,7 @@ pub fn summary(module: &Module) -> Summary {
     }
 }
 
-/// Checks every source file on this machine.
+/// Finds each of a program's sources on this machine, and compares it by its checksum.
 pub fn sources(sources: &[Source], map: &PathMap) -> Vec<SourceFile> {
     let check = |source: &Source| {
         let checked = source.check(map);

@@ -1,7 +1,7 @@
 //! One debugging session: the state of the program, and the event loop.
 //!
-//! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the program doesn't run. A command
-//! that resumes the program returns at once, and the stop that follows is an event like any other. So nothing here waits for the program.
+//! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the selected process doesn't run. A
+//! command that resumes the program returns at once, and the stop that follows is an event like any other. So no command waits for a stop.
 
 mod adapter_events;
 mod configuration;
@@ -33,26 +33,26 @@ use crate::wire_log::WireLog;
 pub use processes::{Finishing, Process};
 pub use stops::Stop;
 
-/// How long a launched program may take to stop by the terminal's own SIGINT.
+/// How long a launched program, which gets the terminal's SIGINT too, may take to stop by it. Then a pause or a cancel is requested.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The error for a closed event channel, which can't happen: the senders live as long as the session.
+/// The error for a closed channel, which is not expected: the session itself has a sender of its events.
 const NO_INPUT: &str = "the session has lost its input";
 
 /// An event for the session's loop.
 #[derive(Debug)]
 pub enum Event {
-    /// A line was read, or the input has ended.
+    /// The answer to a request for a line.
     Line(Line),
-    /// The adapter sent an event. The number is that of the run, which identifies events of an earlier run's adapter.
+    /// The adapter of the run with this number sent an event. Events of a run that is over are ignored.
     Adapter(u32, Box<AnyEvent>),
-    /// The adapter's answer to `launch`, which may come late.
+    /// The answer of this run's adapter to `launch` or `attach`. Some adapters answer only after `configurationDone`.
     Launched(u32, Result<(), String>),
-    /// The adapter has ended.
+    /// The adapter of this run has ended.
     AdapterEnded(u32),
-    /// The adapter requests a session for another process (`startDebugging`).
+    /// The adapter of this run requests a session for another process (`startDebugging`).
     StartDebugging(u32, Box<StartDebuggingRequestArguments>),
-    /// Ctrl-C while no line was being read.
+    /// A SIGINT. (At the line editor's prompt, Ctrl-C is a key and no signal.)
     Interrupt,
 }
 
@@ -61,13 +61,13 @@ pub enum Event {
 pub enum State {
     /// A child process whose adapter doesn't accept breakpoints yet.
     Starting,
-    /// Stopped before its first instruction; `run` starts it.
+    /// Loaded, with the breakpoints sent; `run` starts it.
     Ready,
     /// Running.
     Running,
     /// Stopped.
     Stopped(Box<Stop>),
-    /// Ended, killed or never started.
+    /// Ended, killed, detached or never started.
     Over,
 }
 
@@ -87,12 +87,12 @@ pub struct Session {
     pub skip: Vec<String>,
     /// The selected process.
     pub process: Process,
-    /// The program's exit code; `None` until it has ended.
+    /// The exit code of the first process; `None` until it has exited.
     pub exit_code: Option<i64>,
     others: Vec<Process>,
     /// The program is being detached, not killed.
     detaching: bool,
-    /// `process` is selected only while an event of it is handled; the user has another one selected.
+    /// `process` is selected only while its event is handled. The user has selected another process, which is stopped.
     selected_for_event: bool,
     last_number: u32,
     adapter: Adapter,
@@ -152,7 +152,7 @@ impl Session {
     /// Runs the session to its end.
     ///
     /// # Errors
-    /// The program can't be started, the adapter has ended, or, with `--batch`, a command failed.
+    /// The program can't be started, the adapter ended unexpectedly or not in order, or, with `--batch`, a command failed.
     pub fn run(&mut self) -> anyhow::Result<()> {
         let outcome = self.start().and_then(|()| self.main_loop());
         self.screen.prompt_answered();
@@ -237,7 +237,7 @@ impl Session {
         bail!("the debug adapter ended unexpectedly");
     }
 
-    /// Runs a command. An error is printed or, with `--batch`, ends the session.
+    /// Runs a command. An empty line repeats the last one, if it is a command to repeat. An error is printed or, with `--batch`, returned.
     fn execute(&mut self, line: &str) -> anyhow::Result<Flow> {
         let mut line = line.trim().to_owned();
         if line.is_empty() {
@@ -261,7 +261,7 @@ impl Session {
         }
     }
 
-    /// The connection to the adapter, for requests.
+    /// The connection to the selected process's adapter, for requests. The error says that there is none: the program is not running.
     pub fn link(&self) -> anyhow::Result<&Link> {
         self.process
             .link
@@ -274,7 +274,7 @@ impl Session {
         matches!(self.adapter, Adapter::Own)
     }
 
-    /// Whether variables and the adapter's own output may contain colours.
+    /// Whether the values of variables and the adapter's own output may contain colours.
     pub fn takes_styling(&self) -> bool {
         let link = self.process.link.as_ref();
         let has_any = |link: &Link| link.capabilities().supports_ansi_styling == Some(true);
@@ -286,7 +286,8 @@ impl Session {
         self.link()?.request::<R>(arguments)
     }
 
-    /// As [`Self::request`], for requests that may call functions of the program; Ctrl-C cancels them.
+    /// As [`Self::request`], for requests that may call functions of the program. Ctrl-C cancels the request: at once, unless the program
+    /// gets the terminal's SIGINT too. Then it has [`INTERRUPT_PATIENCE`] to stop by itself, or until the second Ctrl-C.
     pub fn request_that_runs<R: Request>(
         &mut self,
         arguments: R::Arguments,
@@ -318,7 +319,8 @@ impl Session {
         }
     }
 
-    /// Starts an adapter and makes it load the program, which is then ready to run with all breakpoints set.
+    /// Starts an adapter and makes it load the program, which is then ready to run, with all breakpoints sent. With `--attach` or `--core`, no
+    /// `run` is needed: a stop follows.
     pub fn start(&mut self) -> anyhow::Result<()> {
         // Watchpoints belong to the previous process.
         self.process.watches.clear();
@@ -337,9 +339,9 @@ impl Session {
             (self.process.run, &self.sender),
         )?;
         self.process.link = Some(link);
-        // `initialized` means that breakpoints can be set, but an adapter that can't launch never sends it. Its answer to the launch then
+        // `initialized` means that breakpoints can be set, but an adapter that can't launch may never send it. Its answer to the launch then
         // says why, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and answers when
-        // the program exists; others may answer only after `configurationDone`.
+        // the program exists. Only its answer is waited for: other adapters may answer only after `configurationDone`.
         let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
         while !(takes_breakpoints && is_there) {
             let event = match self.waiting.pop_front() {
@@ -373,7 +375,7 @@ impl Session {
         }
         self.send_function_breakpoints()?;
         if self.program.attach.is_some() {
-            // An attached process stops at once.
+            // The process stops at once, without a `run`.
             self.finish_configuration()?;
         }
         self.send_exceptions()?;
@@ -391,7 +393,7 @@ impl Session {
         }
     }
 
-    /// Starts a program that is ready.
+    /// Ends the configuration, which starts a program that is ready. Fails with the launch's error if the launch has failed by then.
     pub fn finish_configuration(&mut self) -> anyhow::Result<()> {
         self.resumed();
         self.request::<ConfigurationDoneRequest>(types::ConfigurationDoneArguments::default())?;
@@ -430,11 +432,11 @@ impl Session {
             .context("the adapter did not end in order")
     }
 
-    /// Prints whether the program was killed or detached.
+    /// Prints whether the program was killed or detached; prints nothing after a core file.
     pub fn report_end(&mut self) {
         self.screen
             .print(match (&self.program.attach, self.detaching) {
-                // There is no process.
+                // There was no process.
                 (Some(Attach::Core { .. }), _) => return,
                 (Some(Attach::Process { .. }), _) | (None, true) => "detached from the program",
                 (None, false) => "the program was ended",
@@ -468,8 +470,9 @@ impl Session {
         }
     }
 
-    /// Handles Ctrl-C. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops by itself; a pause
-    /// would be a second stop for one key. So the pause is requested only if no stop comes, or at the second Ctrl-C.
+    /// Handles Ctrl-C while the program runs. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops
+    /// by itself; a pause would be a second stop for one key. So its pause is requested only if no stop comes in time, or at the second
+    /// Ctrl-C. A program in another process group is paused at once.
     fn interrupt(&mut self) {
         if !matches!(self.process.state, State::Running) {
             return;

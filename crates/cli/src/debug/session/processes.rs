@@ -1,7 +1,7 @@
 //! The processes of a program that has children (`--follow-forks both`), each with a protocol session and an adapter of its own.
 //!
-//! The selected process is the session's `process`; another one takes its place while an event of it is handled. A process that stops while
-//! no stopped process is selected becomes the selected one.
+//! The selected process is the session's `process`. While an event of another process is handled, that process takes its place. A process
+//! that stops while no stopped process is selected becomes the selected one.
 
 use std::mem::swap;
 use std::path::PathBuf;
@@ -18,17 +18,18 @@ use crate::debug::link::{Link, Start};
 use crate::debug::render;
 use crate::debug::style::Role;
 
-/// The progress of `finish` for a frame further out. The protocol can only step out of the innermost frame, so several steps out may be
-/// needed.
+/// The progress of `finish`. The protocol can only step out of the innermost frame, so several steps out may be needed for a frame further
+/// out.
 pub struct Finishing {
-    /// The addresses of the frames, from the innermost to the caller of the one that shall return.
+    /// The addresses of the frames, from the innermost to the caller of the one that shall return; `None` where the adapter gave none.
     pub addresses: Vec<Option<String>>,
     /// The index of the frame that the program has reached.
     pub reached: usize,
 }
 
 impl Finishing {
-    /// Whether a step out that ended at `address` only returned from a frame further in.
+    /// Records that a step out has ended at `address`. Returns whether the frame that shall return has yet to do so; `false` also if
+    /// `address` is not known as the place of a frame further out.
     pub fn is_inside(&mut self, address: Option<&str>) -> bool {
         let after = self.reached + 1;
         let rest = self.addresses.get(after..).unwrap_or_default();
@@ -49,7 +50,7 @@ pub struct Process {
     pub(super) number: u32,
     /// Its process id, if known.
     pub(super) id: Option<i64>,
-    /// The number of its adapter's run.
+    /// The number of its adapter's run, 0 after the adapter was closed.
     pub(super) run: u32,
     pub(super) link: Option<Link>,
     pub(super) launch: Result<(), String>,
@@ -63,7 +64,7 @@ pub struct Process {
     pub listed: Option<(PathBuf, usize)>,
     /// Its watchpoints.
     pub watches: Vec<Watch>,
-    /// Its adapter's answers for breakpoints, while another process is selected.
+    /// Its adapter's answers for breakpoints, by the breakpoint's number, while another process is selected.
     answers: Vec<(u32, Answer)>,
 }
 
@@ -87,7 +88,7 @@ impl Process {
 }
 
 impl Session {
-    /// Exchanges the selected process and another one.
+    /// Exchanges the selected process and the one at `index` of `others`.
     fn exchange(&mut self, index: usize) {
         let other = &mut self.others[index];
         swap(&mut self.process, other);
@@ -100,12 +101,13 @@ impl Session {
         self.last_number > 1
     }
 
-    /// Whether a process has this run.
+    /// Whether `run` is the run of one of the processes.
     pub(super) fn has_session(&self, run: u32) -> bool {
         self.process.run == run || self.others.iter().any(|other| other.run == run)
     }
 
-    /// Calls `act` with the process of this run selected. If that makes it stop while no stopped process is selected, it stays selected.
+    /// Calls `act` with the process of this run selected; does nothing if there is no such process. Then the process that was selected before
+    /// is selected again, unless this one is stopped and that one isn't.
     pub(super) fn in_process(
         &mut self,
         run: u32,
@@ -130,7 +132,8 @@ impl Session {
         outcome
     }
 
-    /// Calls `act` for each process whose adapter accepts requests; returns the first error.
+    /// Calls `act` with each process selected: the selected one, then all others except those that are [`State::Starting`]. Returns the first
+    /// error, after all calls.
     pub(super) fn in_each_process(
         &mut self,
         act: impl Fn(&mut Session) -> anyhow::Result<()>,
@@ -146,7 +149,8 @@ impl Session {
         outcome
     }
 
-    /// Removes processes that have ended. The last one stays, as the program that can be run again.
+    /// Removes processes that have ended. The last one stays, as the program that can be run again. If the selected process has ended, another
+    /// one is selected, a stopped one if possible, and shown.
     fn forget_ended(&mut self) {
         let is_over = |state: &State| matches!(state, State::Over);
         if is_over(&self.process.state) && !self.others.is_empty() {
@@ -191,7 +195,7 @@ impl Session {
         self.screen.print(&text);
     }
 
-    /// Sends all breakpoints to a child's adapter, which now accepts them, and lets the child run.
+    /// Sends all breakpoints, exception filters and skip patterns to a child's adapter, which now accepts them, and lets the child run.
     pub(super) fn configure_child(&mut self) -> anyhow::Result<()> {
         self.process.state = State::Running;
         for file in self.breakpoints.files() {
@@ -218,7 +222,7 @@ impl Session {
     /// Selects the process with this number.
     ///
     /// # Errors
-    /// There is no such process.
+    /// There is no such process, or it has ended.
     pub fn select_process(&mut self, number: u32) -> anyhow::Result<()> {
         if number != self.process.number {
             let index = self.others.iter().position(|other| other.number == number);
@@ -234,7 +238,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shows where the newly selected process is.
+    /// Shows where the newly selected process is stopped, or that it is running.
     fn show_again(&mut self) {
         let mut text = process_name(self.process.number, self.process.id);
         match &self.process.state {
@@ -263,7 +267,7 @@ impl Session {
         process_name(self.process.number, self.process.id)
     }
 
-    /// A line for each process, in the order of their numbers.
+    /// A line for each process that hasn't ended, in the order of their numbers.
     pub fn process_lines(&self) -> Vec<String> {
         let style = self.screen.style;
         let mut lines = Vec::new();

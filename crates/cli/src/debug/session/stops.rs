@@ -17,7 +17,7 @@ use crate::debug::link::Link;
 use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
 
-/// How many frames a stop searches for one with a source.
+/// How many frames [`Session::select_own_code`] searches.
 const FRAMES_SEARCHED: usize = 50;
 
 /// A stop: the selected thread and frame.
@@ -86,7 +86,7 @@ impl Session {
         self.show_stop(expected);
     }
 
-    /// Says why a thread stopped while another one is selected, which stays so.
+    /// Says why a thread stopped while another one is selected, which stays selected.
     fn report_stop_of_other_thread(&mut self, thread: i64, body: &StoppedEventBody) {
         let (numbers, over) = self.count_hits(body);
         let text = format!(
@@ -100,7 +100,7 @@ impl Session {
         self.delete_all(over);
     }
 
-    /// Says why a thread stopped, and which one, at the breakpoints with these `numbers`.
+    /// Says which thread stopped and why. `numbers` are those of the breakpoints that it has hit.
     fn report_stop(
         &mut self,
         body: &StoppedEventBody,
@@ -133,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Shows where the selected thread is and, after `finish`, the returned value. `expected`: a step has ended normally.
+    /// Shows where the selected thread is and, if a `finish` ended normally, the returned value. `expected`: a step has ended normally.
     fn show_stop(&mut self, expected: bool) {
         let looked = match expected {
             true => Ok(()),
@@ -155,7 +155,8 @@ impl Session {
         }
     }
 
-    /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints, and of those that are temporary.
+    /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints that were hit, and of those among them that exist only
+    /// until they are hit.
     fn count_hits(&mut self, body: &StoppedEventBody) -> (Vec<u32>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut over = Vec::new();
@@ -200,7 +201,8 @@ impl Session {
         again
     }
 
-    /// Selects the innermost frame of the user's own code: after a pause or a failure inside the C library, the caller is of interest.
+    /// Selects the innermost frame that the adapter doesn't mark as others' code (`subtle`): after a pause or a failure inside the C library,
+    /// the caller is of interest. If the innermost [`FRAMES_SEARCHED`] frames have none, the innermost frame stays selected.
     pub(super) fn select_own_code(&mut self) -> anyhow::Result<()> {
         let is_own = |frame: &StackFrame| {
             frame.presentation_hint != Some(StackFramePresentationHint::Subtle)
@@ -244,7 +246,7 @@ impl Session {
         }
     }
 
-    /// Selects another thread.
+    /// Selects another thread and, as at a stop, a frame of it.
     pub fn select_thread(&mut self, thread: i64) -> anyhow::Result<()> {
         *self.stop_mut()? = Stop {
             thread,
@@ -309,7 +311,7 @@ impl Session {
         self.show_lines(&path, line.saturating_sub(3), line + 3, Some(line))
     }
 
-    /// Shows lines of a file, or why the file can't be read.
+    /// Shows the lines `first..=last` of a file, with `current` marked, or prints why the file can't be read.
     pub fn show_lines(
         &mut self,
         path: &Path,
@@ -362,7 +364,8 @@ impl Session {
             .or_else(|| self.program.source.clone())
     }
 
-    /// The source files seen so far, the current one first.
+    /// The source files at hand: the current one, the program's main source, those of the stop's frames loaded so far, and those with
+    /// breakpoints.
     pub fn known_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.current_file().into_iter().collect();
         let frames = match &self.process.state {
