@@ -3,9 +3,9 @@
 //! A program that knows which message to expect, or needs only some of them, is better served by the two stages of
 //! [`Envelope`], as server and client are. Whether a message may be sent now is checked by [`crate::lifecycle`], not here.
 //!
-//! The trick worth knowing: the payload is decoded in the single pass over the message, for which its name must be known first.
-//! Some adapters sort their keys, so that the name follows the payload. It is then guessed from the message's end, and the guess
-//! is checked when the name is read.
+//! The trick worth knowing: the payload is decoded in the single pass over the message, for which the message's name must be known
+//! first. Some adapters sort their keys, so that the name follows the payload. It is then guessed from the message's end, and the
+//! guess is checked when the name is read. If the single pass fails, the message is decoded in two stages, which also find the error.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -324,7 +324,8 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// Fills in the fields other than the payload. `None` if they say that the payload has another type than it was decoded as.
+    /// Fills in the fields other than the payload. `None` if one is missing, or if they say that the payload has another type than it
+    /// was decoded as.
     fn finish(&mut self) -> Option<()> {
         let (about, key) = match (self.kind.as_deref()?, self.success) {
             ("request", _) => (About::Request(self.command.as_deref()?), "arguments"),
@@ -391,7 +392,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The string, if it is borrowed from the text because it has no escapes.
+/// The string, if it was read and is borrowed from the text because it has no escapes.
 fn borrowed<'a>(text: &Option<Cow<'a, str>>) -> Option<&'a str> {
     match text {
         Some(Cow::Borrowed(text)) => Some(text),
@@ -399,7 +400,7 @@ fn borrowed<'a>(text: &Option<Cow<'a, str>>) -> Option<&'a str> {
     }
 }
 
-/// Guesses the payload's type from the keys at the message's end.
+/// Guesses the payload's type from the keys at the message's end. `None` if the keys that tell it are not there.
 fn guess<'a>(payload_key: &str, text: &'a str) -> Option<About<'a>> {
     // Long enough for the fields that may follow a payload, unless one is a long error `message`.
     const END: usize = 200;

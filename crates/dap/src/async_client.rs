@@ -5,7 +5,7 @@
 //! time enabled. There is no asynchronous server: adapters are written with [`server`](crate::server), on threads.
 //!
 //! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent as a whole or not at
-//! all, and its response is dropped when it is received. Handlers of reverse requests run as tasks of their own and so may wait
+//! all, and its response is ignored when it is received. Handlers of reverse requests run as tasks of their own and so may wait
 //! for the adapter, unlike those of `Client`.
 //!
 //! ```
@@ -154,8 +154,8 @@ where
 
 /// A client of one debug adapter.
 ///
-/// Dropping it closes the connection, and kills the adapter with all its descendants if it was [spawned](Self::spawn) here;
-/// [`close`](Self::close) gives the adapter time to end by itself.
+/// Dropping it closes the connection once all sent messages are written. If the adapter was [spawned](Self::spawn) here, it is
+/// killed at once with all its descendants; [`close`](Self::close) gives it time to end by itself.
 pub struct AsyncClient {
     shared: Arc<Shared>,
     reader: JoinHandle<()>,
@@ -301,7 +301,7 @@ impl AsyncClient {
         retried(patience, || Self::connect_unix(path.as_ref())).await
     }
 
-    /// Sets how long requests wait for their response.
+    /// Sets how long a request may wait until the adapter reads, and then for its response.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -319,10 +319,11 @@ impl AsyncClient {
         self.send::<R>(arguments).await?.wait().await
     }
 
-    /// Sends a request, waiting only while the adapter does not read. The response is kept until it is waited for.
+    /// Sends a request. Waits only if the adapter does not read and many messages are queued for it. The response is kept until it is
+    /// waited for.
     ///
     /// # Errors
-    /// The request may not be sent now, the adapter is gone, or it does not read in time.
+    /// The request may not be sent now or cannot be written as JSON, the adapter is gone, or it does not read in time.
     pub async fn send<R: Request>(
         &self,
         arguments: R::Arguments,
@@ -347,8 +348,8 @@ impl AsyncClient {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, among those received and not yet taken by a call. Events that do not match stay for
-    /// other calls.
+    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`events`](Self::events) received before. Events that
+    /// do not match stay for other calls.
     ///
     /// # Errors
     /// No such event was received in time, or the adapter is gone.
@@ -412,7 +413,7 @@ impl AsyncClient {
             .unwrap_or(Err(NoEvent::Timeout))
     }
 
-    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
@@ -454,13 +455,14 @@ impl AsyncClient {
             })
     }
 
-    /// The process id of an adapter that was spawned here.
+    /// The process id of the adapter, if it was spawned here.
     pub fn process_id(&self) -> Option<u32> {
         self.spawned.as_ref().and_then(Child::id)
     }
 
-    /// Closes the connection once all sent messages are written, and waits for the end of an adapter that was spawned here. If
-    /// the adapter does not end within `grace`, it is killed with all its descendants.
+    /// Closes the connection once all sent messages are written, and waits for the end of an adapter that was spawned here. `grace`
+    /// is the time for both: an adapter that has not ended by then is killed with all its descendants. Processes left in its process
+    /// group are killed in any case.
     pub async fn close(mut self, grace: Duration) {
         let until = Instant::now() + grace;
         self.shared.stop_sending();

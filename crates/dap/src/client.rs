@@ -84,14 +84,14 @@ use spawn::Spawned;
 /// How long a request waits for its response by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why a request has no result.
+/// Why a request has no result, or a wait for an event found none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
     /// The adapter answered with an error.
     #[error(transparent)]
     Failed(#[from] Box<RequestFailure>),
-    /// No response or event was received in time. A later response is dropped.
+    /// No response or event was received in time. The response is ignored if it is received later.
     #[error("`{what}` did not come within {after:?}")]
     Timeout {
         /// The request's command or the event's name.
@@ -209,7 +209,7 @@ impl<R: Request> Pending<R> {
         self.seq
     }
 
-    /// True if [`wait`](Self::wait) would return at once.
+    /// True if the response was received, so that [`wait`](Self::wait) returns at once.
     pub fn is_ready(&self) -> bool {
         !self.reply.is_empty()
     }
@@ -301,7 +301,7 @@ impl Client {
     /// Connects to an adapter that listens on TCP.
     ///
     /// # Errors
-    /// Nothing listens on the address, or it does not answer within [`DEFAULT_TIMEOUT`].
+    /// Nothing listens on the address, or it does not answer within [`DEFAULT_TIMEOUT`], which each address of a name has.
     pub fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
         let stream = connect::tcp(address, DEFAULT_TIMEOUT)?;
         Ok(Self::new(Connection::tcp(stream)?))
@@ -360,7 +360,7 @@ impl Client {
     /// Sends a request. The response is kept until it is waited for.
     ///
     /// # Errors
-    /// The request may not be sent now, or the adapter is gone.
+    /// The request may not be sent now or cannot be written as JSON, or the adapter is gone.
     pub fn send<R: Request>(&self, arguments: R::Arguments) -> Result<Pending<R>, ClientError> {
         let arguments = core::encode::<R>(&arguments)?;
         let Sent { seq, reply, failed } = self.shared.send(R::COMMAND, arguments)?;
@@ -378,8 +378,8 @@ impl Client {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, among those received and not yet taken by a call. Events that do not match stay for
-    /// other calls.
+    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`events`](Self::events) received before. Events that
+    /// do not match stay for other calls.
     ///
     /// # Errors
     /// No such event was received in time, or the adapter is gone.
@@ -439,7 +439,7 @@ impl Client {
         })
     }
 
-    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
@@ -463,7 +463,7 @@ impl Client {
         self.shared.violations()
     }
 
-    /// Sends any message, unchecked: for tests of bad input. Responses to such requests are dropped.
+    /// Writes any message, unchecked: for tests of bad input. Responses to requests written with it are ignored.
     pub fn writer(&self) -> &Writer {
         &self.writer
     }
@@ -488,7 +488,7 @@ impl Client {
         }
     }
 
-    /// The process id of an adapter that was spawned here.
+    /// The process id of the adapter, if it was spawned here.
     pub fn process_id(&self) -> Option<u32> {
         self.spawned.as_ref().map(Spawned::id)
     }

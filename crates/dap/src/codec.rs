@@ -24,7 +24,7 @@ const LENGTH: &[u8] = b"Content-Length:";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// A line in the header block has no colon. It is skipped.
+    /// A line in the header block is not a name, a colon and a value. It is skipped, or its part before a `Content-Length:`.
     #[error("expected a header such as `Content-Length: 119`, found `{line}`; the line is skipped")]
     NotAHeader {
         /// The line, shortened.
@@ -100,7 +100,7 @@ impl CodecError {
 enum Place {
     /// Between messages or within a header block, of which `bytes` bytes were read.
     Headers { length: Option<u64>, bytes: usize },
-    /// Before a body of this length.
+    /// At the start of a body of this length.
     Body { length: usize },
     /// In bytes that are skipped up to the next [`LENGTH`].
     Garbage,
@@ -357,7 +357,7 @@ fn position_of_length(bytes: &[u8]) -> Option<usize> {
     windows.position(|window| window.eq_ignore_ascii_case(LENGTH))
 }
 
-/// Takes digits only: `-1`, `+1`, `1e3` and an empty value are not lengths.
+/// A number of bytes, in digits only: `-1`, `+1`, `1e3` and an empty value are not lengths. `None` also beyond 64 bits.
 fn decimal(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -463,7 +463,7 @@ pub fn encode_envelope<P: Serialize>(
     })
 }
 
-/// Puts a header before the body that `write` appends.
+/// Appends a header and the body that `write` appends. After an error `bytes` is unchanged.
 fn framed(
     bytes: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,

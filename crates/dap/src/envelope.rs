@@ -240,11 +240,11 @@ fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
 }
 
-/// Finds the first field that is wrong.
+/// The error about the first field that is wrong, in an order of this function's own.
 fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     let pieces = match serde_json::from_str::<Pieces<'_>>(text) {
         Ok(pieces) => pieces,
-        // This error, not the first one: that may be about a field, with its whole value, though the text is not JSON at all.
+        // Not the error that was passed: it may quote a field's whole value, though the text is not JSON at all.
         Err(error) => {
             return EnvelopeError::NotJson {
                 reason: error.to_string(),
@@ -315,7 +315,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// A value for an error message: its text if short, else its type.
+/// A value for an error message: its text, or only its type if it is long, an object or an array.
 fn found(raw: &RawValue) -> String {
     let text = raw.get();
     match text.as_bytes().first() {

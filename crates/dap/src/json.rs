@@ -4,7 +4,7 @@
 //! the value or says what is wrong and where. So nothing here has to explain an error, and rare input may be left to serde_json.
 //! The fast path accepts only what serde_json accepts, with the same value, and writes the same bytes; the tests compare the two.
 //!
-//! Both are fast because they scan strings 8 or 16 bytes at a time, and copy or borrow whole strings that have no escapes.
+//! Both are fast because they scan strings up to 16 bytes at a time, and copy or borrow whole strings that have no escapes.
 
 mod read;
 mod write;
@@ -59,7 +59,7 @@ impl ser::Error for Unsupported {
     }
 }
 
-/// The index of the first quote, backslash or byte below 0x20.
+/// The index of the first quote, backslash or byte below 0x20, if there is one.
 #[inline(always)]
 fn first_special(block: &[u8; 16]) -> Option<usize> {
     let block = u8x16::new(*block);
@@ -70,8 +70,8 @@ fn first_special(block: &[u8; 16]) -> Option<usize> {
     (found != 0).then(|| found.trailing_zeros() as usize)
 }
 
-/// Marks the bytes that are a quote, a backslash or below 0x20 by their highest bits. Only zero and the lowest mark are exact: the
-/// borrow of a subtraction may mark bytes above it wrongly.
+/// Marks the bytes that are a quote, a backslash or below 0x20 by their highest bits. Only a result of 0 and the lowest mark are
+/// exact: the borrow of a subtraction may mark higher bytes wrongly.
 #[inline(always)]
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;

@@ -227,7 +227,7 @@ impl Default for Lifecycle {
 /// How many resumes since the last stop are kept one by one. With more, all threads count as resumed.
 const RESUMED_LIMIT: usize = 256;
 
-/// How many progresses are tracked at once. Events of others are not checked.
+/// How many progresses are tracked at once. While there are that many, events of others are not checked.
 const PROGRESS_LIMIT: usize = 4096;
 
 impl Lifecycle {
@@ -243,7 +243,8 @@ impl Lifecycle {
         }
     }
 
-    /// Notes the number of a message. Numbers are checked apart from the other rules, since a sender's own are right by construction.
+    /// Notes the number of a message, even a wrong one. Numbers are checked apart from the other rules, since a sender's own are right by
+    /// construction.
     ///
     /// # Errors
     /// The number is not one more than that of the message before from the same side.
@@ -497,7 +498,7 @@ pub fn is_resume(command: &str) -> bool {
     )
 }
 
-/// The two fields of a resume's arguments and of a `continued` event's body that the rules need.
+/// The fields that the rules need: two of a resume's arguments, and two of a `continued` event's body.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ThreadFields {
@@ -557,7 +558,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The JSON text of a progress event's `progressId`.
+/// The JSON text of a progress event's `progressId`; `None` for other events, and if there is none.
 fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     #[derive(serde::Deserialize)]
     struct Id<'a> {
@@ -571,7 +572,7 @@ fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     Some(body.id.get())
 }
 
-/// Which threads a `continued` event reports as running.
+/// Which threads a `continued` event reports as running; `None` for other events, and if it doesn't say.
 fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
     if event != "continued" {
         return None;

@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-/// A value the protocol lets be a number or a string, such as a module's id.
+/// A value that the protocol lets be an integer or a string, such as a module's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum IntegerOrString {
     /// An integer.

@@ -21,7 +21,8 @@
 //!
 //! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether thread 7 exists, and
 //! whether a breakpoint is verified, is up to the adapter. Handlers run one after the other on the thread that calls
-//! [`Session::run`] or [`Session::handle`], and share the session's state, an `S`, without a lock. Long work belongs on a thread of the adapter's own, which keeps the responder:
+//! [`Session::run`] or [`Session::handle`], and share the session's state, an `S`, without a lock. Long work belongs on a thread of
+//! the adapter's own, which keeps the responder:
 //!
 //! ```
 //! use std::time::Duration;
@@ -145,7 +146,7 @@ impl<S: 'static> Server<S> {
     }
 
     /// A session with the client at the other end of a connection. It handles nothing until [`Session::run`] or [`Session::handle`] is
-    /// called. Keep the connection as long as the session is used: dropping it closes it.
+    /// called. Keep the connection as long as the session is used: dropping the connection closes it.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
     }
@@ -223,7 +224,7 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adjusts the capabilities to a client when it sends `initialize`, such as those that it is known to handle badly.
+    /// Adjusts the capabilities to a client when it sends `initialize`: for instance, leaves out those that it is known to handle badly.
     pub fn capabilities_for(
         mut self,
         adjust: impl Fn(&InitializeRequestArguments, &mut Capabilities) + Send + Sync + 'static,
@@ -281,8 +282,8 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// The server. `disconnect` and `cancel`, which every adapter has to answer, get a handler that only answers if none was
-    /// registered.
+    /// The server. Adds a handler for `disconnect` and for `cancel`, which every adapter has to answer, where none was registered; it
+    /// does nothing but answer.
     pub fn build(mut self) -> Server<S> {
         if !self.inner.handlers.contains_key(DisconnectRequest::COMMAND) {
             self = self.on::<DisconnectRequest>(|_, _, _| Ok(Empty));

@@ -16,7 +16,7 @@ fn agrees(text: &str) -> bool {
     quick.is_some()
 }
 
-/// Calls `each` with the JSON object of the fields in each order.
+/// Calls `each` with the JSON object of the fields in each order. `before` is the text of the fields placed so far.
 fn in_each_order(fields: &[(String, Value)], before: &str, each: &mut impl FnMut(&str)) {
     if fields.is_empty() {
         return each(&format!("{{{}}}", before.trim_end_matches(',')));

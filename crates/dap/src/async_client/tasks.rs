@@ -37,7 +37,7 @@ pub(super) struct Sent {
 /// The state that the client's tasks share. The lock is never held across an `await`.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Notified when a message was received or the adapter is gone.
+    /// Notified when a response or an event was received, and when the adapter is gone.
     news: Notify,
     tap: Option<Tap>,
 }
@@ -78,7 +78,7 @@ pub(super) fn start(
     (shared, reader, writer)
 }
 
-/// Writes the queued messages, all in one call.
+/// Writes the queued messages, those queued at a time in one call, until the queue is closed and empty; then closes the output.
 async fn write(mut output: impl AsyncWrite + Unpin, mut queued: mpsc::Receiver<String>) {
     let mut texts = Vec::new();
     let mut bytes = Vec::new();
@@ -183,7 +183,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a place in the queue.
+    /// Waits for a place in the queue. Fails once nothing more is to be sent.
     async fn place(&self) -> Result<mpsc::OwnedPermit<String>, ClientError> {
         let queue = self.lock().queue.clone();
         let queue = queue.ok_or(ClientError::Disconnected)?;
@@ -193,7 +193,7 @@ impl Shared {
             .map_err(|_| ClientError::Disconnected)
     }
 
-    /// Assigns a message the next number and its place in one step, so that numbers and the order on the wire agree.
+    /// Assigns a message the next number and queues it, both under the state's lock, so that numbers and the order on the wire agree.
     fn queue(&self, state: &mut State, place: mpsc::OwnedPermit<String>, message: &Outgoing) {
         state.seq += 1;
         let text = message.to_json(state.seq);
@@ -233,7 +233,7 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` returns a value, and takes it. Fails early once `cause` is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails once the adapter is gone or `cause` is set.
     pub(super) async fn take_event<T>(
         &self,
         cause: Option<&AtomicBool>,
@@ -241,7 +241,7 @@ impl Shared {
     ) -> Result<T, NoEvent> {
         let mut looked_at = 0;
         loop {
-            // Created before looking, so that a message received right after that is not missed.
+            // Created before looking, so that an event received right after the look is not missed.
             let news = self.news.notified();
             let picked = self
                 .lock()
@@ -293,7 +293,7 @@ impl Shared {
         self.lock().core.on(R::COMMAND, handler);
     }
 
-    /// The adapter is gone: wakes all waiting tasks.
+    /// Notes that the adapter is gone, or its client: sends nothing more, and wakes all waiting tasks.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.core.close();

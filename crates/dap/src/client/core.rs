@@ -19,7 +19,7 @@ use crate::server::{Failure, failure_text};
 use crate::transport::{Message, Outgoing};
 use crate::types::{Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest};
 
-/// How many events are kept for `wait_for`; older ones are dropped.
+/// How many events are kept for `wait_for`; older ones are forgotten.
 const EVENTS_LIMIT: usize = 16_384;
 
 const VIOLATIONS_LIMIT: usize = 1000;
@@ -78,7 +78,7 @@ pub(crate) enum Action<S, H> {
     None,
     /// Send the response to the waiting thread or task.
     Response(S, Reply),
-    /// Wake the threads or tasks that wait for an event. The event is kept already.
+    /// Give the event to the subscribers, and wake the threads or tasks that wait for one. [`Core::take_event`] finds it already.
     Event(EventMessage),
     /// Answer a reverse request.
     Request(ReverseRequest<H>),
@@ -128,7 +128,7 @@ impl<S, H: Clone> Core<S, H> {
         }
     }
 
-    /// Notes a request with the number `seq`, which is sent if this returns no error. Returns the flag that is set if it fails.
+    /// Notes a request with the number `seq`, which is to be sent unless this fails. Returns the flag that is set if the request fails.
     pub(crate) fn send(
         &mut self,
         seq: i64,
@@ -260,8 +260,8 @@ impl<S, H: Clone> Core<S, H> {
         })
     }
 
-    /// Takes the first event for which `pick` returns a value, from number `looked_at` on. `None` if there is none yet; an error if there
-    /// will be none, since the adapter is gone or `cause` is set.
+    /// Takes the first event for which `pick` returns a value, from number `looked_at` on. `None` if there is none yet; `looked_at` is then
+    /// the next event's number. An error if there will be none, since the adapter is gone or `cause` is set.
     pub(crate) fn take_event<T>(
         &mut self,
         looked_at: &mut u64,
@@ -304,7 +304,7 @@ impl<S, H: Clone> Core<S, H> {
         self.handlers.insert(command, handler);
     }
 
-    /// The adapter is gone: drops the requests that wait for a response.
+    /// Notes that the adapter is gone. Drops the senders of all responses still awaited, which ends the waiting.
     pub(crate) fn close(&mut self) {
         self.closed = true;
         self.waiting.clear();

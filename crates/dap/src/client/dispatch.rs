@@ -33,7 +33,7 @@ pub(super) struct Sent {
 /// read, and the adapter may wait for its messages to be received, which needs the state.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Signalled when a message was received or the adapter is gone.
+    /// Signalled when a response or an event was received, and when the adapter is gone.
     news: Condvar,
     writer: Writer,
 }
@@ -118,7 +118,8 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` returns a value, and takes it. Fails early once `cause` is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails at `until`, or once the adapter is gone or `cause`
+    /// is set.
     pub(super) fn take_event<T>(
         &self,
         until: Instant,
@@ -223,7 +224,7 @@ impl Shared {
         }
     }
 
-    /// The adapter is gone: wakes all waiting threads.
+    /// Notes that the adapter is gone, and wakes all waiting threads.
     fn close(&self) {
         let mut state = self.lock();
         state.core.close();

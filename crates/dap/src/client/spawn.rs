@@ -1,8 +1,8 @@
 //! An adapter as a child process, and how it and its descendants are ended.
 //!
 //! An adapter starts processes of its own: servers, launchers, debuggees. If it ends by itself, as it does when its client is gone,
-//! it decides itself which of them survive. If it has to be killed it cannot end them, so its descendants are killed with it, in
-//! any process group or session.
+//! it decides itself which of them survive, except those left in its own process group, which are killed. If it has to be killed it
+//! cannot end them, so its descendants are killed with it, in any process group or session.
 
 use std::collections::HashMap;
 use std::fs;
@@ -57,7 +57,7 @@ impl Spawned {
     }
 }
 
-/// Waits for the end of a child without reaping it.
+/// Waits for the end of a child without reaping it. False if the child did not end within `grace`, or waiting failed.
 pub(crate) fn ends_within(process: Pid, grace: Duration) -> bool {
     let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
         return false;
@@ -78,7 +78,7 @@ pub(crate) fn kill_group(leader: Pid) {
     }
 }
 
-/// Kills a child that was not reaped yet, and all its descendants.
+/// Kills a child that was not reaped yet, and all its descendants but those whose parent has ended before: they have another parent.
 pub(crate) fn kill_family(root: Pid) {
     let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
     loop {
@@ -109,7 +109,7 @@ pub(crate) fn kill_family(root: Pid) {
     }
 }
 
-/// All processes of the system, with their parents.
+/// All processes of the system, with their parents. Empty if /proc cannot be read.
 fn parents() -> HashMap<Pid, Option<Pid>> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return HashMap::new();

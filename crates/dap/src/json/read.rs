@@ -1,8 +1,8 @@
 //! The fast path for reading JSON.
 //!
 //! [`read`] does what `serde_json::from_str` does or gives up. Strings without escapes are borrowed, and ignored values are checked
-//! and skipped without being deserialized. Left to serde_json are nesting deeper than [`DEPTH`], integers beyond 64 bits, and
-//! enumerations with content.
+//! and skipped without being deserialized. Left to serde_json are, among others, nesting deeper than [`DEPTH`], integers beyond 64
+//! bits, and enumerations with content.
 
 use serde::de::{
     self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::{RAW, Result, Unsupported, first_special};
 
-/// The deepest nesting read here; serde_json has the same limit.
+/// The deepest nesting of values that are deserialized here; serde_json has the same limit.
 const DEPTH: u8 = 127;
 
 /// Reads a value from the whole of `text`; `None` where serde_json has to decide.
@@ -90,7 +90,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Reads `null` if that is the next value.
+    /// Reads `null` if that is the next value, and returns whether it was.
     pub(crate) fn null(&mut self) -> Result<bool> {
         let null = self.next() == b'n';
         if null {

@@ -1,8 +1,8 @@
 //! The fast path for writing JSON.
 //!
 //! [`write`] writes the same bytes as `serde_json::to_writer`, or gives up, removes what it wrote and calls serde_json. It is fast
-//! because most strings need no escape, which is checked 8 or 16 bytes at a time. Left to serde_json are maps whose keys are not
-//! strings, and enumerations with content.
+//! because most strings need no escape, which is checked up to 16 bytes at a time. Left to serde_json are, among others, maps whose
+//! keys are not strings, and enumerations with content.
 
 use serde::Deserialize;
 use serde::de::value::MapDeserializer;
@@ -398,7 +398,7 @@ impl ser::SerializeMap for Items<'_> {
         self.next();
         let start = self.out.len();
         key.serialize(Writer::<false> { out: self.out })?;
-        // Only strings begin with a quote. serde_json writes numbers as strings and refuses other keys.
+        // Only strings begin with a quote. serde_json writes numbers and booleans as strings and refuses other keys.
         if self.out.get(start) != Some(&b'"') {
             return Err(Unsupported);
         }

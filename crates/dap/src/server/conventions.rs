@@ -160,7 +160,8 @@ pub fn path_to_uri(path: &Path) -> String {
     format!("file://{path}")
 }
 
-/// The column of a byte in a line: from 1 and in UTF-16 code units, as clients count. Each byte past the line's end counts one.
+/// The column of a byte in a line: from 1 and in UTF-16 code units, as clients count. A byte within a character has the next
+/// character's column. Each byte past the line's end counts one.
 pub fn utf16_column(line: &str, byte: usize) -> i64 {
     let mut units = 0usize;
     for (at, character) in line.char_indices() {
@@ -172,7 +173,7 @@ pub fn utf16_column(line: &str, byte: usize) -> i64 {
     to_column(units.saturating_add(byte.saturating_sub(line.len())))
 }
 
-/// The byte offset of a column in a line. Columns count from 1 in UTF-16 code units; one past the line's end gives the line's length.
+/// The byte offset of a column in a line. Columns count from 1 in UTF-16 code units; any past the line's end gives the line's length.
 pub fn byte_of_column(line: &str, column: i64) -> usize {
     let wanted = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let mut units = 0usize;

@@ -12,7 +12,7 @@ use crate::cancel::CancelToken;
 use crate::message::{self, Raw, Request};
 use crate::types::InitializeRequestArguments;
 
-/// The request and its session, passed to a handler beside its state and arguments.
+/// The request and its session, passed to a handler beside the session's state and the request's arguments.
 pub struct Context {
     pub(super) client: Arc<InitializeRequestArguments>,
     pub(super) conventions: ClientConventions,
@@ -102,12 +102,12 @@ impl<R: Request> Responder<R> {
         self.finish(Ok(response));
     }
 
-    /// Answers with an error.
+    /// Answers with an error. If the client cancelled the request, that is [`Failure::cancelled`] whatever `failure` says.
     pub fn fail(self, failure: Failure) {
         self.finish(Err(failure));
     }
 
-    /// Answers with either.
+    /// Answers with a result or an error, as [`respond`](Self::respond) or [`fail`](Self::fail).
     pub fn finish(mut self, result: Result<R::Response, Failure>) {
         self.answered = true;
         let _entered = self.span.clone().entered();

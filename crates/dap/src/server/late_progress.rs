@@ -11,7 +11,7 @@ use super::progress::Progress;
 
 /// How long work may take before it is shown.
 const LONG: Duration = Duration::from_millis(500);
-/// How often the cancellation by the user is polled.
+/// The time between two looks whether the user has cancelled.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Progress of work that the client shows only if it takes more than half a second.
@@ -32,7 +32,8 @@ impl LateProgress {
         Self::start_with(outbox, title.into(), None)
     }
 
-    /// As [`start`](Self::start), for work that the user can cancel: `cancel` is then called on another thread.
+    /// As [`start`](Self::start), for work that the user can cancel once it is shown. If the user does, `cancel` is called on another
+    /// thread.
     pub fn start_cancellable(
         outbox: &Outbox,
         title: impl Into<String>,

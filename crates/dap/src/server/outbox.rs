@@ -1,8 +1,8 @@
 //! The outbox, through which a session sends all its messages.
 //!
-//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests sent while a request is
-//! being handled leave after that request's response, and only responses leave before `initialize` is answered or after
-//! `terminated`.
+//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests sent while a handler runs
+//! leave when it has returned, so after its response if it answers by returning. Only progress events leave at once. Only responses
+//! leave before `initialize` is answered or after `terminated`.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,8 +27,9 @@ use crate::types::{
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
 ///
-/// It keeps the order that clients rely on: events and requests sent while a request is being handled leave after that request's
-/// response, and only responses leave before `initialize` is answered or after `terminated`.
+/// It keeps the order that clients rely on: events and requests sent while a handler runs leave when it has returned, so after its
+/// response if it answers by returning. Only progress events leave at once. Only responses leave before `initialize` is answered or
+/// after `terminated`.
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -65,7 +66,7 @@ struct State {
     after: HashMap<i64, Vec<AfterResponse>>,
     /// The arguments of the client's `initialize`.
     client: Option<Arc<InitializeRequestArguments>>,
-    /// `disconnect` was answered.
+    /// `disconnect` was answered, or would have been if the client had sent it.
     over: bool,
     /// The client is gone.
     disconnected: bool,
@@ -87,7 +88,7 @@ enum Held {
     },
 }
 
-/// A value that lives until its event is sent.
+/// A value that is dropped when its event was sent, or will not be.
 type Kept = Option<Box<dyn Any + Send>>;
 
 /// The number under which a `disconnect` that the client did not send is handled.
@@ -115,7 +116,7 @@ pub enum RequestError {
     /// The request could not be written as JSON.
     #[error("the request cannot be written as JSON: {0}")]
     NotJson(String),
-    /// The client did not answer in time. A later answer is dropped.
+    /// The client did not answer in time. A later answer is ignored.
     #[error("the client did not answer `{command}` within {after:?}")]
     Timeout {
         /// The request's command.
@@ -161,7 +162,8 @@ impl Outbox {
     /// Sends an event. It leaves at once, or when the handler that is running has returned, after the response if that handler answers
     /// by returning. Before `initialize` is answered it waits for that. Progress events leave at once, even from a handler.
     ///
-    /// After `terminated`, events are dropped with a warning; if the client is gone they are dropped silently.
+    /// An event that breaks a [rule](crate::lifecycle) is not sent. That is logged as a warning, except for progress after `terminated` and
+    /// for a `continued` after a resume that the client asked for. If the client is gone, nothing is sent.
     ///
     /// If the client reads slowly, `output` events are queued apart and later messages overtake them, except for `exited`,
     /// `terminated` and the response to `disconnect`. Sending output never blocks.
@@ -169,7 +171,8 @@ impl Outbox {
         self.event_keeping::<E>(body, None);
     }
 
-    /// As [`event`](Self::event). `kept` lives until the event is sent or dropped, so that the caller can count the output not yet sent.
+    /// As [`event`](Self::event). `kept` is dropped when the event was sent, or will not be, so that the caller can count the output not
+    /// yet sent.
     pub fn event_keeping<E: Event>(&self, body: E::Body, kept: Option<Box<dyn Any + Send>>) {
         let name = E::EVENT;
         let body = match message::encode(&body) {
@@ -228,9 +231,9 @@ impl Outbox {
         });
     }
 
-    /// Sends a reverse request. `answer` is called with the outcome: on the thread that handles the session's messages
-    /// when the client answers, or at once if it cannot be sent. It must not wait for another answer. A client that never
-    /// answers is waited for until it is gone; see [`request_within`](Self::request_within).
+    /// Sends a reverse request, when an [`event`](Self::event) would leave. `answer` is called with the outcome: when the client answers,
+    /// on the thread that handles the session's messages; if the request cannot be sent, as soon as that is known. It must not wait for
+    /// another answer. A client that never answers is waited for until it is gone; see [`request_within`](Self::request_within).
     pub fn request<R: Request>(
         &self,
         arguments: R::Arguments,
@@ -275,7 +278,7 @@ impl Outbox {
         self.shared.writer.shed_output();
     }
 
-    /// True once `disconnect` was answered or the client is gone.
+    /// True once `disconnect` was answered. If the client is gone, its `disconnect` is handled all the same, and then counts as answered.
     pub fn is_over(&self) -> bool {
         self.shared.lock().over
     }
@@ -326,7 +329,7 @@ impl Outbox {
                     false => writer.send(&message).map(drop).ok(),
                 };
             }
-            // Dropped without a warning, since it is not a mistake: an engine reports every resume.
+            // Not sent, but without a warning, since it is not a mistake: an engine reports every resume.
             Err(Violation::RedundantContinued) => {}
             Err(violation) => tracing::warn!(%violation, "an event was not sent"),
         }
@@ -381,7 +384,7 @@ impl Outbox {
         }
     }
 
-    /// Notes a message of the client.
+    /// Notes a message of the client. The error is the rule that it breaks.
     pub(super) fn received(&self, envelope: &Envelope<'_>) -> Result<(), Violation> {
         let mut state = self.shared.lock();
         if let Err(violation) = state.lifecycle.sequence(Side::Client, envelope.seq) {
@@ -398,7 +401,7 @@ impl Outbox {
             .note_request(Side::Client, seq, command);
     }
 
-    /// Takes the client's response to a reverse request.
+    /// Passes the client's response to a reverse request on to what waits for it, if anything does.
     pub(super) fn answered(
         &self,
         request_seq: i64,
@@ -439,7 +442,7 @@ impl Outbox {
         }
     }
 
-    /// Sends the response to a request. There is exactly one; a second is dropped with an error in the log.
+    /// Sends the response to a request. There is exactly one: a second is only logged.
     pub(super) fn respond(
         &self,
         request_seq: i64,
@@ -532,7 +535,7 @@ impl Outbox {
         }
     }
 
-    /// The client is gone: reverse requests fail, and held messages are dropped.
+    /// Notes that the client is gone: reverse requests fail, and held events are discarded.
     pub(super) fn client_disconnected(&self) {
         let mut state = self.shared.lock();
         state.disconnected = true;

@@ -36,7 +36,7 @@ struct Shown {
     outbox: Outbox,
     id: String,
     last: Instant,
-    /// An update that came less than [`INTERVAL`] after the last one sent.
+    /// The newest update, if it came less than [`INTERVAL`] after the start or the update sent before. The next update replaces it.
     held: Option<(Option<String>, Option<f64>)>,
     farewell: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Reference numbers.
 //!
-//! [`References`] hands out the integers by which a client names frames, variables and the like. A number is never used
-//! for two things in one session, so a stale number never names something else and is distinguished from an unknown one.
+//! [`References`] hands out the integers by which a client names frames, variables and the like. One table never uses a number for two
+//! things, so a stale number never names something else and is distinguished from an unknown one.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 /// Why a reference names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// It named something until the debuggee was resumed.
+    /// It named something until the debuggee was resumed, or until that was removed.
     #[error("reference {0} is stale: the debuggee ran since it was given out")]
     Stale(i64),
     /// It was never assigned.
@@ -95,7 +95,7 @@ impl<T> References<T> {
         Ok(reference)
     }
 
-    /// Adds a thing that lives until the table is dropped.
+    /// Adds a thing that lives until it is [removed](Self::remove).
     ///
     /// # Errors
     /// No number is left.

@@ -23,7 +23,7 @@ use crate::types::{
     OutputEventCategory,
 };
 
-/// How many pieces of bad input are reported to the user.
+/// How many messages about bad input the user gets. The last one says that no more follow.
 const MOST_MALFORMED: usize = 20;
 
 /// Whether the session goes on after a message.
@@ -32,14 +32,14 @@ const MOST_MALFORMED: usize = 20;
 pub enum Flow {
     /// More messages may follow.
     Continue,
-    /// The session is over: `disconnect` was answered, or the client is gone.
+    /// The session is over: `disconnect` was answered. If the client is gone, its `disconnect` is handled all the same.
     Closed,
 }
 
 /// A session with one client.
 ///
 /// It handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no handler is
-/// needed: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+/// needed: `initialize`, `cancel` and `disconnect` without one, unknown requests, requests at the wrong time or with bad arguments.
 ///
 /// [`run`](Self::run) is for adapters that wait only for the client. An adapter that also waits for its debuggee has a loop of
 /// its own and calls [`handle`](Self::handle):
@@ -77,7 +77,7 @@ pub struct Session<S> {
     server: Arc<Inner<S>>,
     context: Context,
     incoming: Receiver<Incoming>,
-    /// `disconnect` was received, or the client is gone; the handler was called.
+    /// The handler of `disconnect` was called, because the client sent one or is gone, or the adapter ends the session.
     disconnecting: bool,
     closed: bool,
     reason: Option<Closed>,
@@ -153,7 +153,7 @@ impl<S> Session<S> {
     /// Handles one message.
     ///
     /// If the client is gone without `disconnect`, the handler of `disconnect` is called as though the client had sent one.
-    /// Responses that answer no request, and messages of an unknown type, are logged and skipped.
+    /// Responses that answer no request are logged and skipped. A message of an unknown type is answered with an error.
     pub fn handle(&mut self, state: &mut S, incoming: Incoming) -> Flow {
         match incoming {
             Incoming::Message(message) => self.message(state, &message),
@@ -383,8 +383,8 @@ impl<S> Session<S> {
     }
 }
 
-/// Whether a request that was cancelled before it started is not started at all. These commands are: the session needs their effect
-/// to go on and to end in order.
+/// Whether a request that was cancelled before it started is answered without being started. The commands listed here are started all
+/// the same: the session needs their effect to go on and to end in order.
 fn may_be_skipped(command: &str) -> bool {
     !matches!(
         command,
