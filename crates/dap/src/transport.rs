@@ -47,7 +47,7 @@ pub enum Incoming {
     Message(Message),
     /// Bytes that are not a message; the stream goes on after them.
     Malformed(CodecError),
-    /// The end: the peer closed the stream, it broke, or it cannot be read any further. Nothing follows.
+    /// The end: the peer closed the stream, it broke, or it cannot be read any further. What may still follow is of no use.
     Closed(Closed),
 }
 
@@ -55,16 +55,16 @@ pub enum Incoming {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
-    /// The peer closed it between two messages.
+    /// The peer closed it between two messages, or, for an adapter, the peer reads no more.
     #[error("the peer closed the connection")]
     ByPeer,
     /// The peer closed it in the middle of a message.
     #[error("the connection was closed in the middle of a message")]
     Truncated,
-    /// Reading or writing failed.
+    /// Reading failed, or a thread of the connection cannot be started.
     #[error("the connection broke: {0}")]
     Broken(String),
-    /// Where the next message starts is unknown.
+    /// A message is over the limit, so that nothing more is read.
     #[error(transparent)]
     Lost(#[from] CodecError),
 }
@@ -121,8 +121,8 @@ pub enum Direction {
     Sent,
 }
 
-/// Called with the JSON of each message, in either direction, in order. It runs on the thread that sends or reads: it should be
-/// quick and must not send on the same connection.
+/// Called with the JSON of each message, in either direction, in the order on the wire. It runs on the thread that sends, writes or
+/// reads the message: it should be quick and must not send on the same connection.
 pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
 /// Options of a connection, for callers that need more than [`Connection`]'s own constructors.
@@ -141,7 +141,7 @@ pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 pub struct Options {
     tap: Option<Tap>,
     limit: usize,
-    /// When the peer closes its reading end, the connection is closed, even if the peer could still send.
+    /// When the peer closes its reading end, [`Incoming::Closed`] is received, even if the peer could still send.
     closes_with_peer_input: bool,
 }
 
@@ -182,13 +182,13 @@ impl Options {
         self
     }
 
-    /// Sets the longest message accepted, in bytes.
+    /// Sets the longest message accepted, in bytes. A connection in memory has no limit.
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// For adapters, which only answer: the connection ends when the peer closes its reading end.
+    /// For adapters, which are of no use without a reader: the connection ends when the peer closes its reading end.
     pub(crate) fn of_adapter(mut self) -> Self {
         self.closes_with_peer_input = true;
         self
@@ -378,9 +378,9 @@ impl Ends {
 
 /// One end of a connection.
 ///
-/// Dropping it closes it. Messages that were sent are still written, for up to two seconds.
+/// Dropping it closes it. Messages that were sent are still written; the drop waits for that up to two seconds.
 pub struct Connection {
-    /// Messages from the peer. The last item is [`Incoming::Closed`].
+    /// Messages from the peer, up to [`Incoming::Closed`].
     pub incoming: Receiver<Incoming>,
     /// Sends messages to the peer.
     pub outgoing: Writer,
@@ -427,13 +427,14 @@ impl Connection {
     }
 
     /// Calls `notify` after each incoming item, and once now for the items received before: for a loop that cannot wait for a channel.
-    /// `notify` is called on the reading thread and must not block. A later function replaces it.
+    /// `notify` is called on the thread that received the item and must not block. It is not called for items that the loop itself reads
+    /// by [`OwnInput::read`]. A later function replaces it.
     pub fn on_incoming(&self, notify: impl Fn() + Send + Sync + 'static) {
         self.notifier.set(notify);
     }
 
     /// Takes over the reading of the input from the connection's reader thread: for a loop that can wait for a descriptor and that
-    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket.
+    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket, or is hidden in a stream.
     ///
     /// ```
     /// use std::os::unix::net::UnixStream;

@@ -272,8 +272,8 @@ impl Outbox {
         self.shared.lock().client.clone()
     }
 
-    /// From now on, drops the oldest waiting output if the client does not read, and tells the client how many lines were dropped.
-    /// For a client that has asked to end the session.
+    /// From now on, leaves out the oldest waiting output, all but about 256 KiB, if the client does not read, and tells the client how
+    /// many lines were left out. For a client that has asked to end the session.
     pub fn shed_output(&self) {
         self.shared.writer.shed_output();
     }

@@ -1,7 +1,8 @@
 //! A session with one client.
 //!
 //! A [`Session`] handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no
-//! handler is needed: `initialize`, `cancel`, unknown requests, requests at the wrong time or with bad arguments.
+//! handler is needed: `initialize`, `cancel` and `disconnect` without one, unknown requests, requests at the wrong time or with bad
+//! arguments.
 
 use std::sync::Arc;
 

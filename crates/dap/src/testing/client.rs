@@ -1,6 +1,6 @@
 //! A client for tests.
 //!
-//! It adds to [`Client`] only methods that join several requests, and that panic where a test should fail.
+//! It adds to [`Client`] methods for usual requests and sequences of them, which panic where a test should fail.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -167,7 +167,8 @@ impl TestClient {
         }
     }
 
-    /// Sends `initialize` for a client that supports everything and counts from 1.
+    /// Sends `initialize` for a client that counts from 1 and supports the types and pages of variables, memory references, progress, and
+    /// the events `invalidated` and `memory`.
     #[track_caller]
     pub fn initialize(&self) -> Capabilities {
         self.ok::<InitializeRequest>(
@@ -243,7 +244,7 @@ impl TestClient {
         }
     }
 
-    /// Ends the configuration, so that the program runs.
+    /// Ends the configuration, so that the program runs, and waits for the response to `launch`.
     #[track_caller]
     pub fn configured(&self, launch: Pending<LaunchRequest>) {
         if self
@@ -278,7 +279,7 @@ impl TestClient {
         response
     }
 
-    /// Launches a program and waits until it stops at a breakpoint on this line.
+    /// Launches a program and waits for its first stop, which has to be at a breakpoint on this line.
     #[track_caller]
     pub fn hit_breakpoint(
         &self,
@@ -326,7 +327,8 @@ impl TestClient {
         (stopped, frame)
     }
 
-    /// Waits until the output in a category (such as `stdout`), joined, contains a text.
+    /// Waits until the output in a category (such as `stdout`), joined, contains a text. Output without a category counts as `console`.
+    /// The event that completes the text is taken, and is not seen again.
     ///
     /// # Panics
     /// The output does not contain the text in time; the message shows the output until then.

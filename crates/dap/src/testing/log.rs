@@ -58,8 +58,8 @@ impl Log {
         }
     }
 
-    /// Options for a connection whose messages are logged. `session` distinguishes them from those of other connections in the same
-    /// file; `own` is the side whose end this is. Times count from the connection's first message.
+    /// Options for a connection whose messages are logged. `session` distinguishes these messages from those of other connections in the
+    /// same file; `own` is the side whose end this is. Times count from the connection's first message.
     pub fn options(&self, session: impl Into<String>, own: Side) -> Options {
         let (output, session) = (self.output.clone(), session.into());
         let start = OnceLock::new();

@@ -22,7 +22,7 @@ impl Peer {
         }
     }
 
-    /// Sends a message and returns its number. If the peer is gone, the next [`take`](Self::take) reports it.
+    /// Sends a message and returns its number; 0 if the peer is gone, which the next [`take`](Self::take) reports.
     pub(super) fn send(&self, message: &Outgoing) -> i64 {
         self.connection.outgoing.send(message).unwrap_or(0)
     }
@@ -32,8 +32,8 @@ impl Peer {
         self.connection.outgoing.send_text(text).ok();
     }
 
-    /// Waits for the next message that is `wanted`; others stay. The error says why there is none, and which messages were received
-    /// instead.
+    /// Waits for the first message that is `wanted` and takes it; others stay. The error says why there is none, and which messages were
+    /// received instead.
     pub(super) fn take(
         &mut self,
         wanted: impl Fn(&Envelope<'_>) -> bool,
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// The received messages that no step took.
+    /// Takes the received messages that no step took.
     pub(super) fn left(&mut self) -> Vec<Message> {
         for incoming in self.connection.incoming.try_iter() {
             if let Incoming::Message(message) = incoming {

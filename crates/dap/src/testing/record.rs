@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `time` is in seconds since the recorder was created, `from` is `client` or `adapter`. In a file with several sessions, as a
-//! [`Log`](super::Log) writes it, each entry names its `session`. [`Replay`](super::Replay) interprets the messages, this module does
-//! not.
+//! [`Log`](super::Log) writes it, each entry names its `session`, and `time` counts from the session's first message.
+//! [`Replay`](super::Replay) interprets the messages, this module does not.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -135,7 +135,7 @@ pub struct Entry {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
-    /// The session's name, if its file has several sessions.
+    /// The session's name, if its lines have one, as in a file with several sessions.
     pub session: Option<String>,
     /// The messages, in order.
     pub entries: Vec<Entry>,

@@ -23,7 +23,7 @@ use crate::transport::{Connection, Outgoing};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The recorded message, counted from 1; `None` for a message that was not recorded.
+    /// The number of the recorded message, from 1; `None` for a message that was not recorded.
     pub entry: Option<usize>,
     /// The message, such as ``the response to `threads` ``.
     pub message: String,
@@ -43,9 +43,9 @@ impl fmt::Display for Difference {
 /// Plays one side of a recording: the client's, to check whether an adapter still answers the same, or the adapter's, to test a client
 /// without an adapter.
 ///
-/// It sends the recorded messages of its side, each once the peer's messages before it were received, and returns how the peer's
-/// messages [differ](Difference). Message numbers and references are not compared but translated, so that a client's request names
-/// the frame that the adapter has now. The recorded times are not played back.
+/// It sends the recorded messages of its side, each once the peer's messages recorded before it were received or are overdue, and
+/// returns how the peer's messages [differ](Difference). Message numbers and references are not compared but translated, so that a
+/// client's request names the frame that the adapter has now. The recorded times are not played back.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;
@@ -249,7 +249,7 @@ impl Play<'_> {
         let request = match &recorded.kind {
             Kind::Response { request_seq, .. } => {
                 let seq = self.requests.get(&(own, *request_seq)).copied();
-                // A recorded response to no request is not waited for.
+                // A recorded response to a request that was not sent is not waited for.
                 let Some(seq) = seq else { return Ok(()) };
                 Some(seq)
             }
@@ -347,8 +347,8 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Notes the differences between two values. Fields that hold ids are not compared: the new id is recorded for the old one. `within`:
-    /// as for [`kind_of_name`].
+    /// Notes the differences between two values. Fields that hold ids are not compared: the new id is noted for the recorded one. `path`
+    /// leads to the values; `within` is as for [`kind_of_name`].
     fn compare(&mut self, path: &str, within: &str, recorded: &Value, now: &Value) {
         match (recorded, now) {
             (Value::Object(fields), Value::Object(fields_now)) => {

@@ -1,9 +1,9 @@
 //! Scripts: a fixed sequence of messages for one end of a connection.
 //!
 //! A [`FakeAdapter`] and a [`FakeClient`] are lists of steps, one call for each, which a thread runs against the peer. A message
-//! that is received before its step waits for it. If a message is missing, the script panics and says which step it was and which
-//! messages were received instead. Requests and responses are typed; [`text`](FakeAdapter::text) sends any text. Scripts
-//! are for one exact order of messages: for an adapter that reacts use a [`Server`](crate::Server), for such a client a
+//! that is received before its step is kept for that step. If a message is not received in time, the script panics and says which
+//! step it was and which messages were received instead. Messages are typed; [`text`](FakeAdapter::text) sends any text. Scripts are
+//! for one exact order of messages: for an adapter that reacts use a [`Server`](crate::Server), for such a client a
 //! [`TestClient`](super::TestClient).
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ type Run = Box<dyn FnOnce(&mut Stage) -> Result<(), String> + Send>;
 /// The state that the steps of a script share.
 struct Stage {
     peer: Peer,
-    /// The numbers of the requests sent and not waited for, by command.
+    /// The numbers of the requests sent whose responses no step has waited for yet, by command.
     sent: HashMap<&'static str, Vec<i64>>,
 }
 
@@ -156,7 +156,7 @@ impl Script {
         );
     }
 
-    /// Waits for the response to the oldest request of a kind that was not waited for yet.
+    /// Waits for the response to the oldest request of a kind whose response no step has waited for yet.
     fn gets<R: Request>(
         &mut self,
         check: impl FnOnce(Result<R::Response, String>) -> Result<(), String> + Send + 'static,
@@ -211,8 +211,8 @@ fn succeeded<T>(
 
 /// An adapter that follows a script, to test clients: a list of steps, one call for each, which a thread runs.
 ///
-/// A message that is received before its step waits for it. If a message is missing, the script panics and says which step it was
-/// and which messages were received instead. For an adapter that reacts, write a [`Server`](crate::Server).
+/// A message that is received before its step is kept for that step. If a message is not received in time, the script panics and says
+/// which step it was and which messages were received instead. For an adapter that reacts, write a [`Server`](crate::Server).
 ///
 /// ```
 /// use dapple_dap::{Client, Connection, Failure};

@@ -22,7 +22,7 @@ pub(super) type Kept = Option<Box<dyn Any + Send>>;
 pub(super) struct Backlog {
     waiting: VecDeque<Waiting>,
     bytes: usize,
-    /// How many lines were dropped since the peer was last told so.
+    /// How many lines were left out since the peer was last told so.
     left_out: usize,
 }
 
@@ -49,7 +49,7 @@ impl Backlog {
         });
     }
 
-    /// The next message to be sent.
+    /// The next message to be sent: the notice that lines were left out, if they were, else the oldest.
     pub(super) fn pop(&mut self) -> Option<Outgoing> {
         if let Some(notice) = self.notice() {
             return Some(notice);
@@ -68,7 +68,7 @@ impl Backlog {
         self.bytes
     }
 
-    /// Drops the oldest output beyond [`KEPT_AT_THE_END`].
+    /// Leaves out the oldest output beyond [`KEPT_AT_THE_END`], up to the first message that is not output.
     pub(super) fn shed(&mut self) {
         while let Some(oldest) = self.waiting.front()
             && is_output(&oldest.message)
@@ -80,7 +80,7 @@ impl Backlog {
         }
     }
 
-    /// An event that tells how many lines were dropped, sent in their place.
+    /// An event that tells how many lines were left out, sent in their place; `None` if none were.
     fn notice(&mut self) -> Option<Outgoing> {
         let lines = match std::mem::take(&mut self.left_out) {
             0 => return None,

@@ -1,4 +1,4 @@
-//! Notifies a loop that cannot wait for a channel of incoming items.
+//! Notifies a loop of incoming items if it cannot wait for their channel.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

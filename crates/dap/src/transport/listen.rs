@@ -4,8 +4,8 @@
 //! [`Server::serve`](crate::Server::serve) a session. Messages are not read here.
 //!
 //! A debug adapter runs programs for its clients, so listening is loopback only unless [`Reach::Anywhere`] is given, and a peer
-//! on the same machine must belong to the same user (or be root). For TCP the kernel's socket table gives the owner of the
-//! other end; a Unix socket carries its peer's credentials.
+//! at a loopback address or a Unix socket must belong to the same user (or be root). For TCP the kernel's socket table gives the
+//! owner of the other end; a Unix socket carries its peer's credentials.
 
 mod sessions;
 
@@ -34,7 +34,7 @@ pub enum AcceptError {
     /// The listener was stopped.
     #[error("no connections are accepted any more: listening was stopped")]
     Stopped,
-    /// The peer belongs to another user. It was refused; others can still connect.
+    /// The peer belongs to another user. Its connection was refused; others can still connect.
     #[error(
         "refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect"
     )]
@@ -46,7 +46,7 @@ pub enum AcceptError {
         /// This process's user id.
         own: u32,
     },
-    /// The kernel does not tell the peer's user. It was refused; others can still connect.
+    /// The kernel does not tell the peer's user. The connection was refused; others can still connect.
     #[error("refused a connection from {peer}: cannot tell which user it belongs to")]
     UnknownUser {
         /// The peer's address.
@@ -106,7 +106,7 @@ pub enum ListenError {
         /// The address.
         address: SocketAddr,
     },
-    /// Another process listens on the address.
+    /// The address is in use, usually by another process that listens on it.
     #[error("{address} is in use by another process")]
     InUse {
         /// The address or path.
@@ -128,7 +128,7 @@ pub enum Reach {
     /// From this machine only.
     #[default]
     Loopback,
-    /// From anywhere. Peers on other machines cannot be checked.
+    /// From anywhere. Only peers at a loopback address are checked: on other machines users cannot be told apart.
     Anywhere,
 }
 
@@ -193,7 +193,7 @@ impl TcpServer {
         Ok(options.of_adapter().tcp(stream)?)
     }
 
-    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay.
+    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay open.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         // Wakes the threads that wait.
@@ -213,13 +213,13 @@ pub struct UnixServer {
     listener: UnixListener,
     stopped: AtomicBool,
     path: PathBuf,
-    /// The socket file's inode, since another process may have replaced the file.
+    /// The socket file's inode, by which to see whether another process has replaced the file.
     inode: Option<u64>,
 }
 
 impl UnixServer {
     /// Listens on a path. A socket left behind by a process that is gone is replaced. To find out, this connects to it, so a server
-    /// that still listens sees a client that disconnects at once. Only this process's user can open the socket's file.
+    /// that still listens sees a client that disconnects at once. Only this process's user (and root) can open the socket's file.
     ///
     /// # Errors
     /// The path is in use, or cannot be created.
@@ -277,8 +277,8 @@ impl UnixServer {
         Ok(options.of_adapter().unix(stream)?)
     }
 
-    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay, and so does the
-    /// socket's file until this is dropped.
+    /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay open. The socket's file
+    /// stays until this is dropped.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         // Wakes the threads that wait.
@@ -330,7 +330,7 @@ fn check(owner: Option<u32>, own: u32, peer: &str) -> Result<(), AcceptError> {
     }
 }
 
-/// The user of the process that connected.
+/// The user of the process that connected; `None` if the kernel doesn't tell.
 fn unix_owner(stream: &UnixStream) -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
     Some(peer.uid.as_raw())

@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl Source {
-    /// For the pipe or the socket that is open as `fd`; `None` if it is neither.
+    /// For the pipe or the socket that is open as `fd`. `None` if it is neither, or if the pipe may not be opened again.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();
@@ -222,7 +222,8 @@ impl Shared {
 }
 
 impl Intake {
-    /// Reads up to [`PIECE`] bytes and passes on the whole messages. `false` if there was nothing.
+    /// Passes on whole messages: those left in the decoder, or else those in up to [`PIECE`] bytes that it reads. `false` if there was
+    /// nothing to read.
     fn take_in(&mut self, source: &Source, passing: Passing) -> bool {
         let Some(reader) = &self.reader else {
             return false;
@@ -256,8 +257,9 @@ impl Intake {
 
 /// The reading of a connection's input, taken over by the thread that handles the messages.
 ///
-/// As long as this lives, [`Connection::incoming`](super::Connection::incoming) gets only the messages that [`OwnInput::read`]
-/// reads. Dropping it gives the reading back to the connection's own thread.
+/// As long as this lives, [`Connection::incoming`](super::Connection::incoming) gets the messages that [`OwnInput::read`] reads, and
+/// those that a [`CancelToken`](crate::CancelToken) reads to look for a `cancel`. (At first, the connection's own thread may finish a
+/// read.) Dropping it gives the reading back to the connection's own thread.
 pub struct OwnInput(Arc<Shared>);
 
 impl fmt::Debug for OwnInput {
@@ -272,8 +274,8 @@ impl OwnInput {
         Self(shared.clone())
     }
 
-    /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, until it returns `false`: there was
-    /// nothing to read.
+    /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, until it returns `false`: then there
+    /// was nothing to read, or another thread is just reading.
     pub fn read(&self) -> bool {
         // The thread that holds the lock passes the messages on, and notifies the loop.
         let Ok(mut intake) = self.0.intake.try_lock() else {

@@ -50,8 +50,8 @@ pub struct SendError;
 
 /// Sends messages on a connection, from any thread. Clones send on the same one.
 ///
-/// Messages are numbered as they are queued, so that numbers and order agree. A peer that does not read fills the queue, and then
-/// sending blocks, except for [output](Self::send_output). If the peer is gone, sending fails.
+/// Messages are numbered in the order in which they leave. A peer that does not read fills the queue, and then sending blocks, except
+/// for [output](Self::send_output). If the peer is gone, sending fails.
 #[derive(Clone)]
 pub struct Writer {
     queue: Arc<Closing>,
@@ -98,7 +98,7 @@ pub(super) struct State {
     pub(super) bytes: Vec<u8>,
     /// Output that follows `bytes`.
     backlog: Backlog,
-    /// Whether the oldest of the backlog may be dropped if the peer does not read.
+    /// Whether the oldest output of the backlog may be left out if the peer does not read.
     sheds: bool,
     /// When the peer last read something.
     taken: Instant,
@@ -110,7 +110,7 @@ pub(super) struct State {
     gathering: bool,
     /// True if nothing more can be sent.
     pub(super) closed: bool,
-    /// True if the peer has closed its reading end.
+    /// True if the peer has closed its reading end, or counts as gone.
     pub(super) failed: bool,
     tap: Option<Tap>,
     /// Writes without blocking, if possible. Dropped when nothing more is to be sent, since it keeps the output open.
@@ -177,13 +177,13 @@ impl Queue {
         }
     }
 
-    /// Wakes the threads that wait for room: the peer has read something.
+    /// Notes that the peer has just read, and wakes the threads that wait for room.
     pub(super) fn notify_drained(&self, state: &mut State) {
         state.taken = Instant::now();
         self.drained.notify_all();
     }
 
-    /// Closes the queue and drops its messages: the peer has closed its reading end.
+    /// Closes the queue of a peer that is gone, and discards the queued messages.
     pub(super) fn fail(&self, state: &mut State) {
         state.closed = true;
         state.failed = true;
@@ -260,7 +260,7 @@ impl State {
         self.bytes.is_empty() && !self.writing && self.backlog.is_empty()
     }
 
-    /// Drops old output if that is allowed and the peer does not read.
+    /// Leaves out old output if that is allowed and the peer does not read.
     fn shed(&mut self) {
         if self.sheds && self.taken.elapsed() > STALLED {
             self.backlog.shed();
@@ -363,7 +363,7 @@ impl Writer {
     }
 
     /// Sends output, or a message that has to follow all output. If the peer reads slowly, the message is queued in the backlog, and
-    /// other messages overtake it. This never blocks. `kept` lives until the message is sent.
+    /// other messages overtake it. This never blocks. `kept` is dropped when the message leaves the backlog, or now if it need not wait.
     ///
     /// # Errors
     /// The connection is closed.
@@ -387,8 +387,8 @@ impl Writer {
         Ok(())
     }
 
-    /// From now on, drops the oldest waiting output if the peer does not read, and tells the peer how many lines were dropped. For a
-    /// peer that has asked to end the session.
+    /// From now on, leaves out the oldest waiting output, all but about 256 KiB, if the peer does not read, and tells the peer how many
+    /// lines were left out. For a peer that has asked to end the session.
     pub fn shed_output(&self) {
         let mut state = self.queue.0.lock();
         state.sheds = true;
@@ -400,7 +400,7 @@ impl Writer {
         self.queue.0.lock().is_full()
     }
 
-    /// A channel that gets an item each time that there is room for output again.
+    /// A channel that gets an item when the backlog [is no longer full](Self::is_full), or the peer is gone. Clones share the items.
     pub fn has_room(&self) -> Receiver<()> {
         self.queue.0.has_room.1.clone()
     }

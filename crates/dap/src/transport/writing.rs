@@ -61,7 +61,7 @@ pub(super) fn start(
     thread.spawn(write).map(drop)
 }
 
-/// Writes until this end is closed. `true` if the peer closed its end instead.
+/// Writes until this end is closed and the queue is empty. `true` if the peer is gone before.
 fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
     let mut next = Next::default();
     let mut state = queue.lock();
@@ -93,7 +93,7 @@ fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
     }
 }
 
-/// Waits until there is something to write, or the peer has closed its reading end.
+/// Waits until there is something to write, the queue is closed, or the peer has closed its reading end. May return early.
 fn wait<'a>(
     queue: &'a Queue,
     mut state: MutexGuard<'a, State>,
