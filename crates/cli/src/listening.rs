@@ -135,8 +135,8 @@ pub fn serve(
         session(number, connection);
     };
     let outcome = serve_each(&*server, options, session);
-    // The file of a Unix socket is removed when the last reference to the server is dropped, and this thread has one. It ends at the latest
-    // after all sessions have: `session` with its sender is dropped then.
+    // The file of a Unix socket is removed when the last reference to the server is dropped, and the thread that stops it has one. That
+    // thread ends at the latest now: `session`, which has the only sender, was dropped after the last session had ended.
     let _ = stopping.join();
     Ok(outcome?)
 }

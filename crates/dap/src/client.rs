@@ -118,7 +118,7 @@ pub enum ClientError {
     /// The request may not be sent at this point of the session.
     #[error(transparent)]
     Lifecycle(#[from] Violation),
-    /// The adapter is gone.
+    /// The adapter is gone: the connection was closed by either end, or broke.
     #[error("the debug adapter is gone")]
     Disconnected,
 }

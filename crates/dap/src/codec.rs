@@ -24,7 +24,7 @@ const LENGTH: &[u8] = b"Content-Length:";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// A line in the header block is not a name, a colon and a value. It is skipped, or its part before a `Content-Length:`.
+    /// A line in the header block is not a name, a colon and a value. It is skipped, up to a `Content-Length:` within it if it has one.
     #[error("expected a header such as `Content-Length: 119`, found `{line}`; the line is skipped")]
     NotAHeader {
         /// The line, shortened.

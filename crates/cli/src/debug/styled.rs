@@ -39,7 +39,7 @@ impl Styled {
                     match &part[..end] {
                         "" | "0" => codes.clear(),
                         more if codes.is_empty() => codes.push_str(more),
-                        // Limits how long many sequences become together, if none of them resets the style.
+                        // Limits what many sequences add up to, if none of them resets the style.
                         more if codes.len() < 64 => codes.extend([";", more]),
                         _ => {}
                     }

@@ -159,8 +159,8 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     }
 }
 
-/// The parts of a value and how many it has. Of many indexed parts, only the first [`CHILDREN`] are requested. Parts that can't be had are
-/// left out.
+/// The parts of a value, and how many the value has. Of many indexed parts, only the first [`CHILDREN`] are requested. If a request fails,
+/// its parts are missing.
 fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     let ask = |arguments| {
         let answer = session.request::<VariablesRequest>(arguments);

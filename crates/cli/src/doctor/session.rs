@@ -17,7 +17,7 @@ use super::Finding;
 use super::compilers::{Compiled, LINE};
 
 const CHECK: &str = "session";
-/// How long each request may take.
+/// How long the adapter may take to answer a request or to send an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Debugs the program that a compiler has produced, or, without compilers, this program.

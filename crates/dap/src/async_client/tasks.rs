@@ -293,7 +293,7 @@ impl Shared {
         self.lock().core.on(R::COMMAND, handler);
     }
 
-    /// Notes that the adapter is gone, or its client: sends nothing more, and wakes all waiting tasks.
+    /// Call when the adapter is gone or the client is dropped. Nothing more is queued, and all waiting tasks wake.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.core.close();

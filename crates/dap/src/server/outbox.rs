@@ -66,7 +66,7 @@ struct State {
     after: HashMap<i64, Vec<AfterResponse>>,
     /// The arguments of the client's `initialize`.
     client: Option<Arc<InitializeRequestArguments>>,
-    /// `disconnect` was answered, or would have been if the client had sent it.
+    /// The `disconnect` that the client sent, or that the session handled in its place, was answered.
     over: bool,
     /// The client is gone.
     disconnected: bool,
@@ -88,7 +88,7 @@ enum Held {
     },
 }
 
-/// A value that is dropped when its event was sent, or will not be.
+/// A value that is dropped when its event no longer waits to be sent.
 type Kept = Option<Box<dyn Any + Send>>;
 
 /// The number under which a `disconnect` that the client did not send is handled.
@@ -171,8 +171,8 @@ impl Outbox {
         self.event_keeping::<E>(body, None);
     }
 
-    /// As [`event`](Self::event). `kept` is dropped when the event was sent, or will not be, so that the caller can count the output not
-    /// yet sent.
+    /// As [`event`](Self::event). `kept` is dropped when the event no longer waits to be sent, so that the caller can count the output that
+    /// waits.
     pub fn event_keeping<E: Event>(&self, body: E::Body, kept: Option<Box<dyn Any + Send>>) {
         let name = E::EVENT;
         let body = match message::encode(&body) {
@@ -278,7 +278,7 @@ impl Outbox {
         self.shared.writer.shed_output();
     }
 
-    /// True once `disconnect` was answered. If the client is gone, its `disconnect` is handled all the same, and then counts as answered.
+    /// True once `disconnect` was answered. If the client is gone without one, that is handled as though the client had sent it.
     pub fn is_over(&self) -> bool {
         self.shared.lock().over
     }

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 /// Why a reference names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// It named something until the debuggee was resumed, or until that was removed.
+    /// It named something until the debuggee was resumed or the thing was removed.
     #[error("reference {0} is stale: the debuggee ran since it was given out")]
     Stale(i64),
     /// It was never assigned.
@@ -105,7 +105,8 @@ impl<T> References<T> {
         Ok(reference)
     }
 
-    /// The reference of a thing that was already inserted during this stop; the lowest if there are several.
+    /// The reference of a thing that was [inserted](Self::insert) during this stop; the lowest if there are several. Lasting things are
+    /// not searched.
     pub fn find(&self, wanted: &T) -> Option<i64>
     where
         T: PartialEq,

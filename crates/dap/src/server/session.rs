@@ -33,7 +33,7 @@ const MOST_MALFORMED: usize = 20;
 pub enum Flow {
     /// More messages may follow.
     Continue,
-    /// The session is over: `disconnect` was answered. If the client is gone, its `disconnect` is handled all the same.
+    /// The session is over: `disconnect` was answered. If the client is gone without one, that is handled as though the client had sent it.
     Closed,
 }
 

@@ -33,7 +33,7 @@ use crate::wire_log::WireLog;
 pub use processes::{Finishing, Process};
 pub use stops::Stop;
 
-/// How long a launched program, which gets the terminal's SIGINT too, may take to stop by it. Then a pause or a cancel is requested.
+/// How long a launched program may take to stop by the SIGINT that the terminal sends it. Then a pause or a cancel is requested.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The error for a closed channel, which is not expected: the session itself has a sender of its events.
@@ -286,8 +286,8 @@ impl Session {
         self.link()?.request::<R>(arguments)
     }
 
-    /// As [`Self::request`], for requests that may call functions of the program. Ctrl-C cancels the request: at once, unless the program
-    /// gets the terminal's SIGINT too. Then it has [`INTERRUPT_PATIENCE`] to stop by itself, or until the second Ctrl-C.
+    /// As [`Self::request`], for requests that may call functions of the program. Ctrl-C cancels the request. If the program gets the
+    /// terminal's SIGINT too, the request is cancelled only if no answer comes within [`INTERRUPT_PATIENCE`], or at the second Ctrl-C.
     pub fn request_that_runs<R: Request>(
         &mut self,
         arguments: R::Arguments,

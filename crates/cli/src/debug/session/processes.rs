@@ -106,8 +106,8 @@ impl Session {
         self.process.run == run || self.others.iter().any(|other| other.run == run)
     }
 
-    /// Calls `act` with the process of this run selected; does nothing if there is no such process. Then the process that was selected before
-    /// is selected again, unless this one is stopped and that one isn't.
+    /// Calls `act` with the process of this run selected; does nothing if there is no such process. The process stays selected if it is
+    /// stopped afterwards and the one selected before was not.
     pub(super) fn in_process(
         &mut self,
         run: u32,

@@ -70,7 +70,7 @@ impl Session {
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
             return;
         }
-        // A step that ended normally is not reported.
+        // A step that ended normally, in the thread that stopped last, needs no reason: only its place is shown.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
             && !self.selected_for_event;
@@ -180,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Begins the next step out after one has ended, if `finish` is for a frame further out. Returns whether it did.
+    /// Begins the next step out after one has ended, if the frame that `finish` is for has not returned yet. Returns whether one was begun.
     fn finish_on(&mut self, thread: i64) -> bool {
         let Some(mut finishing) = self.process.finishing.take() else {
             return false;
