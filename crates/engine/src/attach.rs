@@ -11,7 +11,7 @@ pub struct AttachOptions {
     pub process: i32,
     /// What happens to its children.
     pub follow_forks: FollowForks,
-    /// The process is a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
+    /// For a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
     pub handed_over: Option<PathBuf>,
     /// How the debug information of its modules is found.
     pub debug_info: DebugInfoOptions,

@@ -16,11 +16,12 @@ pub use dapple_target::stream::Stream;
 pub use dapple_target::written::Written;
 use std::path::PathBuf;
 
-/// Something happened to the debuggee. Sent in the order in which it happened.
+/// Something that the session reports without being asked, about the debuggee or about work in the background. What happens to the
+/// debuggee is sent in order, but its output may come later than other events, though before the next stop.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
-    /// All threads are stopped. The first in the list caused that; others stopped for reasons of their own at the same time.
+    /// All threads are stopped. The list has those that had a reason of their own to stop; the first is the one to show.
     Stopped(Vec<Stop>),
     /// A thread began, or was found when the debugger attached.
     ThreadStarted(ThreadId),
@@ -34,7 +35,7 @@ pub enum Event {
     ModuleUnloaded(ModuleInfo),
     /// A breakpoint was resolved, moved or lost outside of a command's own answer.
     BreakpointChanged(BreakpointState),
-    /// A breakpoint wrote its message, or a remark about the functions that it calls; the program went on.
+    /// A breakpoint's message, or the remark that its condition or message calls a function of the program. It reports no stop.
     Logged(Logged),
     /// A data breakpoint was found, moved or lost outside of a command's own answer. One that is gone
     /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
@@ -50,30 +51,30 @@ pub enum Event {
     Signalled {
         /// The thread it came to.
         thread: ThreadId,
-        /// Its number.
+        /// The signal's number.
         number: i32,
         /// As in [`StopReason::Signal`].
         description: String,
     },
-    /// Some debug information can't be used: sentences that name the file and say what is left out. Each comes once, when the
-    /// information is first needed.
+    /// Some debug information, or a source that was fetched, can't be used: sentences that name the file and say what is wrong. Those
+    /// about debug information come once, when it is first needed.
     DebugInfoWarnings(Vec<String>),
     /// Problems in the user's rules for how types are shown. Each comes once.
     PresentationWarnings(Vec<PresentationProblem>),
-    /// An index of a large module is being made in the background.
+    /// How far the making of a large module's index has come, in the background.
     Indexing {
         /// The module.
         module: PathBuf,
         /// How many bytes of its debug information are done.
         done: u64,
-        /// Of how many.
+        /// How many bytes it has.
         total: u64,
     },
     /// Making an index has ended.
     Indexed {
         /// The module.
         module: PathBuf,
-        /// The module has an index now.
+        /// Whether the module has an index now.
         made: bool,
     },
     /// Debuginfod servers are being asked in the background for a module's debug information, or for one of its sources: see
@@ -81,7 +82,7 @@ pub enum Event {
     Fetching {
         /// The module.
         module: PathBuf,
-        /// The source, as the debug information has it.
+        /// The source's path in the debug information. `None`: the module's debug information is asked for.
         source: Option<PathBuf>,
     },
     /// The servers have answered, or are no longer waited for.
@@ -101,22 +102,24 @@ pub enum Event {
     /// The program has forked a child ([`FollowForks::Both`](dapple_target::follow_forks::FollowForks::Both)), which is kept stopped:
     /// see [`Session::hand_child_over`](crate::Session::hand_child_over).
     Forked {
-        /// Its id.
+        /// The child's process id.
         process: i32,
-        /// Its name.
+        /// The child's name, as the kernel has it.
         name: String,
     },
     /// The session debugs this child of the program from now on
-    /// ([`FollowForks::Child`](dapple_target::follow_forks::FollowForks::Child)); the program itself was let go. The program's threads
-    /// are reported as ended.
+    /// ([`FollowForks::Child`](dapple_target::follow_forks::FollowForks::Child)); the program itself was let go, and its threads were
+    /// reported as ended before.
     Followed(ProcessInfo),
-    /// Which language runtimes the program has: sent when the libraries that it starts with are known, and when more are loaded.
+    /// Which runtimes of languages and sanitizers the program has: sent when the libraries that it starts with are known, and when a
+    /// later one has another runtime.
     RuntimesKnown(Runtimes),
-    /// A sanitizer's runtime was about to look for leaks, which it can't in a traced program: it was kept from trying. Sent once.
+    /// A sanitizer's runtime was about to look for leaks, which it can't in a traced program: it was kept from trying. Sent once for each
+    /// program that the process executes.
     LeaksNotLookedFor,
-    /// The program called exec: modules and breakpoints have been resolved anew.
+    /// The process runs another program (exec). The modules that exec maps were reported before; its libraries follow.
     Executed,
-    /// The program ended. The last event.
+    /// The program ended, or the engine can't debug it any longer. The last event.
     Exited(ExitStatus),
 }
 
@@ -135,9 +138,9 @@ pub struct Logged {
     pub breakpoint: i64,
     /// The thread that reached it.
     pub thread: ThreadId,
-    /// Its position in the source.
+    /// The source position where the thread reached it.
     pub position: Option<SourcePosition>,
-    /// The message, without a line end.
+    /// The message; no line end is added.
     pub text: String,
     /// The values in the message that have children.
     pub values: Vec<KeptValue>,
@@ -215,7 +218,7 @@ pub enum ExceptionKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The first stop: the program is at its first instruction, or was attached to.
+    /// The first stop: the program has not executed an instruction yet, or was attached to.
     Entry,
     /// User breakpoints, by id.
     Breakpoint(Vec<i64>),
@@ -228,8 +231,8 @@ pub enum StopReason {
     },
     /// A step is complete.
     Step,
-    /// A pause was asked for, by a command or by Ctrl+C in the debugger's terminal. Also if a stop has no reason: after exec in an inferior
-    /// call, and in a core file without a signal.
+    /// A pause was asked for, by a command or by Ctrl+C in the debugger's terminal. Also the reason of stops that have no other: after exec
+    /// in an inferior call, and in a core file without a signal.
     Pause,
     /// A signal is about to be delivered; it is delivered on resume, unless the signal table keeps it from the program. In a core file: the
     /// signal that ended the process.
@@ -249,7 +252,7 @@ pub enum StopReason {
         kind: ExceptionKind,
         /// A sentence for the user: the exception, its message, and what catches it.
         description: String,
-        /// User breakpoints at the place where exceptions of this kind are stopped at, by id.
+        /// User breakpoints at the same address, by id.
         breakpoints: Vec<i64>,
     },
     /// The only threads that were allowed to run have ended; the others are still stopped.
@@ -258,7 +261,7 @@ pub enum StopReason {
     Goto,
     /// The thread is at the beginning of a function again.
     Restarted,
-    /// Watched data was accessed by the previous instruction.
+    /// Watched data was accessed by the instruction that the thread has just executed.
     Data(Vec<DataHit>),
     /// A function with watched data in its frame has returned, or was left by an exception or a jump; the data isn't watched any more.
     DataGone {

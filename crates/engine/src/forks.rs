@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The interval between checks for a connection.
 const TICK: Duration = Duration::from_millis(5);
-/// How long each side may take once they are connected.
+/// How long each side waits for the other's answer once they are connected.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PARKED: u8 = 1;
@@ -36,7 +36,7 @@ pub struct Meeting {
 #[derive(Debug)]
 pub struct Successor {
     socket: UnixStream,
-    /// Its process id.
+    /// The process that has the session.
     pub process: i32,
 }
 
@@ -97,7 +97,7 @@ impl Meeting {
 }
 
 impl Successor {
-    /// Says that the child can be taken, and how it was before.
+    /// Tells the other session that the child can be taken over, and the child's former state.
     ///
     /// # Errors
     /// The other session is gone.
@@ -107,7 +107,7 @@ impl Successor {
         self.socket.write_all(&bytes)
     }
 
-    /// Says why the child can't be taken.
+    /// Tells the other session why the child can't be taken over.
     pub fn refuse(&mut self, reason: &str) {
         let mut bytes = vec![REFUSED];
         bytes.extend(reason.as_bytes());
@@ -129,7 +129,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// Connects to the session that has the child.
+    /// Connects to the session that has the child, and waits until the child can be taken over. The error says why it can't.
     pub(crate) fn at(place: &Path) -> Result<Arrival, String> {
         let gone = |e: io::Error| format!("the session that holds it can't be reached: {e}");
         let mut socket = UnixStream::connect(place).map_err(gone)?;
@@ -153,7 +153,7 @@ impl Arrival {
         })
     }
 
-    /// Says that the child is traced here now.
+    /// Tells the other session that the child is traced here now.
     pub(crate) fn confirm(mut self) {
         // A session that is gone needs no answer.
         let _ = self.socket.write_all(&[TAKEN]);

@@ -1,6 +1,7 @@
-//! Indexes of a session's modules: read from the cache when a module is loaded, made in the background if there is none.
+//! Indexes of a session's large modules, if it has a cache for them: read from the cache when a module is loaded, made in the background if
+//! the cache has none.
 //!
-//! A thread of lower priority does the work. The session decides when it starts.
+//! Threads of lower priority do the work. The session decides when they start.
 
 use crate::Event;
 use crate::inflating::Inflating;
@@ -51,7 +52,7 @@ impl Indexing {
         }
     }
 
-    /// Makes the missing indexes.
+    /// Begins to make the missing indexes, on a thread of its own.
     pub(crate) fn start(&mut self, beside: impl Beside) {
         if self.waiting.is_empty() {
             return;

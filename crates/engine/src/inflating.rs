@@ -1,10 +1,10 @@
-//! Inflates the compressed debug information of distributions' libraries in the background, when a library is loaded. Otherwise a
-//! program's first stack, which has frames of the C library, would wait for all of it.
+//! Inflates the compressed debug information of libraries, as distributions have it, in the background when a library is loaded. Otherwise
+//! a program's first stack, which has frames of the C library, would wait for all of it.
 
 use dapple_symbols::Module;
 use std::sync::Arc;
 
-/// How much is inflated in advance, of one module and of all, in bytes: perhaps it is never needed.
+/// How much is inflated in advance at most, of one module and of all, in bytes: perhaps it is never needed.
 const MOST_OF_ONE: u64 = 16 << 20;
 const MOST: u64 = 32 << 20;
 /// More threads don't help: the largest section is more than half of all.
@@ -17,7 +17,7 @@ pub(crate) struct Inflating {
 }
 
 impl Inflating {
-    /// Starts inflating a module that was just loaded.
+    /// Starts inflating a module that was just loaded, if the bounds allow it.
     pub(crate) fn start(&mut self, module: &Arc<Module>) {
         let size = module.compressed_size();
         if !self.takes(size) {

@@ -1,7 +1,7 @@
-//! A native debugger for Linux x86-64: it launches, stops and steps programs, unwinds their stacks and reads their values.
+//! A native debugger for Linux x86-64: it launches programs or attaches to them, stops and steps them, and shows stacks and values.
 //!
-//! [`Session`] is the whole interface: it sends commands to the one thread that owns the debuggee, and [`Event`]s come back on a
-//! channel. The engine knows nothing of the protocol that the client speaks.
+//! [`Session`] is the interface: its commands run on the one thread that owns the debuggee, and [`Event`]s come back on a channel. The
+//! engine knows nothing of the protocol that the client speaks.
 
 pub mod attach;
 mod breakpoints;

@@ -2,10 +2,10 @@
 //! by code without I/O.
 //!
 //! The owner thread is one of its own, or the one that uses the session (`session/keeper`): then the client's loop waits for the
-//! debuggee, and neither a request nor a stop costs a switch between threads. Commands are closures that come through a queue and run
-//! between two events; a [`Waker`] ends the wait for the debuggee. Their answers go back through channels of their own. What happens
-//! without a command leaves as an [`Event`]. The debuggee's stops go through the reducer ([`crate::stops`]), whose actions are carried
-//! out here.
+//! debuggee, and neither a request nor a stop costs a switch between threads. Commands are closures that run between two events. From
+//! other threads they come through a queue, a [`Waker`] ends the wait for the debuggee, and their answers go back through channels of their
+//! own. What happens without a command leaves as an [`Event`]. The debuggee's stops go through the reducer ([`crate::stops`]), whose
+//! actions are carried out here.
 //!
 //! Two notes for each thread ([`threads`]) make breakpoints exact. `passed` is the site at its instruction pointer whose hit has been
 //! counted: only then may the thread get past the site, otherwise it has yet to run into it. `skip` is the same across a signal handler:
@@ -151,7 +151,7 @@ struct Parts {
 }
 
 impl Owner {
-    /// Starts a program. It is stopped at its entry point when this returns.
+    /// Starts a program. It is stopped before its first instruction when this returns.
     pub(crate) fn launch(
         options: &LaunchOptions,
         debug_info: DebugInfoOptions,
@@ -281,7 +281,8 @@ impl Owner {
         true
     }
 
-    /// Attends to the debuggee within a command until `done`, which is asked before each event. Ends early if the session is over.
+    /// Attends to the debuggee within a command until `done`, which is asked before each event. Ends early if the session is over or no
+    /// tracee is left.
     fn attend_until(&mut self, mut done: impl FnMut(&mut Owner) -> bool) {
         while !self.leaving.over && !done(self) {
             if !self.attend() {
@@ -298,8 +299,8 @@ impl Owner {
         self.perform();
     }
 
-    /// Ends the session after a failure of the engine itself, or when the session was dropped: nothing may stay inserted, and no thread
-    /// pinned.
+    /// Ends the session after a failure of the engine itself, or when the session was dropped. A debuggee that was launched is killed. In
+    /// one that was attached to, nothing may stay inserted.
     pub(crate) fn abandon(&mut self) {
         if !self.leaving.over {
             self.threads.pinning.release();
@@ -335,7 +336,7 @@ impl Owner {
         }
     }
 
-    /// Runs a command and the actions that follow from it. `None`: the session is over.
+    /// Runs a command and the actions that follow from it. `None`: the session was over already.
     pub(crate) fn obey<R>(&mut self, command: impl FnOnce(&mut Owner) -> R) -> Option<R> {
         if self.leaving.over {
             return None;
@@ -353,7 +354,7 @@ impl Owner {
         let _ = self.link.events.send(event);
     }
 
-    /// Records a stop to report, and stops all threads for it.
+    /// Records a stop to report, and stops all threads for it. During an inferior call, the call decides what becomes of the stop.
     fn report(&mut self, thread: ThreadId, reason: StopReason) {
         self.write_back(thread);
         let Some(reason) = self.activity_reports(thread, reason) else {
@@ -421,7 +422,8 @@ impl Owner {
             }
         }
         let Some(first) = reports.first() else {
-            // Nothing to report: the thread that stopped has died since, or one only needed the others stopped to get past its site.
+            // Nothing to report: the thread that stopped has died since, its breakpoint's condition, which calls a function, doesn't hold,
+            // or all were stopped for a moment only, as to get one past its site.
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
@@ -440,17 +442,17 @@ impl Owner {
         self.remove_temporaries(|_| false);
     }
 
-    /// A breakpoint set at the address where a thread is already stopped applies to the next arrival, not to this thread. One that is
-    /// there already was asked, or has yet to be: a thread that has written watched data, has a signal pending or was paused may not have
-    /// run into it.
+    /// Notes that a thread's stop at an address without a site is reported: a breakpoint that is set there now applies to the next arrival,
+    /// not to this thread. Nothing is noted if there is a site: the thread has run into it, or has yet to (if it has accessed watched data,
+    /// has a signal pending or was paused).
     fn mark_stop_seen(&mut self, stop: &Stop) {
         if self.site(stop.address).is_none() {
             self.control(stop.thread).passed = Some(stop.address);
         }
     }
 
-    /// Reports a stop, and forgets what was known about the one before. Tries refused breakpoints again, and takes everything inserted out
-    /// of a process that was attached to.
+    /// Reports a stop, and forgets what was known about the one before. Tries refused breakpoints again, and takes inserted bytes out of a
+    /// process that was attached to. After the first stop, begins to make indexes.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();

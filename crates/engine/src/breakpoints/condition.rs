@@ -1,9 +1,9 @@
 //! Expressions that are evaluated each time a thread reaches a place: conditions, and values in log messages.
 //!
-//! An expression is parsed once for each place, in the language of the code there, and evaluated in the thread's innermost frame: no frame
-//! is unwound, no other thread is stopped. Simple ones are prepared ([`Prepared`]), so that nothing is looked up again. An expression that
-//! has to call a function of the program is left to `owner::breakpoint_calls`. [`super::options`] decides what follows from a condition's
-//! value.
+//! An expression is parsed once for each place, and again after modules were loaded or unloaded, in the language of the code there. It is
+//! evaluated in the thread's innermost frame: no frame is unwound, no other thread is stopped. Simple expressions are prepared
+//! ([`Prepared`]), so that nothing is looked up again. An expression that has to call a function of the program is left to
+//! `owner::breakpoint_calls`. [`super::options`] decides what follows from a condition's value.
 
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
@@ -55,7 +55,7 @@ impl Here<'_> {
         language_at(self.modules, self.address())
     }
 
-    /// Which inlined call the innermost frame is; 0: the function itself.
+    /// In how many of the inlined calls at the address the innermost frame is; 0: it is the function itself.
     fn inline_depth(&self) -> usize {
         let calls = self.modules.at(self.address()).map_or(0, |module| {
             let lookup = module.to_file(self.address());
@@ -94,7 +94,7 @@ pub(crate) struct Expression {
 #[derive(Debug, Clone)]
 struct Ready {
     parsed: Parsed,
-    /// Only if it is simple enough.
+    /// `None`: the expression is not simple enough.
     quick: Option<Prepared>,
 }
 
@@ -154,13 +154,13 @@ impl Expression {
         }
     }
 
-    /// Its number, if the expression is simple enough.
+    /// Its number. `None`: the expression isn't simple enough, or can't be evaluated this way.
     pub(crate) fn quick_number(&mut self, here: &Here<'_>) -> Option<Number> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.number(&here.registers, here.memory)
     }
 
-    /// Its value as text, if the expression is simple enough.
+    /// Its value as text. `None`: as for [`Expression::quick_number`].
     pub(crate) fn quick_text(&mut self, here: &Here<'_>) -> Option<String> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.text(&here.registers, here.memory)

@@ -8,7 +8,7 @@ pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 
 /// Which accesses to data are reported. All are reported after the instruction that made them. Accesses that the kernel makes for the
-/// program (`read(2)`, `write(2)`) do not trigger the processor's watchpoints, and are never reported.
+/// program (`read(2)`, `write(2)`) do not trigger the processor's watchpoints, and are not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A write that changes the value.
@@ -26,7 +26,7 @@ pub enum Access {
 pub enum DataPlace {
     /// A variable, field or element that was shown.
     Value(NamedValue),
-    /// An expression in a frame; without one, in that of the thread that stopped.
+    /// An expression in a frame; without one, in the innermost frame of the thread that stopped.
     Expression(String, Option<FrameId>),
     /// An expression that needs no frame: its data exists as long as the program.
     Static(String, Language),
@@ -47,11 +47,11 @@ pub struct DataTarget {
     pub value: Option<Value>,
     /// The type, as shown to the user; empty for plain bytes.
     pub type_name: String,
-    /// The frame that the data is in, and with which it ends.
+    /// The frame that the data is in, and with which it ends. `None`: it is in no frame.
     pub frame: Option<FrameOnStack>,
-    /// The compiler keeps the variable elsewhere in other parts of its function.
+    /// Whether the compiler keeps the variable elsewhere in other parts of its function.
     pub moves: bool,
-    /// The language in which `name` means the data at any time, also in a later session.
+    /// The language in which `name` means the data at any time, also in a later session. `None`: it doesn't.
     pub persistent: Option<Language>,
 }
 
@@ -73,8 +73,8 @@ pub struct DataBreakpoint {
     pub data: WatchedData,
     /// Which accesses are reported.
     pub access: Access,
-    /// What it does besides stopping. A condition is evaluated in the innermost frame of the thread that made the access, whatever
-    /// function that is; messages are not written.
+    /// Its condition and hit condition. The condition is evaluated in the innermost frame of the thread that made the access, whatever
+    /// function that is. Leave the message out: it is not written, and with one the access doesn't stop the thread.
     pub options: BreakpointOptions,
 }
 

@@ -1,15 +1,15 @@
 //! Displaced stepping: gets a thread past an inserted `int3` while other threads may run into it.
 //!
 //! There are two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect is on the
-//! instruction pointer, the stack and `rcx`. Everything else is run from a *copy* followed by a jump back, which costs no extra stop: the
-//! thread is moved to the copy and simply continued. A copy never changes, so it is made once per site (a new one after the user has
-//! written into the instruction), and any number of threads may be in it at once.
+//! instruction pointer, the stack and `rcx`. Others are run from a *copy* followed by a jump back, which costs no extra stop: the thread is
+//! moved to the copy and simply continued. A copy never changes, so it is made once per site (a new one after the user has written into
+//! the instruction), and any number of threads may be in it at once. `owner::trap` handles the few instructions that allow neither.
 //!
 //! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. These are mapped from the
-//! file but unused, and near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.
+//! file but unused, and mostly near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.
 //!
-//! A thread that stops in a copy for another reason (a signal, an interrupt) counts as being at the original instruction:
-//! [`Caves::original`].
+//! A thread that stops in a copy for another reason (a signal, an interrupt) counts as being at the original instruction, or behind it if
+//! the copied instruction has been executed: [`Caves::original`].
 
 use crate::Address;
 use dapple_arch::displaced::{CopiedCode, ROOM, copy};
@@ -22,7 +22,7 @@ use std::ops::Range;
 const SLOT: u64 = ROOM as u64;
 /// The largest part of a module's cave that is used, in bytes: 128 copies.
 const CAVE_LIMIT: u64 = 4096;
-/// A smaller cave isn't worth using.
+/// A smaller cave, in bytes, has no room for a copy.
 const CAVE_MINIMUM: u64 = SLOT;
 
 /// A copy of an instruction.
@@ -47,10 +47,10 @@ pub(crate) struct Caves {
 #[derive(Debug)]
 struct Cave {
     start: Address,
-    /// The original bytes.
+    /// The bytes of the whole cave, as the program has them.
     before: Vec<u8>,
     slots: Vec<Slot>,
-    /// Bytes were written into it, even if the attempt failed.
+    /// Whether a copy was written into it, if only in part because the write failed.
     changed: bool,
 }
 
@@ -58,12 +58,13 @@ struct Cave {
 enum Slot {
     Free,
     Used(Copy),
-    /// Its site is gone; a thread may still be in the copy.
+    /// No site uses it any more; a thread may still be in the copy.
     Retired(Copy),
 }
 
 impl Caves {
-    /// Makes a cave for copies of the bytes from the end of a module's code, `code_end`, to the end of that page.
+    /// Makes a cave of the bytes from the end of a module's code, `code_end`, to the end of that page, unless they are too few. `raw` reads
+    /// memory, and returns `false` if it can't.
     pub(crate) fn add(&mut self, code_end: Address, raw: &impl Fn(Address, &mut [u8]) -> bool) {
         let start = code_end.0.next_multiple_of(16);
         let end = code_end.0.next_multiple_of(4096);
@@ -83,8 +84,8 @@ impl Caves {
         }
     }
 
-    /// Makes a copy of the instruction in `code`, whose address is `address`. `None` if it can't be run elsewhere, or there is no room
-    /// near enough.
+    /// Makes a copy of the instruction in `code`, whose address is `address`. `None` if it can't be run elsewhere, if there is no room
+    /// near enough, or if the guardian can't record another copy.
     pub(crate) fn place(
         &mut self,
         address: Address,
@@ -136,7 +137,7 @@ impl Caves {
         None
     }
 
-    /// The site of this copy is gone.
+    /// The copy's site is gone, or its instruction was overwritten: the copy is used no more, but a thread may still be in it.
     pub(crate) fn retire(&mut self, copy: Copy) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             if *slot == Slot::Used(copy) {
@@ -183,7 +184,7 @@ impl Caves {
             .all(|s| *s == Slot::Free)
     }
 
-    /// Replaces the bytes of copies, in what was read from `address`, by the original ones.
+    /// Replaces the bytes of caves by the original ones in `bytes`, which were read from `address` on.
     pub(crate) fn mask(&self, address: Address, bytes: &mut [u8]) {
         for cave in &self.caves {
             if let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) {
@@ -192,7 +193,8 @@ impl Caves {
         }
     }
 
-    /// Takes in what is to be written for the program at `address`, and replaces in `bytes` what would overwrite copies by their bytes.
+    /// Notes, as original bytes of caves, what the caller is about to write at `address`. Replaces those of `bytes` that would overwrite a
+    /// copy by the copy's own.
     pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &dyn Process) {
         for cave in &mut self.caves {
             let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) else {
@@ -226,8 +228,9 @@ impl Caves {
         }
     }
 
-    /// Forgets caves in memory that is no longer mapped.
+    /// Forgets the caves of modules that are no longer mapped. `gone` says of an address whether it was in one.
     pub(crate) fn forget(&mut self, gone: &impl Fn(Address) -> bool) {
+        // A cave begins behind its module's code, which may be behind the module's bounds: an address in the code decides.
         self.caves
             .retain(|cave| !gone(Address(cave.start.0.wrapping_sub(32))));
     }

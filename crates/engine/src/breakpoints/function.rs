@@ -1,4 +1,4 @@
-//! Where a function's name is in a module, and which of all those places the user means.
+//! Where the functions of a name begin in a module, and which of these places the user means.
 
 use crate::Address;
 use crate::breakpoints::indirect_function::IndirectFunction;
@@ -13,16 +13,16 @@ use dapple_symbols::sources::is_others_source;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// The places in a module that fit the name best. The module's other places are never used.
+/// The places in a module that fit the name best. The module's other places are left out.
 #[derive(Debug)]
 pub(crate) struct Places {
     rank: Rank,
-    /// How many more functions of the name libraries have.
+    /// How many more functions of the name the module has from libraries' sources.
     in_libraries: usize,
-    /// How many more functions a regular expression matches.
+    /// How many more functions a regular expression matches than one breakpoint takes.
     beyond: usize,
     list: Vec<Place>,
-    /// The source position of the first place, in the function that is meant: an inlined call of that function may begin there.
+    /// The source position of the first place, in the function itself: if an inlined call begins there, where it is called.
     position: Option<SourcePosition>,
     names: Vec<String>,
     /// The indirect functions among those that are meant.
@@ -32,7 +32,7 @@ pub(crate) struct Places {
 /// Where a function begins.
 #[derive(Debug)]
 struct Place {
-    /// Past the prologue.
+    /// Past the prologue, if it has one.
     address: Address,
     /// For a copy inlined into another function: its code and its name.
     inlined: Option<(Vec<Range<FileAddress>>, String)>,
@@ -41,8 +41,8 @@ struct Place {
 /// How well places fit a name; the smallest rank fits best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// The places are only in the symbol table. If functions of the same name have debug information, these are others' (a library's,
-    /// the `main` that rustc makes to call the user's), and a stop there shows no source.
+    /// The places are only in the symbol table. If other functions of the name have debug information, these are not the user's (but a
+    /// library's, or the `main` that rustc makes to call the user's), and a stop there shows no source.
     symbol: bool,
     /// The places are copies inlined into a distribution's library, of a function that only has the same name: the dynamic linker has a
     /// `malloc` of its own for itself.
@@ -69,9 +69,9 @@ pub(crate) enum Absence {
     Variable,
 }
 
-/// Where the functions that a regular expression matches are in a module.
+/// Where the functions that a regular expression matches are in a module. `None`: it matches none.
 pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Option<Places> {
-    // A pattern with a path says itself whose functions it means.
+    // An expression with a path says itself whose functions it means.
     let whose = match expression.text().contains("::") {
         true => Whose::All,
         false => Whose::OwnFirst,
@@ -89,10 +89,10 @@ pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Op
     })
 }
 
-/// Passed in place of a name if there is a regular expression.
+/// Passed to [`find`] in place of a name for a regular expression. Not being a bare name, it ranks libraries' functions like others.
 const EXPRESSION: &str = "/re";
 
-/// Selects the functions that are meant from those of a module that have the name.
+/// Selects the functions that are meant from `found`, those of a module that have the name. `None`: there are none.
 pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>) -> Option<Places> {
     let mut found: Vec<(Rank, FoundFunction)> = found
         .into_iter()
@@ -185,7 +185,7 @@ fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> 
 }
 
 impl Place {
-    /// The inlined calls in the function that cover its breakpoint, and so begin there: outermost first.
+    /// The inlined calls in the function that cover its breakpoint, where none of them counts as entered: outermost first.
     fn calls(&self, module: &LoadedModule) -> Vec<InlinedCall> {
         let mut calls = module.module.inlined_at(module.to_file(self.address));
         let own = self.inlined.as_ref().and_then(|(ranges, name)| {
@@ -196,7 +196,7 @@ impl Place {
         calls
     }
 
-    /// The line in the function itself.
+    /// The source position in the function itself: if an inlined call begins there, where it is called.
     fn position(&self, module: &LoadedModule) -> Option<SourcePosition> {
         if let Some(call) = self.calls(module).first() {
             return call.call_site.clone();
@@ -211,7 +211,7 @@ impl Place {
     }
 }
 
-/// The answers that are meant: those that fit the name best.
+/// Those of the modules' places that fit the name best.
 pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Places> + Clone) -> Vec<&'a Places> {
     let best = all.clone().map(|places| places.rank).min();
     all.filter(|places| Some(places.rank) == best).collect()
@@ -296,7 +296,7 @@ pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
 
 /// Says why a module has no function of the name.
 pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
-    // A distribution's library has similar names for anything; the user means the user's code.
+    // A distribution's library has similar names for anything, but users mean their own code.
     if module.is_distributions() {
         return Absence::Similar(Vec::new());
     }

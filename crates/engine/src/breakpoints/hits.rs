@@ -17,7 +17,7 @@ pub(crate) enum HitCondition {
     AtMost(u64),
     /// Before this one.
     Below(u64),
-    /// Each that is a multiple; never 0.
+    /// Each whose number is a multiple of this one, which is never 0.
     Multiple(u64),
 }
 

@@ -22,13 +22,13 @@ enum Part {
     Value {
         expression: Expression,
         format: Option<Format>,
-        /// Its column in the message, in characters from 1.
+        /// The expression's column in the message, in characters from 1.
         column: usize,
     },
 }
 
-/// How a value is shown, as C's and Rust's formats have it: `#` for a prefix, `0` and a width, `.` and a number of
-/// decimals, and a letter.
+/// How a value is shown, as C's and Rust's formats have it: `#` for a prefix, `0` for zeros and a width, `.` and a number of decimals, and a
+/// letter. Each may be left out, but not all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
     prefix: bool,
@@ -207,7 +207,7 @@ impl Message {
     }
 }
 
-/// A value as a message shows it, and the value itself if it has children.
+/// A value as a message shows it, and the value itself if it has children and is shown in no format.
 pub(crate) type Shown = (String, Option<KeptValue>);
 
 /// Shows a value as a message does.
@@ -235,7 +235,7 @@ fn escaped(c: char) -> Option<char> {
     }
 }
 
-/// The offset of the brace that ends an expression; braces in quotes don't.
+/// The offset of the brace that ends the expression at the beginning of `text`; braces in quotes don't. `None`: there is no such brace.
 fn closing(text: &str) -> Option<usize> {
     let mut quoted = None;
     let mut characters = text.char_indices();
@@ -265,7 +265,8 @@ fn is_character(text: &str) -> bool {
     }
 }
 
-/// Cuts the format off an expression. A colon of a path, `a::b`, begins none.
+/// Cuts the format off an expression: it follows the last colon that is not of a path (`a::b`) or a character (`':'`). The error has the
+/// offset of what is no format.
 fn split_format(text: &str) -> Result<(&str, Option<Format>), (usize, String)> {
     let mut found = None;
     let bytes = text.as_bytes();
@@ -398,7 +399,7 @@ impl Format {
     }
 }
 
-/// The number that `text` begins with, 0 for none, and what follows.
+/// The number that `text` begins with, 0 for none, and what follows. `None`: the number is more than [`WIDEST`].
 fn digits(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit());
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -432,7 +433,7 @@ fn character(number: Number) -> String {
     shown.map_or_else(|| number.text(), String::from)
 }
 
-/// The quoted part of a value's text, without the quotes: `name` of `0x5555 "name"`.
+/// The quoted part of a value's text, without the quotes and escapes: `name` of `0x5555 "name"`. All of the text if nothing is quoted.
 fn bare_text(text: &str) -> String {
     let inside = text
         .split_once('"')

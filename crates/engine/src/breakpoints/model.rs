@@ -1,8 +1,8 @@
 //! The breakpoints that the user asked for, and where they are in the modules loaded now.
 //!
-//! Each breakpoint remembers every module's answer about its line or function. A module is asked when it is loaded or the breakpoint is
-//! set, and again when it has an index if that may find more. Its answer is forgotten when it is unloaded. The resolution is always made
-//! from all answers together.
+//! Each breakpoint remembers the modules' answers about its line or function. A module is asked when it is loaded or the breakpoint is
+//! set, and again when it has an index if that may find more; but a distribution's library isn't asked if a module of the user's has the
+//! line or function. An answer is forgotten when its module is unloaded. The resolution is always made from all answers together.
 
 mod answers;
 mod temporaries;
@@ -33,7 +33,7 @@ enum Spec {
         file: PathBuf,
         line: u32,
         column: Option<u32>,
-        /// In all copies of the file.
+        /// In copies of the file, too.
         copies: bool,
     },
     Function {
@@ -56,7 +56,7 @@ impl Spec {
         }
     }
 
-    /// The file, if it is set in all copies of it.
+    /// The file, if the breakpoint is set in copies of it, too.
     fn copied(&self) -> Option<&Path> {
         match self {
             Spec::Line {
@@ -73,7 +73,7 @@ struct Breakpoint {
     spec: Spec,
     rules: Rules,
     answers: Vec<Answer>,
-    /// If it is set in all copies of a file: their contents.
+    /// If it is set in copies of a file, too: the contents by which copies are known.
     contents: Contents,
     /// What decisions need to know of each place, cached when a thread first gets there.
     places: FxHashMap<Address, Place>,
@@ -109,8 +109,8 @@ pub(crate) struct Arm {
 }
 
 impl Model {
-    /// Replaces the breakpoints of `file`; returns their ids in the order of `wanted`. A line that was there before keeps its
-    /// breakpoint.
+    /// Replaces the breakpoints of `file`; returns their ids in the order of `wanted`. A line and column that had a breakpoint before keep
+    /// it, with its id.
     pub(crate) fn set_lines(
         &mut self,
         file: &Path,
@@ -265,7 +265,7 @@ impl Model {
         new
     }
 
-    /// All locations that are to be armed. Those that were refused before are tried again.
+    /// All locations that are to be armed, also those that were refused before. A breakpoint whose options are wrong has none.
     pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
         let mut wanted = BTreeSet::new();
         for breakpoint in &mut self.list {
@@ -310,7 +310,8 @@ impl Model {
         self.list.iter().filter_map(|b| b.spec.address())
     }
 
-    /// Decides what a breakpoint does with a thread that has reached it. `here` describes the thread, given the place.
+    /// Decides what a breakpoint does with a thread that has reached it at `address`. `here` describes the thread, given the place; `holds`
+    /// is as in [`Rules::decide`]. Also returns the place, if the decision needed it.
     pub(crate) fn decide<'a>(
         &mut self,
         id: i64,
@@ -337,7 +338,7 @@ impl Model {
         (act, Some(place))
     }
 
-    /// The rules of a breakpoint that calls functions in the debuggee, and its place.
+    /// The rules of a breakpoint that calls functions in the debuggee, and its place at `address`. `None`: the breakpoint is gone.
     pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<(&mut Rules, Place)> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
         let place = breakpoint.places.get(&address).cloned();
@@ -345,7 +346,7 @@ impl Model {
     }
 
     /// How many of the inlined calls at `address` are not entered yet for a thread that these breakpoints have stopped there: a
-    /// breakpoint on a function shows that function, not what its first line calls.
+    /// breakpoint on a function shows that function, not what its first line calls. The fewest, if the breakpoints differ.
     pub(crate) fn calls_not_entered(
         &self,
         ids: &[i64],
@@ -358,7 +359,7 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// The line of the first of these breakpoints with a location at `address`.
+    /// The line of the first of these breakpoints that is on a line and has a location at `address`.
     pub(crate) fn line_at(&self, ids: &[i64], address: Address) -> Option<SourcePosition> {
         let here = self.list.iter().filter(|b| ids.contains(&b.id));
         let mut locations = here.flat_map(Breakpoint::locations);
@@ -500,7 +501,7 @@ impl Breakpoint {
         function::remark(name, &self.places())
     }
 
-    /// The places of the function.
+    /// The places of the function, in the modules that fit its name best.
     fn places(&self) -> Vec<&Places> {
         function::best(self.answers.iter().filter_map(|answer| match &answer.said {
             Said::Functions(places) => Some(places),
@@ -508,7 +509,7 @@ impl Breakpoint {
         }))
     }
 
-    /// Each address once. The first address of a function is the one that is reported.
+    /// The breakpoint's own addresses, each once, also refused ones. For a function, the first is that of the position that is reported.
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) | Spec::Pointed { address, .. } => vec![address],

@@ -30,13 +30,13 @@ pub(crate) struct Rules {
     condition: Option<Expression>,
     hits: Option<HitCondition>,
     log: Option<LogMessage>,
-    /// What is wrong with the options at any place.
+    /// What is wrong with the options, wherever the breakpoint is.
     problem: Option<String>,
-    /// What is wrong with the options at one place.
+    /// What is wrong with the expressions in the language of one of the breakpoint's places.
     place_problem: Option<String>,
-    /// The places where the expressions were checked.
+    /// The places for which the expressions can be parsed.
     checked: FxHashSet<Address>,
-    /// The number of hits so far.
+    /// The number of hits so far whose condition held.
     count: u64,
     /// The user was told that the options call functions of the program.
     calls_told: bool,
@@ -48,7 +48,7 @@ pub(crate) enum Act {
     /// Nothing: the thread goes on.
     GoOn,
     Stop,
-    /// The message is written; the thread goes on.
+    /// The thread goes on once the caller has written this message.
     Log(Message),
     /// The condition can't be evaluated: the thread stops, for this reason.
     Undecided(String),
@@ -87,7 +87,7 @@ impl Rules {
         &self.asked
     }
 
-    /// Replaces the options. The hit count stays if hits are counted as before.
+    /// Replaces the options. The hit count stays if neither the condition nor the hit condition changes.
     pub(crate) fn replace(&mut self, asked: BreakpointOptions) {
         if self.asked == asked {
             return;
@@ -100,7 +100,7 @@ impl Rules {
         };
     }
 
-    /// Parses the expressions for these places.
+    /// Checks whether the expressions can be parsed in the languages of these places: see [`Rules::problem`].
     pub(crate) fn check(&mut self, places: &[Address], modules: &Modules) {
         self.place_problem = None;
         if self.problem.is_some() || (self.condition.is_none() && self.log.is_none()) {
@@ -134,7 +134,7 @@ impl Rules {
         }
     }
 
-    /// Notes that a function is called for them; returns whether for the first time.
+    /// Notes that a function is called for these options. Returns whether that is the first time.
     pub(crate) fn calls(&mut self) -> bool {
         !std::mem::replace(&mut self.calls_told, true)
     }
@@ -164,7 +164,7 @@ impl Rules {
         self.condition.is_none() && self.log.is_none()
     }
 
-    /// Counts a hit whose condition holds.
+    /// Counts a hit whose condition holds, and decides by the hit condition: to stop or to go on.
     pub(crate) fn count_hit(&mut self) -> Act {
         self.count = self.count.saturating_add(1);
         match self.hits {

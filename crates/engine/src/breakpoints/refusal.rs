@@ -4,11 +4,11 @@ use crate::Address;
 use crate::breakpoints::wanted::Resolution;
 use std::fmt;
 
-/// Why a location could not be armed.
+/// Why no breakpoint could be inserted at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
-    /// It may become possible when more modules are loaded.
+    /// Whether it may become possible later, when memory is mapped there.
     pending: bool,
 }
 
@@ -43,7 +43,7 @@ impl Refusal {
         }
     }
 
-    /// The kernel refuses to write there.
+    /// Inserting the breakpoint failed with this error.
     pub(crate) fn failed(address: Address, error: &std::io::Error) -> Refusal {
         Refusal {
             why: format!("no breakpoint can be inserted at {address}: {error}"),

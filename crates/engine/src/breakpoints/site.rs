@@ -1,7 +1,7 @@
 //! The software breakpoint sites inserted into the debuggee, and its memory as it looks without them.
 //!
 //! A site is one `int3`, with the reasons why it is there; removing the last reason takes the byte out. Reads are masked, so that the
-//! rest of the debugger never sees an inserted byte.
+//! rest of the debugger doesn't see inserted bytes, unless it reads by [`PatchedMemory::process`].
 
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
@@ -35,9 +35,9 @@ pub(crate) enum Reason {
     Resolver,
     /// An IFUNC resolver's call returns to here.
     ResolverReturn,
-    /// Exceptions and `longjmp` pass here, for the step under way; kept while one step follows another.
+    /// Exceptions and `longjmp` pass here, for the step under way. The site stays while one step follows another.
     Hook,
-    /// An inferior call returns to here, or is left.
+    /// An inferior call returns to here, or an exception, a panic or `longjmp` leaves it from here.
     Call,
 }
 
@@ -85,7 +85,7 @@ impl Site {
 pub(crate) struct PatchedMemory {
     process: Arc<dyn Process>,
     sites: BTreeMap<Address, Site>,
-    /// All bytes are taken out temporarily.
+    /// The bytes of all sites are taken out temporarily.
     lifted: bool,
     /// The original bytes of sites removed lately: a child that was forked before still has the `int3`.
     removed: BTreeMap<Address, u8>,
@@ -113,12 +113,12 @@ impl PatchedMemory {
         self.process.as_ref()
     }
 
-    /// Leaves it to the guardian to clean up when the kernel has released the threads: their state is not known.
+    /// Leaves the guardian running, to clean up when the kernel has released the threads: their state is not known.
     pub(crate) fn keep_guardian(&mut self) {
         self.guardian = None;
     }
 
-    /// Releases the guardian: nothing is inserted any more, nor will be, or there is no process.
+    /// Ends the guardian: nothing is inserted any more in the process that it protects, or the process is gone.
     pub(crate) fn needs_no_guardian(&mut self) {
         if let Some(guardian) = self.guardian.take() {
             guardian.release();
@@ -130,7 +130,7 @@ impl PatchedMemory {
         self.sites.get(&address)
     }
 
-    /// Inserts an `int3`, or adds a reason if there is one.
+    /// Inserts an `int3`, or adds a reason to the one that is there. The error is `NotFound` if there is no memory at `address`.
     pub(crate) fn insert(&mut self, address: Address, reason: Reason) -> io::Result<()> {
         if let Some(site) = self.sites.get_mut(&address) {
             if !site.reasons.contains(&reason) {
@@ -203,7 +203,8 @@ impl PatchedMemory {
         }
     }
 
-    /// Forgets the sites of breakpoints that are no longer in memory: the program has unmapped it, or put something else there.
+    /// Forgets the sites of the user's breakpoints whose byte is no longer in memory: the program has unmapped that memory, or has written
+    /// something else there.
     pub(crate) fn forget_lost_users(&mut self) {
         let users = self
             .sites
@@ -216,7 +217,7 @@ impl PatchedMemory {
         }
     }
 
-    /// Whether an inserted byte is no longer in memory.
+    /// Whether the byte of the site at `address` is no longer in memory. `false` if there is no site, or while all bytes are lifted.
     pub(crate) fn is_lost(&self, address: Address) -> bool {
         !self.lifted && self.sites.contains_key(&address) && !self.traps_at(address)
     }
@@ -289,7 +290,7 @@ impl PatchedMemory {
             .add(code_end, &|address, bytes| raw.read(address, bytes).is_ok());
     }
 
-    /// The copy of the instruction at a site, made now if there was none; `None` if it can't be copied.
+    /// The copy of the instruction at a site, made now if there was none; `None` if there is no site, or no copy can be made.
     pub(crate) fn copy_at(&mut self, address: Address) -> Option<Copy> {
         let site = self.sites.get(&address)?;
         if let Some(copy) = site.copy {
@@ -309,8 +310,8 @@ impl PatchedMemory {
         Some(copy)
     }
 
-    /// Whether there is a site, and a thread whose pc is one byte after it must have hit it: the instruction is longer than one byte,
-    /// so that no other begins there.
+    /// Whether there is a site at `address`, and a thread whose pc is one byte after it must have hit it: the instruction is longer than one
+    /// byte, so that no other begins there.
     pub(crate) fn is_unmistakable(&mut self, address: Address) -> bool {
         match self.sites.get(&address).map(|site| site.is_long) {
             None => false,
@@ -375,7 +376,7 @@ impl PatchedMemory {
         self.process.write(address, &patched)
     }
 
-    /// Forgets what is known about the instructions at sites that may have a byte in `range`.
+    /// Forgets what is known about those instructions at sites that may have a byte in `range`.
     fn forget_instructions(&mut self, range: Range<Address>) {
         let first = Address(range.start.0.saturating_sub(LONGEST as u64 - 1));
         for site in self.sites.range_mut(first..range.end).map(|(_, site)| site) {
@@ -392,7 +393,7 @@ impl PatchedMemory {
         self.removed.clear();
     }
 
-    /// Takes everything out of a copy of this memory: a forked child's, or the process's own before it is let go.
+    /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before it is let go.
     pub(crate) fn clean(&self, copy: &dyn Process) {
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.

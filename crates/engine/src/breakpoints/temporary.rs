@@ -20,8 +20,8 @@ impl Temporary {
         Some(self.frame.as_ref()?.return_to)
     }
 
-    /// Whether a thread at `at` may be stopped. `frame` gives the canonical frame address there, if `at` is one of the breakpoint's own
-    /// locations.
+    /// Whether a thread at `at` may be stopped. `frame` gives the canonical frame address of its innermost frame, if `at` is one of the
+    /// breakpoint's own locations.
     pub(crate) fn admits(
         &self,
         thread: ThreadId,
@@ -35,7 +35,7 @@ impl Temporary {
         let Some(until) = &self.frame else {
             return true;
         };
-        // Calls made by the frame may return to the same address.
+        // In a recursion, the inner calls return to the same address.
         let left = at == until.return_to && sp >= until.cfa.0;
         thread == until.thread && (left || frame().is_some_and(|cfa| cfa >= until.cfa))
     }

@@ -24,7 +24,7 @@ pub struct LineBreakpoint {
 /// A breakpoint on an instruction, as the user asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstructionBreakpoint {
-    /// Where the instruction begins.
+    /// The address at which the instruction begins.
     pub address: Address,
     /// What the breakpoint does besides stopping.
     pub options: BreakpointOptions,
@@ -43,8 +43,9 @@ impl From<Address> for InstructionBreakpoint {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionBreakpoint {
     /// The name of a function, or of several: see [`dapple_symbols::names::NamePattern`]. All overloads, instances and inlined copies
-    /// of a name are meant. `*0x401136` is an address. Functions that are only in a symbol table are used if no other has the name.
-    /// `main` is the program's own, in Rust `CRATE::main`.
+    /// of a name are meant. `*0x401136` is an address, `/re EXPRESSION` a regular expression. A name without a path means the user's own
+    /// functions, or libraries' if there are none. Functions that are only in a symbol table are used if no other has the name. `main` is
+    /// the program's own, in Rust `CRATE::main`.
     pub name: String,
     /// What it does besides stopping.
     pub options: BreakpointOptions,
@@ -101,12 +102,12 @@ pub enum Resolution {
         /// The source position of the first location: for a line, the one that has the code, in the file as requested. A function may
         /// have none.
         position: Option<SourcePosition>,
-        /// Every location.
+        /// Every location at which it is armed.
         addresses: Vec<Address>,
         /// The functions that a name means: short names, in C and C++ with their parameters; each once, the first few of a module.
         functions: Vec<String>,
         /// How the breakpoint differs from what was asked for: it was moved to another line, couldn't be inserted at all locations,
-        /// libraries have functions of the name, too, or it is in copies of the file, too.
+        /// libraries have functions of the name, too, an expression matches too many functions, or it is in copies of the file, too.
         remark: Option<String>,
     },
     /// No module has the file or the function, or there is no memory at the address; a module that is loaded later may. Or no IFUNC
@@ -144,13 +145,13 @@ pub enum TemporaryPlace {
 pub struct TemporaryBreakpoint {
     /// Where it is.
     pub place: TemporaryPlace,
-    /// Its condition, and the hits at which it stops. With a message it never stops, and so stays.
+    /// Its condition, and the hits at which it stops. With a message it stops only if its condition can't be evaluated, and so stays.
     pub options: BreakpointOptions,
     /// Only this thread is stopped.
     pub thread: Option<ThreadId>,
     /// Only the frame's thread is stopped, and only in the frame or its callers, not in its callees. If it isn't stopped before, it is
     /// stopped when it leaves the frame: at the return address, or where an exception, a panic or longjmp(3) takes it. The breakpoint
-    /// is removed when its thread ends.
+    /// is removed when that thread ends.
     pub frame: Option<FrameId>,
 }
 

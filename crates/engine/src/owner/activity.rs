@@ -116,7 +116,7 @@ impl Owner {
         }
     }
 
-    /// A thread has a reason to stop. Gives the reason back unless the activity keeps it for later.
+    /// A thread has a reason to stop. Gives the reason back if it is to be reported now. `None`: an inferior call has dealt with it.
     pub(super) fn activity_reports(
         &mut self,
         thread: ThreadId,
@@ -132,7 +132,7 @@ impl Owner {
         }
     }
 
-    /// All threads have stopped. `true`: for the activity's own reasons, and the activity goes on from there.
+    /// All threads have stopped. `true`: an inferior call has dealt with that, and nothing is to be reported.
     pub(super) fn activity_stopped(&mut self) -> bool {
         match &self.activity {
             Activity::Call(_) => {

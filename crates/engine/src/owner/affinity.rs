@@ -14,7 +14,7 @@ use dapple_target::process_info::Start;
 use dapple_target::wait_event::{WaitEvent, What};
 
 impl Owner {
-    /// A thread has stopped.
+    /// Tells the pinning that a thread has stopped.
     pub(super) fn noticed(&mut self, event: WaitEvent) {
         let Some((pinning, pace)) = self.threads.pacing(event.thread) else {
             return;
@@ -42,7 +42,7 @@ impl Owner {
         pacing.is_some_and(|(pinning, pace)| pinning.before(thread, run, pace))
     }
 
-    /// Whether a thread that runs is expected to stop at once.
+    /// Whether a thread that runs is expected to stop soon.
     pub(crate) fn stops_soon(&self) -> bool {
         self.mode() == Mode::Running && self.threads.pinning.stops_soon()
     }

@@ -148,7 +148,8 @@ impl Prologue {
 
 impl Owner {
     /// The values that the argument registers have behind the prologue, in the frame with the canonical frame address `cfa`: those that the
-    /// prologue has stored, and addresses in the frame. Empty if the prologue has a jump or call, or can't be decoded.
+    /// prologue has stored, as memory has them now, and addresses in the frame. A register with any other value is left out. Empty if the
+    /// prologue has a jump or call, or can't be decoded.
     pub(super) fn behind_prologue(
         &self,
         module: &LoadedModule,
@@ -208,8 +209,8 @@ impl Owner {
             })
     }
 
-    /// Whether code reads an argument register before it has written it, itself or in its first call; `true` if the code can't be decoded.
-    /// Code behind an unconditional jump or the first call is not searched. `known`: the registers whose values can be restored.
+    /// Whether code reads an argument register before it has written it, itself or perhaps in its first call; `true` if the code can't be
+    /// decoded. Code behind an unconditional jump or the first call is not searched. `known`: the registers whose values can be restored.
     /// `all_kept`: all parameters are kept in memory, so that no function that the code calls is passed an argument in the register in
     /// which it came.
     pub(super) fn expects_arguments(
@@ -255,7 +256,7 @@ impl Owner {
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::ConditionalBranch => {}
                 FlowControl::Call | FlowControl::IndirectCall if !all_kept => {
-                    // The called function may take any of the argument registers; which ones is unknown here.
+                    // Which argument registers the called function reads is unknown here; one that reads any mostly reads the first.
                     return !written.contains(&INTEGER_ARGUMENTS[0]);
                 }
                 _ => return false,

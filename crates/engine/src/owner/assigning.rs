@@ -1,8 +1,8 @@
-//! Makes an assignment's changes in the debuggee: all of them, or none if one is impossible.
+//! Makes an assignment's changes in the debuggee: all of them, or none if one is refused.
 //!
 //! Evaluating an expression changes nothing: for an assignment it gives a list of changes (`values::storing`). This module writes them:
-//! memory where the program itself may write, and registers where their frame has them, which is the thread's own register or the stack
-//! slot in which an inner frame has saved it. The module also evaluates again after each inferior call that an expression needs
+//! memory where the user may write ([`Owner::writable`]), and registers where their frame has them, which is the thread's own register or
+//! the stack slot in which an inner frame has saved it. The module also evaluates again after each inferior call that an expression needs
 //! ([`Owner::with_calls`]).
 
 use super::Owner;
@@ -33,13 +33,13 @@ pub enum Target {
 /// What an assignment has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Ranges of memory.
+    /// The ranges of memory that were written.
     pub memory: Vec<Range<Address>>,
-    /// Registers.
+    /// Whether registers were changed.
     pub registers: bool,
-    /// The thread is at another instruction, or other threads have run: stack frames have changed.
+    /// Whether the thread is at another instruction, or other threads have run: stack frames have changed.
     pub moved: bool,
-    /// Functions were called, which may have written anywhere.
+    /// Whether functions were called, which may have written anywhere.
     pub called: bool,
 }
 
@@ -141,7 +141,8 @@ impl Owner {
     }
 
     /// Evaluates in a frame, or in the innermost frame of the thread that stopped. Each time `evaluate` wants a function called, calls it
-    /// and evaluates again. Returns the result and the frame's thread.
+    /// and evaluates again. Returns the result and the frame's thread; the caller then drops the calls' temporaries. After an error they are
+    /// dropped already.
     pub(super) fn with_calls<T>(
         &mut self,
         frame: Option<FrameId>,
@@ -235,7 +236,7 @@ impl Owner {
         (shown.and_then(|shown| dropped.map(|()| shown)), changed)
     }
 
-    /// Makes changes; registers are those of a frame of `thread`.
+    /// Makes changes. The registers among them are those of a frame of `thread`.
     fn write(&mut self, thread: ThreadId, changes: &[Change]) -> Result<Changed, Error> {
         let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let mut new = NewState {
@@ -360,7 +361,7 @@ impl Owner {
         })
     }
 
-    /// Where the frame at a level has a register's value.
+    /// Where the frame at a level (0: the innermost) has its value of a register. The error is a sentence.
     fn home(&mut self, thread: ThreadId, number: u16, level: usize) -> Result<Home, String> {
         let lost = || {
             let name = register_name(number);
@@ -397,7 +398,7 @@ impl Owner {
         }
     }
 
-    /// Writes to memory that the program itself may write to: all pieces or none.
+    /// Writes all pieces, or none if one can't be written or isn't [`Owner::writable`].
     fn write_all(&mut self, pieces: &[(Address, Vec<u8>)]) -> Result<(), Error> {
         let mut before = Vec::with_capacity(pieces.len());
         for (address, bytes) in pieces {

@@ -129,7 +129,7 @@ impl Owner {
         }
     }
 
-    /// Waits until all threads are stopped. The error is a sentence's end that says why they don't.
+    /// Waits until all threads are stopped. The error is the end of a sentence that says why they aren't.
     fn wait_until_stopped(&mut self) -> Result<(), String> {
         let start = Instant::now();
         let (_in_time, over) = bounded::<Infallible>(0);

@@ -1,8 +1,9 @@
 //! Keeps a process that was attached to alive if the debugger is killed.
 //!
 //! A launched process, and its children, die with the debugger (PTRACE_O_EXITKILL). An attached one has to survive. In a reported stop
-//! nothing of the debugger is in it: no inserted byte, no debug register, no single step left to finish ([`Owner::clean_for_stop`]), so the
-//! kernel may let all threads run. While the process runs, a guardian watches it ([`dapple_target::linux::guardian`]).
+//! there is nothing of the debugger that a thread can run into: no site's byte, no debug register, no single step left to finish
+//! ([`Owner::clean_for_stop`]), so the kernel may let all threads run. While the process runs, a guardian watches it
+//! ([`dapple_target::linux::guardian`]).
 //!
 //! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first peeked
 //! at; if its thread has run into a site, the thread is moved back to the site; only then is the event taken from the kernel
@@ -57,8 +58,8 @@ impl Owner {
         }
     }
 
-    /// Waits for the next event of one thread while the others are stopped. `None`: the thread is gone. Every wait for a single thread
-    /// goes through this function, so that attached processes are protected during it, too.
+    /// Waits for the next event of one thread while the others are stopped. `None`: the thread is gone. As [`Owner::next_event`], it
+    /// protects an attached process meanwhile, so nothing else may wait for a thread.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
         if !self.debuggee.of_launched {
             let peeked = self.process().peek_event_of(thread)?;
@@ -80,15 +81,16 @@ impl Owner {
         self.control(thread).trap = trap;
     }
 
-    /// A guardian for another program, in the same process or in a child that takes its place.
+    /// A guardian for another program, in the same process or in a child that takes its place. `None`: it needs none, or none can be
+    /// started.
     pub(super) fn guardian_of(&self, process: ThreadId) -> Option<Guardian> {
         (!self.debuggee.of_launched)
             .then(|| guardian_of(process))
             .flatten()
     }
 
-    /// While all threads are stopped for the user: takes everything of the debugger's out of the process, so that the kernel may let all
-    /// threads run at any time.
+    /// While all threads are stopped for the user: takes everything of the debugger's that a thread can run into out of the process, so that
+    /// the kernel may let all threads run at any time.
     pub(super) fn clean_for_stop(&mut self) {
         self.lift_sites();
         for thread in self.stopped_threads() {

@@ -15,7 +15,7 @@ pub(super) struct Back {
     over: Arc<AtomicBool>,
 }
 
-/// Ends the threads beside the session when dropped.
+/// When dropped, lets the threads beside the session know that it is over ([`Back::is_over`]).
 pub(super) struct Ending(Arc<AtomicBool>);
 
 impl Back {

@@ -21,7 +21,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
 
-/// Why an expression of a breakpoint can't make its call.
+/// Why an expression of a breakpoint can't make its call during another inferior call.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
 
 /// Threads for which functions are to be called once all threads have stopped, and the addresses at which they have stopped.
@@ -49,8 +49,8 @@ struct Answers {
 }
 
 impl Owner {
-    /// Whether functions have to be called for a thread's stop at an address. If so, registers the thread: they are called when all
-    /// threads have stopped.
+    /// Whether functions have to be called for a thread's stop at an address. If so, registers the thread: the functions are called when
+    /// all threads have stopped.
     pub(super) fn asks(&mut self, thread: ThreadId, at: Address) -> bool {
         let asks = &self.control(thread).asks;
         let asks_of_place = asks.iter().any(|ask| !matches!(ask, Ask::Access(_)));
@@ -246,7 +246,8 @@ impl Owner {
         self.evaluate_asked(thread, text, not_entered, calls, show)
     }
 
-    /// What `take` makes of an expression in the innermost frame of a stopped thread, once the expression's calls are made.
+    /// Returns what `take` makes of an expression in the innermost frame of a stopped thread, once the expression's calls are made.
+    /// `not_entered`: how many of the inlined calls that begin at its address that frame is before.
     fn evaluate_asked<T>(
         &mut self,
         thread: ThreadId,

@@ -33,8 +33,8 @@ impl Live for Stopped<'_> {
 
 impl Owner {
     /// The site that a thread has run into, if nothing else can have trapped: the thread ran freely, and is behind the first byte of a
-    /// longer instruction. This saves asking the kernel for the signal's information. The corrected instruction pointer is written back
-    /// only once it is known how the thread goes on.
+    /// longer instruction. This saves asking the kernel for the signal's information. `None`: anything may have trapped. The corrected
+    /// instruction pointer is written to the kernel only once it is known how the thread goes on.
     pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
         if self.last_run(thread) != How::Continue {
             return None;

@@ -1,8 +1,8 @@
 //! Fetches debug information and sources from debuginfod servers, on a thread of its own. Neither a launch nor a stop waits for it.
 //!
 //! `debuginfod-find`, the servers' own client, makes the requests: it reads `DEBUGINFOD_URLS` and the user's other settings, and caches
-//! the files. A source file that it names is used if no other user can write it, if it isn't too large, and if its checksum is the one in
-//! the debug information, where there is one.
+//! the files. A source file that it names is used if no other user but root can write it, if it isn't too large, and if its checksum is the
+//! one in the debug information, where there is one.
 
 use super::Owner;
 use super::background::Back;
@@ -48,7 +48,7 @@ impl Wanted {
         }
     }
 
-    /// Uses the file that was found, on the debuginfod thread.
+    /// Uses the file that was found. Runs on the debuginfod thread.
     fn found(self, file: PathBuf, back: &Back) {
         let Some((module, source)) = &self.source else {
             return back.send(move |owner| owner.debug_file_came(&self, &file));
@@ -159,7 +159,7 @@ impl Debuginfod {
         asking.stop();
     }
 
-    /// Requests a module's debug information, if it has none.
+    /// Requests a module's debug information, if it has none but a build id.
     pub(super) fn module_loaded(&self, loaded: &LoadedModule) {
         let module = &loaded.module;
         if module.debug_info() == DebugInfo::Dwarf || module.has_detached_debug_info() {
@@ -177,7 +177,7 @@ impl Debuginfod {
         });
     }
 
-    /// Requests a source file of a module.
+    /// Requests a source file of a module, if its path is absolute and the module has a build id.
     fn fetch_source(&self, loaded: &LoadedModule, source: PathBuf) {
         let build_id = loaded.module.build_id();
         // The servers know sources by absolute names.
@@ -212,7 +212,7 @@ impl Drop for Debuginfod {
     }
 }
 
-/// Runs the client. `None`: no server has the file.
+/// Runs the client. `None`: no server has the file, or the client was killed. The error: it can't be run.
 fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Option<PathBuf>> {
     let lock = || current.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(CLIENT)

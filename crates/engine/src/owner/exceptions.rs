@@ -246,8 +246,8 @@ impl Owner {
         self.exceptions.armed = wanted;
     }
 
-    /// A thread has come to a hook: the reason to stop there, if any. Some hooks never stop: they only note something for a later one, or
-    /// (the leak check) make the thread return.
+    /// A thread has come to `at`: the reason to stop there, if that is a hook and has one. Some hooks never stop: they only note something
+    /// for a later one, or (the leak check) make the thread return.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
         if self.is_vfork_child(thread) {
@@ -404,8 +404,8 @@ impl Owner {
         Some((ExceptionKind::Catch, exception))
     }
 
-    /// Whether a filter's condition holds in the innermost frame with the user's source. `true` if that can't be decided: the reason is
-    /// in `note`.
+    /// Whether a filter's condition holds in the innermost frame with the user's source. `true` also if there is no condition, or if it
+    /// can't be decided: then the reason is in `note`.
     pub(super) fn holds(
         &mut self,
         thread: ThreadId,

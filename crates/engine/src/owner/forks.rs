@@ -23,7 +23,7 @@ use dapple_target::process_info::ProcessInfo;
 pub(super) struct Children {
     /// The child that takes the debuggee's place as soon as all of the debuggee's threads are stopped.
     successor: Option<Succession>,
-    /// Processes that this session does not trace (any more) still write to the session's output pipes.
+    /// Whether processes that this session does not trace (any more) may still write to the session's output pipes.
     left_writers: bool,
     /// How the debuggee has ended. Reported when no child is kept any more.
     end: Option<ExitStatus>,
@@ -69,8 +69,8 @@ impl Owner {
         }
     }
 
-    /// Keeps a child stopped at its start, and reports it; lets it go if the debugger is about to detach. Nothing is inserted into it, so
-    /// the debugger's end does it no harm.
+    /// Keeps a child stopped at its start (a vfork child: at its exec), and reports it; lets it go if the debugger is about to detach.
+    /// Nothing is inserted into it while it is kept.
     pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
@@ -86,7 +86,7 @@ impl Owner {
         });
     }
 
-    /// A kept child has ended.
+    /// A child that was kept stopped has ended, perhaps the one that was to take the debuggee's place.
     pub(super) fn kept_child_ended(&mut self, child: ThreadId) {
         let was_next = self
             .children
@@ -216,7 +216,8 @@ impl Owner {
         });
     }
 
-    /// While all threads are stopped: detaches from the debuggee and goes on with the child that takes its place, if there is one.
+    /// While all threads are stopped: detaches from the debuggee and makes the child that takes its place the debuggee. Returns whether there
+    /// is such a child.
     pub(super) fn succeed_if_due(&mut self) -> bool {
         let Some(next) = self.children.successor.take() else {
             return false;

@@ -89,7 +89,8 @@ impl Owner {
             .any(|frame| frame.is_users())
     }
 
-    /// The reason to stop a thread that an exception or jump has taken out of the frames of temporary breakpoints.
+    /// The reason to stop a thread that an exception or jump has taken out of the frames of temporary breakpoints. `None`: it has left no
+    /// such frame, or is where frames on the way are only cleaned up.
     pub(super) fn temporaries_left(&mut self, thread: ThreadId) -> Option<StopReason> {
         if !self.breakpoints.is_awaited_in(thread) {
             return None;
@@ -121,7 +122,7 @@ impl Owner {
     }
 
     /// Whether an expression names a variable of the frame, or a part of one, that the compiler keeps elsewhere in other parts of the
-    /// function.
+    /// function. The expression's first word is taken for the variable's name.
     pub(super) fn has_several_homes(&mut self, text: &str, frame: FrameId) -> bool {
         if text.contains("->") {
             return false;

@@ -99,7 +99,7 @@ impl Owner {
         Ok(expected)
     }
 
-    /// Checks that unwinding from both sets of registers gives the same frame and the same caller.
+    /// Checks that unwinding from both sets of registers gives the same frame and the same caller. The error is the end of a sentence.
     pub(super) fn same_stack(&self, now: Registers, then: Registers) -> Result<(), &'static str> {
         let unwound = |registers: Registers| {
             let frame = unwind::innermost(registers, self.modules(), self.memory());
@@ -135,7 +135,7 @@ impl Owner {
         }]);
     }
 
-    /// Moves a stopped thread. A fault signal that it was about to get is dropped: it was about the old place.
+    /// Moves a stopped thread. A fault signal that it was about to get is discarded: it was about the old place.
     pub(super) fn place(&mut self, thread: ThreadId, mut registers: UserRegisters) {
         registers.forget_system_call();
         self.set_registers(thread, registers);
@@ -159,6 +159,7 @@ pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
         .collect()
 }
 
+/// Whether the frame's module has unwind information for it.
 pub(super) fn has_rules(frame: &PhysicalFrame) -> bool {
     frame.module.as_ref().is_some_and(|module| {
         let rules = module.module.unwind_rules(module.to_file(frame.lookup));

@@ -1,5 +1,5 @@
-//! Makes the symbol indexes of the loaded modules, on threads of their own. They begin after the first stop, which needs none, or as soon
-//! as a breakpoint is set on a function: the function may have copies that only an index finds.
+//! Makes the symbol indexes of the loaded modules, on threads of their own. They begin at the first stop after the start, or as soon as a
+//! breakpoint is set on a function that may have copies which only an index finds.
 
 use super::Owner;
 use super::background::Back;

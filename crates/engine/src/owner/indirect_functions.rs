@@ -62,7 +62,7 @@ impl Owner {
         self.indirect_functions.resolvers = wanted;
     }
 
-    /// The targets that were seen or that the program's memory has.
+    /// The targets of an indirect function that its resolver was seen to return, or that the slots in the program's memory have.
     fn chosen_before(&self, choice: &IndirectFunction) -> BTreeSet<Address> {
         let seen = self.indirect_functions.seen.get(&choice.resolver);
         let mut found = seen.cloned().unwrap_or_default();
@@ -156,7 +156,7 @@ impl Owner {
         }
     }
 
-    /// A module was unloaded.
+    /// A module was unloaded, to which the addresses that `gone` selects belonged.
     pub(super) fn forget_resolvers_in(&mut self, gone: impl Fn(Address) -> bool) {
         let choosing = &mut self.indirect_functions;
         choosing.resolvers.retain(|resolver| !gone(*resolver));

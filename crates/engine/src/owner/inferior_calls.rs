@@ -7,7 +7,8 @@
 //! thread is put back where it was. That is impossible if the thread or the process has ended, or runs another program (exec), which is a
 //! reported stop.
 //!
-//! No command is served during a call. Stops of other threads are reported afterwards. `under_way` handles the events of a call.
+//! No command is served during a call. Stops of other threads are reported when the program is to go on. `under_way` handles the events of
+//! a call.
 
 mod temporaries;
 mod under_way;
@@ -259,7 +260,7 @@ impl Owner {
         })
     }
 
-    /// Runs the function on the thread.
+    /// Runs the function on the thread, and waits until the call has ended.
     fn run_call(
         &mut self,
         thread: ThreadId,
@@ -444,8 +445,8 @@ impl Owner {
         })
     }
 
-    /// A result in memory: its bytes are copied, except for a C++ object that may contain its own address. That one stays on the thread's
-    /// stack until the thread runs.
+    /// The contents to show of a result. A result in memory is copied, except for a C++ object that may contain its own address: that one
+    /// stays on the thread's stack until the thread runs.
     fn kept(
         &self,
         module: &LoadedModule,

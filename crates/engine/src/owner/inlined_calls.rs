@@ -33,7 +33,7 @@ impl Owner {
         (count > 0).then_some((stop.thread, count))
     }
 
-    /// The line of the breakpoint at which each thread has stopped.
+    /// By thread, the line of the breakpoint at which it has stopped; only for breakpoints on lines.
     pub(super) fn lines_of(&self, stops: &[Stop]) -> FxHashMap<ThreadId, SourcePosition> {
         let line = |stop: &Stop| {
             let ids = stop.reason.breakpoints();

@@ -1,8 +1,9 @@
 //! Sets the user's breakpoints: inserts their bytes, and takes them out.
 //!
 //! What lines and functions resolve to is code, by the debug information. An address was given by a person: a byte in data, or in the
-//! middle of an instruction, would break the program, so the address is checked first. Both are checked again when modules come and go. At
-//! each stop and before the program runs on, breakpoints that were refused are tried again, and so are addresses whose byte is lost.
+//! middle of an instruction, would break the program, so the address is checked first. When modules come and go, all breakpoints are
+//! resolved again, and refused ones are tried again. At each stop and before the program runs on, refused breakpoints are tried again, and
+//! so are addresses whose byte is lost.
 
 use super::Owner;
 use crate::breakpoints::model::Arm;
@@ -117,7 +118,8 @@ impl Owner {
         }
     }
 
-    /// Why a breakpoint on an address can't be inserted: no instruction begins there. `None`: it can.
+    /// Why a breakpoint on an address that the user has given can't be inserted: there is no memory or no code, or no instruction begins
+    /// there. `None`: nothing speaks against it, or the breakpoint is on a line or function.
     fn unfit(&self, arm: Arm) -> Option<Refusal> {
         let address = arm.address;
         if self.site(address).is_some() || !self.breakpoints.is_on_address(arm.id) {
@@ -137,7 +139,8 @@ impl Owner {
         self.inside_of_instruction(address)
     }
 
-    /// Decodes instructions from the last known instruction start before the address, to check whether the address is inside of one.
+    /// Refuses an address that is inside of an instruction: decodes instructions from the last known instruction start before it. `None`: it
+    /// isn't, or that can't be told.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
         let module = self.modules().at(address)?;
         let file = module.to_file(address);

@@ -19,7 +19,7 @@ use dapple_inspect::inspect::Inspect;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leap {
     pub(super) how: Landing,
-    /// The address at which it lands. `None`: it can't be read.
+    /// The address at which it lands. `None`: it can't be read, or is in no module.
     pub(super) to: Option<Address>,
 }
 
@@ -78,7 +78,8 @@ impl Owner {
         Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }
 
-    /// A thread is at a landing hook: if it has watched frames, inserts a site where it will land, to check then whether they were left.
+    /// A thread is at a landing hook: if it has frames whose end has to be noticed, inserts a site where it will land, to check then whether
+    /// they were left.
     pub(super) fn frames_left(&mut self, thread: ThreadId) {
         if !self.has_watched_frames(thread) {
             return;

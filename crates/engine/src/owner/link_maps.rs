@@ -3,7 +3,7 @@
 //!
 //! They are read when the dynamic linker notifies of a change, which happens two thousand times in a program that loads a thousand
 //! libraries. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So if no removal was notified, only
-//! the new entries are read.
+//! the last known entry of each list and the new ones are read.
 
 use crate::Address;
 use dapple_arch::Memory;
@@ -104,7 +104,7 @@ impl Loader {
         Some(found)
     }
 
-    /// The entries behind the known ends of the lists. `None`: a list isn't the known one any more, or can't be read.
+    /// The entries behind those that were read before. `None`: a list isn't the known one any more, or can't be read.
     fn read_new(&mut self, lists: &[Address], memory: &dyn Memory) -> Option<Vec<LinkMap>> {
         let mut new = Vec::new();
         for (list, known) in lists.iter().zip(&mut self.known) {

@@ -2,7 +2,7 @@
 //! announces them.
 //!
 //! The dynamic linker calls an empty function, `_dl_debug_state`, whenever its lists of modules change ([`super::link_maps`] reads them).
-//! A site there shows the change before any code of a new module runs, so a breakpoint in a library's constructor is inserted in time.
+//! A site there shows the change before a new module is initialized, so a breakpoint in a library's constructor is inserted in time.
 
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
@@ -43,7 +43,7 @@ impl Owner {
             self.add_vdso(base);
         }
         self.arm();
-        // Otherwise its libraries are yet to come.
+        // A program with lists has libraries that are yet to come, and perhaps runtimes with them.
         if !self.loading.loader.has_lists() {
             self.tell_runtimes();
         }

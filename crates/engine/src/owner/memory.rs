@@ -5,7 +5,7 @@
 //!
 //! A debugger can write anywhere, the program can't. Writing to memory that is read-only for the program is refused: other code relies on
 //! its never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the exception: it
-//! is never writable, and a user who writes into it means to change it.
+//! is read-only as a rule, and a user who writes into it means to change it.
 
 use super::Owner;
 use crate::{Address, Error};
@@ -17,7 +17,7 @@ use dapple_target::memory_map::Mapping;
 pub enum PartialWrite {
     /// Nothing is written.
     Refused,
-    /// The bytes before that part are written.
+    /// The bytes before that part are written; the write is refused if there are none.
     Allowed,
 }
 
@@ -26,7 +26,7 @@ pub enum PartialWrite {
 pub struct MemoryWrite {
     /// How many bytes.
     pub count: usize,
-    /// It was code, or part of a thread's stack: stack frames may have changed.
+    /// Whether it was code, or part of a thread's stack: stack frames may have changed.
     pub moves_frames: bool,
 }
 

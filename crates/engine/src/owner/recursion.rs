@@ -1,8 +1,8 @@
 //! Makes steps over recursive calls fast, where a million inner calls may return before the one that is stepped over does.
 //!
-//! All activations of a function return to the same addresses, so the step's sites there stop the thread in each inner activation. After
-//! a few such stops, a debug register watches the stack word that has the step's own return address, which only the step's own return
-//! reads. The sites are taken out meanwhile, and put back when that word is read.
+//! The inner activations of a function return to the same addresses as the one that is stepped, so the step's sites there stop the thread
+//! in each of them. After a few such stops, a debug register watches the stack word that has the step's own return address, which only the
+//! step's own return reads. The sites are taken out meanwhile, and put back when that word is read.
 
 use super::Owner;
 use super::stepping::Stepping;
@@ -64,8 +64,8 @@ impl Owner {
         }
     }
 
-    /// A thread has made an access that the debug registers `hits` watch. If it was the step's thread reading the return address, the
-    /// step's sites are put back.
+    /// A thread has made accesses that the debug registers in the mask `hits` watch. If it was the step's thread reading the return address,
+    /// the step's sites are put back.
     pub(super) fn return_is_read(&mut self, thread: ThreadId, hits: u64) {
         let Some(slot) = self.watches.of_step else {
             return;

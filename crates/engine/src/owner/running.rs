@@ -95,7 +95,8 @@ impl Owner {
         self.stops.stop_all(&mut self.actions);
     }
 
-    /// Resumes a stopped thread if it may run now, delivering `signal` unless 0. Otherwise the thread is resumed with the others.
+    /// Resumes a stopped thread if it may run now, delivering `signal` unless 0. Otherwise does nothing: the thread has to be released with
+    /// the others.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
         self.stops.go(thread, how, signal, &mut self.actions);
     }

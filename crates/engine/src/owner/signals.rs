@@ -122,7 +122,7 @@ impl Owner {
         explain(self, self.process().id(), registers.as_ref(), info, sender)
     }
 
-    /// The innermost frames of a stopped thread.
+    /// The innermost frames of a stopped thread, `most` at most. Empty if the thread has died.
     pub(super) fn physical_frames(&mut self, thread: ThreadId, most: usize) -> Vec<PhysicalFrame> {
         match self.registers(thread) {
             Some(registers) => {

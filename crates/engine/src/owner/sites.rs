@@ -71,12 +71,13 @@ impl Owner {
         self.memory.caves.original(pc)
     }
 
-    /// Room for copies of instructions behind the end of a module's code.
+    /// Adds the room behind the end of a module's code, for copies of instructions.
     pub(super) fn add_cave(&mut self, code_end: Address) {
         self.memory.add_cave(code_end);
     }
 
-    /// Emulates the instruction `code` at `pc`. Returns the registers afterwards; `None` if it can't be emulated.
+    /// Emulates the instruction `code` at `pc`: writes what it pushes, and returns the registers afterwards, which the caller sets. `None` if
+    /// it can't be emulated.
     pub(super) fn emulated_at(
         &mut self,
         pc: Address,

@@ -31,7 +31,7 @@ pub(super) struct Link {
     pub(super) waker: Arc<Waker>,
     /// For threads that work beside the session.
     pub(super) back: background::Back,
-    /// Ends those threads. Dropped before [`Loading`], so that they begin nothing new meanwhile.
+    /// Lets those threads know of the session's end. Dropped before [`Loading`], so that they begin nothing new meanwhile.
     _beside: background::Ending,
     pub(super) output: Output,
     pub(super) input: Option<Input>,
@@ -112,7 +112,7 @@ pub(super) struct Leaving {
     pub(super) ends_with: Option<i32>,
     /// All threads are being stopped for a detach.
     pub(super) detaching: bool,
-    /// The process is left stopped by SIGSTOP.
+    /// The process is to be left stopped by SIGSTOP.
     pub(super) suspend: bool,
     pub(super) over: bool,
 }

@@ -72,7 +72,7 @@ pub(super) struct Location {
     pub(super) calls_around: usize,
 }
 
-/// Asks a module about a line of a source.
+/// Asks a module about a line of a source: about the statement at `column`, if there is one behind the line's first.
 pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
     let location = |l: LineLocation| Location {
         file: l.file,
@@ -98,7 +98,7 @@ pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Op
     }
 }
 
-/// As [`ask_line`], also about all sources that have these contents.
+/// As [`ask_line`], also about other sources with the file's name and these contents.
 pub(super) fn ask_copies(
     module: &LoadedModule,
     file: &Path,

@@ -45,7 +45,7 @@ impl Model {
         breakpoint.temporary.as_ref()
     }
 
-    /// The frames of the temporary breakpoints that have not stopped a thread yet, with the breakpoints' ids.
+    /// The frames that temporary breakpoints are limited to, with the breakpoints' ids. Not of those that have stopped a thread.
     pub(crate) fn temporary_frames(&self) -> impl Iterator<Item = (i64, FrameOnStack)> {
         let frame = |b: &Breakpoint| {
             let temporary = b.temporary.as_ref().filter(|temporary| !temporary.spent)?;
@@ -54,7 +54,7 @@ impl Model {
         self.list.iter().filter_map(frame)
     }
 
-    /// Whether a temporary breakpoint is in a frame of `thread`.
+    /// Whether a temporary breakpoint is limited to a frame of `thread`.
     pub(crate) fn is_awaited_in(&self, thread: ThreadId) -> bool {
         let mut frames = self.temporary_frames();
         frames.any(|(_, frame)| frame.thread == thread)
@@ -116,7 +116,7 @@ impl Model {
         }
     }
 
-    /// Another program runs: the frames of the old one are gone, and so are the temporary breakpoints in them.
+    /// Another program runs: removes the temporary breakpoints that were limited to frames of the old one.
     pub(crate) fn frames_gone(&mut self) {
         let in_frame = |b: &Breakpoint| b.temporary.as_ref().is_some_and(|t| t.frame.is_some());
         self.list.retain(|b| !in_frame(b));

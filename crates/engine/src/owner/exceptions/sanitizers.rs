@@ -1,8 +1,8 @@
 //! Stops at sanitizers' reports, and leaves out LeakSanitizer's search for leaks.
 //!
 //! A report is put together from the pieces that the runtime passes to `__sanitizer_on_print`. Programs may replace that function, so no
-//! call of it is inlined, whether the runtime is a shared library or linked statically. The thread stops when the report's summary has
-//! been written, which is its last piece.
+//! call of it is inlined, whether the runtime is a shared library or linked statically. The thread stops at the piece that completes the
+//! report: as a rule the summary, or the only line of a failed check for undefined behaviour.
 //!
 //! LeakSanitizer stops the program's threads by ptrace itself, which only one process at a time can use, and ends the program with an
 //! error if that fails. So the thread that is about to search for leaks is made to return at once.
@@ -91,7 +91,7 @@ fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
 }
 
 impl Owner {
-    /// A runtime writes a piece of a report.
+    /// A runtime writes a piece of a report. Returns the reason to stop, if the piece completes the report and a filter wants it.
     pub(super) fn sanitizer_writes(
         &mut self,
         thread: ThreadId,
@@ -173,7 +173,8 @@ impl Owner {
         }
     }
 
-    /// Reports which runtimes the program has, if there are new ones. A runtime that is unloaded stays reported: it may come back.
+    /// Reports which runtimes the program has, if nothing was reported yet or there are new ones. A runtime that is unloaded stays reported:
+    /// it may come back.
     pub(in crate::owner) fn tell_runtimes(&mut self) {
         let hooks = self.exceptions.known.values().flatten();
         let mut now = self.exceptions.runtimes.unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Drops the results of Rust functions: otherwise guards would keep their locks, and reference counts would stay too high.
+//! Drops the results of Rust functions, that is, runs their destructors: otherwise guards would keep their locks, and reference counts would
+//! stay too high.
 //!
 //! Results are dropped at the end of the expression, as in a program. A result that owns memory which is still shown is dropped when the
 //! program goes on.
@@ -18,7 +19,8 @@ use dapple_inspect::values::storing::Change;
 const MOST_KEPT: usize = 64;
 
 impl Owner {
-    /// Drops the temporaries of an expression. `shown`: the expression's value, if it has one.
+    /// Drops the temporaries of an expression, except those that have to stay to be shown. `shown`: the expression's value, if it has one.
+    /// The error: a destructor can't be called, or has not returned.
     pub(in crate::owner) fn drop_temporaries(
         &mut self,
         thread: ThreadId,
@@ -44,7 +46,8 @@ impl Owner {
         dropped
     }
 
-    /// Keeps temporaries from being dropped if an assignment has stored a part of them: they are owned elsewhere now.
+    /// Takes the temporaries of which an assignment stores a part off the list of those to be dropped: they are owned elsewhere then. Any
+    /// word in common but zero counts as a part.
     pub(in crate::owner) fn move_temporaries(&self, calls: &Calls, changes: &[Change]) {
         let words = |bytes: &[u8]| -> Vec<u64> {
             let words = bytes.as_chunks::<8>().0.iter();

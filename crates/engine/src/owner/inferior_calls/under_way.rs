@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How often the time limit and cancellation are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The longest time that a process may take to end after one of its threads has ended it.
+/// How long after a call's beginning the process's end is waited for, if the calling thread has ended and with it perhaps the process.
 const LONGEST_END: Duration = Duration::from_secs(60);
 /// How long children that were announced may take to appear.
 const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);

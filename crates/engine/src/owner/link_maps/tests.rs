@@ -123,7 +123,7 @@ fn an_end_that_is_not_the_known_one_has_all_read_again() {
     let mut loader = Loader::at(Some(Address(LIST)));
     pages.link(&[0, 1]);
     look(&mut loader, &pages);
-    // Freed and allocated again, without a notification.
+    // The last entry is freed and another is allocated in its place, without a notification.
     let at = entry(1);
     pages.put(at, &0x7770_0000_u64.to_le_bytes());
     assert_eq!(look(&mut loader, &pages), "whole /lib/0.so /lib/1.so");
