@@ -25,7 +25,7 @@ const TAKEN: u8 = 1;
 /// The longest refusal that is read, in bytes.
 const MOST_BYTES: u64 = 4096;
 
-/// The socket at which a session is awaited that takes over a child. Dropping it removes its folder.
+/// The socket at which the session that has a child waits for the one that takes it over. Its folder is removed with it.
 #[derive(Debug)]
 pub struct Meeting {
     folder: PrivateFolder,

@@ -452,7 +452,7 @@ impl Owner {
     }
 
     /// Reports a stop, and forgets what was known about the one before. Tries refused breakpoints again, and takes inserted bytes out of a
-    /// process that was attached to. After the first stop, begins to make indexes.
+    /// process that was attached to. Begins to make indexes, unless the stop is the one at the start.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();

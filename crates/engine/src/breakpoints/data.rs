@@ -101,7 +101,7 @@ pub struct DataBreakpointState {
     pub id: i64,
     /// What is watched, as shown to the user.
     pub name: String,
-    /// The address of the data.
+    /// The address of the data. `None`: it doesn't exist.
     pub address: Option<Address>,
     /// Why the data isn't watched; `None` if it is.
     pub refused: Option<DataRefusal>,

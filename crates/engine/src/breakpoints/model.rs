@@ -531,7 +531,7 @@ impl Breakpoint {
     fn resolve(&self) -> BreakpointState {
         let (asked, position, functions) = match &self.spec {
             Spec::Line { file, line, .. } => {
-                // The opening line of a lambda is in the function around it, too.
+                // The opening line of a lambda has a location in the function around it, too: the one that stops on that line is shown.
                 let locations = self.locations();
                 let there = locations.iter().find(|place| place.stop_line == *line);
                 let position = there.or(locations.first()).map(|place| SourcePosition {
@@ -624,14 +624,14 @@ impl Breakpoint {
         };
         let locations = self.locations();
         let first = locations.first()?;
-        // A lambda's line is also where the lambda object is made.
+        // One location that stops on the line is enough: a lambda's line is also where the lambda object is made.
         if locations.iter().any(|location| location.stop_line == line) {
             return None;
         }
         let stop = first.stop_line;
         let (what, why) = match first.line == line {
             true => ("a function begins", "where its arguments are in place"),
-            // The next function begins after the line, but its member initializers are written before.
+            // The next function begins after the line, but its member initializers, where it stops, are written before the line.
             false if stop < line => ("no code", "where the next function has its arguments"),
             false => ("no code", "the next one with code"),
         };

@@ -29,7 +29,7 @@ pub(crate) enum Reason {
     FrameEnd,
     /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data or a temporary breakpoint.
     FrameLeft,
-    /// Exceptions, panics or sanitizers' reports pass here.
+    /// Exceptions, panics or sanitizers' reports pass here, or LeakSanitizer begins to look for leaks.
     Exception,
     /// An IFUNC resolver begins here.
     Resolver,

@@ -102,7 +102,7 @@ impl Owner {
         step.is_some_and(|step| step.is_single(thread))
     }
 
-    /// The addresses that the step runs to.
+    /// The addresses at which the step's thread has to stop for the step; none if there is no step.
     pub(super) fn step_sites(&self) -> Vec<Address> {
         let sites = self.activity.step().map(Stepping::sites);
         sites.unwrap_or_default()

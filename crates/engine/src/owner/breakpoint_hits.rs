@@ -120,9 +120,9 @@ impl Owner {
         self.breakpoints.decide(id, address, modules, here, holds)
     }
 
-    /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread, and to `why` the reason if that could not be
-    /// decided. An inferior call that it needs is registered with the thread; during another inferior call, its condition counts as
-    /// undecided, and its message says why there is none.
+    /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread. Sets `why`, unless it is set, if its condition
+    /// can't be evaluated. An inferior call that it needs is registered with the thread. During another inferior call, its condition counts
+    /// as undecided, and its message says why there is none.
     pub(super) fn acted(
         &mut self,
         id: i64,

@@ -286,7 +286,7 @@ impl Owner {
         }
     }
 
-    /// All threads are stopped, in a child that has taken the debuggee's place: resumes it, unless a stop is being waited for.
+    /// All threads are stopped, in a child that has taken the debuggee's place: resumes it, unless a pause was requested, which is reported.
     pub(super) fn go_on(&mut self) {
         if self.is_over() {
             return;

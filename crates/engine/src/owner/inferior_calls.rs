@@ -47,8 +47,8 @@ pub(super) struct InferiorCall {
     /// Forked children of the function. They are killed: they would return from the function, too, to the return site, from where the
     /// program can't go on.
     children: Vec<ThreadId>,
-    /// Describes the first fork: the end of a sentence about the function. The function runs on nevertheless: within fork(3) it holds the
-    /// C library's locks, and in its own code perhaps some of the program's.
+    /// Describes the first fork: the end of a sentence about the function. The function runs on nevertheless, because it may hold locks:
+    /// within fork(3) the C library's, and in its own code perhaps some of the program's.
     copied: Option<String>,
 }
 

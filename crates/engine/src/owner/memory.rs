@@ -1,7 +1,8 @@
 //! Writes the debuggee's memory for the user.
 //!
-//! A write goes below inserted bytes and the copies of instructions, and ends what was known about the old bytes: code of a module that
-//! was written into is no longer read from its file (`LoadedModule::code_in_file`), and a site's copy is made again.
+//! A write leaves inserted bytes and the copies of instructions in place, and changes the program's bytes under them. It ends what was known
+//! about the old bytes: code of a module that was written into is no longer read from its file (`LoadedModule::code_in_file`), and a site's
+//! copy is made again.
 //!
 //! A debugger can write anywhere, the program can't. Writing to memory that is read-only for the program is refused: other code relies on
 //! its never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the exception: it

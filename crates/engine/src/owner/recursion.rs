@@ -1,8 +1,8 @@
 //! Makes steps over recursive calls fast, where a million inner calls may return before the one that is stepped over does.
 //!
 //! The inner activations of a function return to the same addresses as the one that is stepped, so the step's sites there stop the thread
-//! in each of them. After a few such stops, a debug register watches the stack word that has the step's own return address, which only the
-//! step's own return reads. The sites are taken out meanwhile, and put back when that word is read.
+//! in each of them. After a few such stops, a debug register watches the stack word with the return address of the call that is stepped
+//! over, which only that call's return reads. The sites are taken out meanwhile, and put back when that word is read.
 
 use super::Owner;
 use super::stepping::Stepping;
@@ -18,8 +18,8 @@ const FEW: u32 = 16;
 const WORD: u64 = 8;
 
 impl Owner {
-    /// The stepping thread is at a site of the step in an inner activation. The step waits for `address`, with the stack pointer at
-    /// `height`.
+    /// The stepping thread is at a site of the step in an inner activation. The step waits until the thread returns to `address` with the
+    /// stack pointer at `height`.
     pub(super) fn returned_inside(
         &mut self,
         stepping: &mut Stepping,

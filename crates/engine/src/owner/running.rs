@@ -106,7 +106,7 @@ impl Owner {
         self.stops.follow(follow);
     }
 
-    /// The process runs as before a stop of the debugger's own. The threads have yet to be released.
+    /// After a stop of the debugger's own, the process runs again, with the same threads that may run. They have yet to be released.
     pub(super) fn run_again(&mut self) {
         self.stops.set_running();
     }
@@ -224,7 +224,7 @@ impl Owner {
         self.activity_runs(thread);
     }
 
-    /// Runs a thread. If it is at a site whose hit was counted, gets it past that first.
+    /// Runs a thread. If it is at a site whose hit was counted, gets it past the site first.
     pub(super) fn run_on(&mut self, thread: ThreadId, how: How) {
         let control = self.control(thread);
         let signal = std::mem::take(&mut control.signal);
@@ -243,7 +243,7 @@ impl Owner {
             self.control(thread).skip = Some((site, registers.sp()));
             return self.go(thread, how, signal);
         }
-        // The thread gets past the site now, so it does not come back from a handler.
+        // The thread gets past the site now: it need not be expected to come back to it from a handler.
         let sp = registers.sp();
         self.control(thread)
             .skip

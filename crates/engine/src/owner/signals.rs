@@ -106,7 +106,7 @@ impl Owner {
         if HARMLESS.contains(&signal) || self.process().catches(signal) {
             return false;
         }
-        // Signals from the kernel's faults can't be ignored: the instruction would only fault again.
+        // Signals of the kernel's own count as not ignored: most are faults, and the instruction would only fault again.
         !self.process().ignores(signal)
             || self
                 .process()

@@ -88,7 +88,7 @@ impl Owner {
         emulate(&instruction, registers, &mut self.memory)
     }
 
-    /// Writes below what was inserted.
+    /// Writes the program's memory. What was inserted stays in place.
     pub(super) fn write_bytes(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
         self.memory.write(address, bytes)
     }

@@ -88,7 +88,8 @@ pub(super) struct StopState {
     /// The thread that stopped last.
     pub(super) current: ThreadId,
     pub(super) asking: breakpoint_calls::Asking,
-    /// Results of inferior calls that are still shown and will have to be dropped, with the thread of the call.
+    /// Results of inferior calls that are still shown, and whose destructors have to run before the program goes on; with the thread of the
+    /// call.
     pub(super) kept_temporaries: Vec<(ThreadId, Value)>,
 }
 

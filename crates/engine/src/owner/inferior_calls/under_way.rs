@@ -228,7 +228,7 @@ impl Owner {
                 ..
             } => {
                 if !signals::is_fault(number) {
-                    // The signal was meant for the program: it is sent again, for after the call.
+                    // The signal was meant for the program: it is sent again, for after the call, unless it was for this thread alone.
                     self.process().hand_back_signal(thread, number);
                 }
                 format!("ran into {description}")
