@@ -1,9 +1,9 @@
 //! Forking programs: which process is debugged, and how a child is handed over from one session to another.
 //!
-//! With [`FollowForks::Both`], a child stays stopped at its start in the session that has its parent; another session, perhaps in
-//! another process, takes it over. They meet at a Unix socket in a folder that only this user can enter. The first session gets the
-//! child into a state in which it waits without a tracer, and sends how it was before; the other attaches to it and confirms. Without a
-//! confirmation, the first takes the child back and lets it go.
+//! With [`FollowForks::Both`], a child stays stopped at its start (after vfork(2): at its exec) in the session that has its parent. Another
+//! session, perhaps in another process, takes it over. They meet at a Unix socket in a folder that only this user can enter. The first
+//! session gets the child into a state in which it waits without a tracer, and sends the child's former state. The other session attaches to
+//! the child and confirms. Without a confirmation, the first session takes the child back and lets it go.
 
 pub use dapple_target::follow_forks::FollowForks;
 use dapple_target::linux::handover::Parked;

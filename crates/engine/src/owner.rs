@@ -93,8 +93,8 @@ pub(crate) struct CommandQueue {
     pub(crate) sender: Sender<Command>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
-    /// The owner thread is also the one that takes the session's events: it waits for both at once, and other threads' events must wake
-    /// it.
+    /// Whether the owner thread also receives the session's events: it waits for the debuggee and for events at once, and events from other
+    /// threads must wake it.
     takes_events: bool,
 }
 

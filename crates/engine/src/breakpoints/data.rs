@@ -74,7 +74,7 @@ pub struct DataBreakpoint {
     /// Which accesses are reported.
     pub access: Access,
     /// Its condition and hit condition. The condition is evaluated in the innermost frame of the thread that made the access, whatever
-    /// function that is. Leave the message out: it is not written, and with one the access doesn't stop the thread.
+    /// function that is. Leave the message out: it is not written, but may keep an access from stopping the thread.
     pub options: BreakpointOptions,
 }
 

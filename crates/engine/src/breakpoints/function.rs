@@ -41,8 +41,8 @@ struct Place {
 /// How well places fit a name; the smallest rank fits best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// The places are only in the symbol table. If other functions of the name have debug information, these are not the user's (but a
-    /// library's, or the `main` that rustc makes to call the user's), and a stop there shows no source.
+    /// The places are only in the symbol table. If other functions of the name have debug information, the places are not the user's (but
+    /// a library's, or the `main` that rustc makes to call the user's). A stop at them shows no source.
     symbol: bool,
     /// The places are copies inlined into a distribution's library, of a function that only has the same name: the dynamic linker has a
     /// `malloc` of its own for itself.

@@ -150,8 +150,8 @@ pub struct TemporaryBreakpoint {
     /// Only this thread is stopped.
     pub thread: Option<ThreadId>,
     /// Only the frame's thread is stopped, and only in the frame or its callers, not in its callees. If it isn't stopped before, it is
-    /// stopped when it leaves the frame: at the return address, or where an exception, a panic or longjmp(3) takes it. The breakpoint
-    /// is removed when that thread ends.
+    /// stopped when it leaves the frame: at the return address, where `options` count, too, or where an exception, a panic or longjmp(3)
+    /// takes it. The breakpoint is removed when that thread ends.
     pub frame: Option<FrameId>,
 }
 

@@ -141,8 +141,8 @@ impl Owner {
     }
 
     /// Evaluates in a frame, or in the innermost frame of the thread that stopped. Each time `evaluate` wants a function called, calls it
-    /// and evaluates again. Returns the result and the frame's thread; the caller then drops the calls' temporaries. After an error they are
-    /// dropped already.
+    /// and evaluates again. Returns the result and the frame's thread. The caller then runs the destructors of the calls' temporaries
+    /// ([`Owner::drop_temporaries`]); after an error that is done already.
     pub(super) fn with_calls<T>(
         &mut self,
         frame: Option<FrameId>,

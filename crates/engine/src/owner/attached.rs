@@ -1,8 +1,8 @@
 //! Keeps a process that was attached to alive if the debugger is killed.
 //!
-//! A launched process, and its children, die with the debugger (PTRACE_O_EXITKILL). An attached one has to survive. In a reported stop
-//! there is nothing of the debugger that a thread can run into: no site's byte, no debug register, no single step left to finish
-//! ([`Owner::clean_for_stop`]), so the kernel may let all threads run. While the process runs, a guardian watches it
+//! A launched process, and its children while they are traced, die with the debugger (PTRACE_O_EXITKILL). An attached one has to survive.
+//! In a reported stop there is nothing of the debugger that a thread can run into: no site's byte, no debug register, no single step left
+//! to finish ([`Owner::clean_for_stop`]), so the kernel may let all threads run. While the process runs, a guardian watches it
 //! ([`dapple_target::linux::guardian`]).
 //!
 //! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first peeked
@@ -47,8 +47,8 @@ impl Owner {
         }
     }
 
-    /// Handles an event that is there already. A wait that is woken returns before it looks for events, so frequent wake-ups would
-    /// otherwise starve them.
+    /// Handles an event that the kernel has already, if there is one. A wait that is woken returns before it looks for events, so frequent
+    /// wake-ups would otherwise starve them.
     pub(super) fn handle_pending_event(&mut self) {
         if !self.is_over()
             && self.process().has_event()
@@ -68,8 +68,8 @@ impl Owner {
         self.process().event_of(thread)
     }
 
-    /// Moves a thread to where it has to be without a debugger, before its event is taken. Once taken, the kernel forgets the trap: from
-    /// behind an inserted byte the thread would go on in the middle of an instruction if the debugger were killed.
+    /// Moves a thread that has run into a site back to the site, before its event is taken. Once the event is taken, the kernel forgets the
+    /// trap: from behind the site's byte the thread would go on in the middle of an instruction if the debugger were killed.
     fn correct_trapped_thread(&mut self, Peeked { thread, is_trap }: Peeked) {
         if !is_trap {
             return;

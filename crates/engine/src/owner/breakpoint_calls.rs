@@ -284,8 +284,8 @@ impl Owner {
     }
 }
 
-/// Whether a value can still be expanded after the calls that made it: it needs no temporary that is dropped, and doesn't lie where the
-/// calls' results are on the stack.
+/// Whether a value can still be expanded after the calls that made it: they leave no temporary whose destructor runs, and the value doesn't
+/// lie where the calls' results are on the stack.
 fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
     let top = frame.physical.registers.sp().unwrap_or_default().0;
     let left = top.saturating_sub(2 * MOST_LEFT)..top;

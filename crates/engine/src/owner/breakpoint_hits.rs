@@ -122,7 +122,7 @@ impl Owner {
 
     /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread. Sets `why`, unless it is set, if its condition
     /// can't be evaluated. An inferior call that it needs is registered with the thread. During another inferior call, its condition counts
-    /// as undecided, and its message says why there is none.
+    /// as undecided, and in place of its message it says why there is none.
     pub(super) fn acted(
         &mut self,
         id: i64,

@@ -18,7 +18,7 @@ use dapple_target::exit_status::ExitStatus;
 use dapple_target::linux::handover;
 use dapple_target::process_info::ProcessInfo;
 
-/// The children that are kept or followed.
+/// The children that are kept stopped for other sessions, or followed.
 #[derive(Debug, Default)]
 pub(super) struct Children {
     /// The child that takes the debuggee's place as soon as all of the debuggee's threads are stopped.
@@ -121,7 +121,7 @@ impl Owner {
         }
         let parked =
             handover::park(child, tracer, self.debuggee.of_launched).map_err(Error::Refused)?;
-        // The child counts as kept until the other session has it: if that fails, it is taken back.
+        // The child counts as kept until the other session has it: if the handover fails, it is taken back.
         Ok(HandedOver(Box::new(parked)))
     }
 

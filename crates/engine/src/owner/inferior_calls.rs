@@ -417,7 +417,7 @@ impl Owner {
                 let contents = results::contents(module, *id, language, &registers);
                 let contents = contents.unwrap_or_else(|| Ok(Contents::Bytes([].into())));
                 let contents = contents.map(|contents| match (contents, kept) {
-                    // A value that is dropped later needs an address.
+                    // A value whose destructor runs later needs an address.
                     (Contents::Bytes(bytes), Some(at)) => match self.write_bytes(at, &bytes) {
                         Ok(()) => Contents::Memory(at),
                         Err(_) => Contents::Bytes(bytes),

@@ -2,9 +2,9 @@
 //! a `longjmp`.
 //!
 //! The runtimes have functions that every throw and every jump passes just before it lands (the *landing hooks*): `_Unwind_SetIP`, whose
-//! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps and watched frames have sites
-//! there while they need them, and inferior calls at the `longjmp` family, each under its own [`Reason`], and ask this module what a thread
-//! at such a site is about to do.
+//! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps, watched frames and inferior
+//! calls have sites there while they need them, each under its own [`Reason`]; inferior calls only at the `longjmp` family. They ask this
+//! module what a thread at such a site is about to do.
 
 use super::Owner;
 use crate::breakpoints::site::Reason;

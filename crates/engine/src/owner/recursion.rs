@@ -1,8 +1,8 @@
 //! Makes steps over recursive calls fast, where a million inner calls may return before the one that is stepped over does.
 //!
-//! The inner activations of a function return to the same addresses as the one that is stepped, so the step's sites there stop the thread
-//! in each of them. After a few such stops, a debug register watches the stack word with the return address of the call that is stepped
-//! over, which only that call's return reads. The sites are taken out meanwhile, and put back when that word is read.
+//! The inner calls of a function return to the same addresses as the call that is stepped over, so the step's sites there stop the thread
+//! after each of them. After a few such stops, a debug register watches the stack word with the return address of the call that is stepped
+//! over, which only that call's return reads. The sites are taken out meanwhile, and inserted again when that word is read.
 
 use super::Owner;
 use super::stepping::Stepping;

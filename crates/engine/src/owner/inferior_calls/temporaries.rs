@@ -15,7 +15,7 @@ use dapple_inspect::values::passing::{Class, Part, Passing};
 use dapple_inspect::values::rust::glue;
 use dapple_inspect::values::storing::Change;
 
-/// The most results that are kept to be shown.
+/// The most results that are dropped only when the program goes on.
 const MOST_KEPT: usize = 64;
 
 impl Owner {
