@@ -42,8 +42,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct CoreOptions {
     /// The core file.
     pub core: PathBuf,
-    /// The program that it is of: a path, or only a name, which is looked for where the program was, beside the core file and in
-    /// `PATH`. `None`: the core file says where it was.
+    /// The program that it is of: a path, or only a name, which is looked for in the working directory, where the program was, beside
+    /// the core file and in `PATH`. `None`: the program is looked for where it was, then beside the core file.
     pub program: Option<PathBuf>,
     /// Where indexes of large modules are kept from one session to the next; none are made without.
     pub index_cache: Option<Arc<IndexCache>>,
@@ -53,7 +53,7 @@ pub struct CoreOptions {
 const STOP: u64 = 1;
 /// How much of the vDSO's mapping is read at most, in bytes.
 pub(crate) const LONGEST_VDSO: u64 = 1 << 20;
-/// How much of a loaded file's beginning is read for its build id, in bytes: the kernel dumps that page.
+/// The size of a page, in bytes. A loaded file's first page is read for its build id: the kernel dumps that page.
 const PAGE: usize = 4096;
 
 /// An opened core file.
@@ -62,7 +62,7 @@ pub(crate) struct PostMortem {
     modules: Modules,
     known: Known,
     stacks: FxHashMap<ThreadId, StackCache>,
-    /// The signal that ended the process.
+    /// The signal that ended the process, if any.
     exception: Option<Arc<Exception>>,
     stop: Stop,
     indexing: Indexing,
@@ -70,7 +70,7 @@ pub(crate) struct PostMortem {
     warned: Warned,
 }
 
-/// Sends the events of background work, until the session is over.
+/// Sends events, and tells background work when the session is over.
 #[derive(Clone)]
 struct Told {
     events: Sender<Event>,
@@ -332,7 +332,7 @@ impl PostMortem {
         self.modules.push(Arc::new(module));
     }
 
-    /// Finds out what ended the first thread.
+    /// Finds out what signal ended the process: the first thread's. Without one, the stop's reason remains a pause.
     fn explain_end(&mut self) {
         let Some(thread) = self.core.notes.threads.first().cloned() else {
             return;

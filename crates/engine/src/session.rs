@@ -39,9 +39,10 @@ use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
 
-/// A debuggee under control. Methods block until the owner thread has answered. It answers at once, except when an expression calls
-/// functions of the program: resuming commands return when the debuggee runs, and its stop arrives as an [`Event`]. Dropping a session
-/// kills a launched debuggee, or a child of one, and detaches from one that was attached to.
+/// A debuggee under control. Methods block until the owner thread has answered. It doesn't wait for the debuggee, except when an
+/// expression calls functions of the program: resuming commands return when the debuggee runs, and its stop arrives as an [`Event`].
+/// Methods that need a live process fail with [`Error::PostMortem`] for a core file. Dropping a session kills a launched debuggee, or a
+/// child of one, and detaches from one that was attached to.
 #[derive(Debug)]
 pub struct Session {
     keeper: Keeper,

@@ -14,10 +14,10 @@
 //! - If an exception or a panic unwinds past the place that a step runs to, the step ends at the code that catches it; after a
 //!   `longjmp`, at the `setjmp`.
 //!
-//! Code is user code if its line is in a source file that exists on this machine and isn't skipped ([`SkipList`]), as those of a
-//! standard library are. A step that starts in library code steps through library code like any other. A step into that comes to
-//! library code goes on to the user code that this calls ([`through`]), and after leaving that user code, to the user code that the
-//! library calls next.
+//! Code is user code if its line is in a source file that exists on this machine, and neither that file nor the function is skipped
+//! ([`SkipList`]; files of standard libraries are by default). All other code is library code. A step that starts in library code steps
+//! through library code like any other. A step into that comes to library code goes on to the user code that this calls ([`through`]),
+//! and after leaving that user code, to the user code that the library calls next.
 //!
 //! If a line begins with inlined code, a step stops before that code, so that the user sees the call and can step into it or over it.
 //!
@@ -151,7 +151,7 @@ pub struct Step {
     inlined: Vec<InlinedCall>,
     /// The step started in code that isn't the user's, so it may end in any code that has lines.
     any_source: bool,
-    /// The step ends as soon as it is out of the innermost call of `inlined`.
+    /// Lines don't end the step: it goes on until it is out of the innermost call of `inlined`.
     only_out: bool,
     pace: Pace,
     /// The places where the line may be left.
@@ -416,8 +416,8 @@ impl Step {
         }
     }
 
-    /// Ends the step in user code: leaves library code that is inlined at the thread's position first, and stops before user-written
-    /// inlined calls that begin there.
+    /// Ends the step. If it may only end in user code, it stops before inlined calls that begin here and are written in user code. In
+    /// library code inlined into a user function, it goes on to that code's end.
     fn finish(&mut self, cx: &Context<'_>) -> Action {
         let Some(at) = cx.position() else {
             return Action::Finished;
@@ -504,7 +504,8 @@ impl Step {
         }
     }
 
-    /// Runs up to the next jump, or to the end of the code that is known to belong to the line.
+    /// Runs up to the next jump, to a call that the step goes into, or to the end of the code that is known to belong to the line. `None`:
+    /// the thread is to be single-stepped.
     fn run_straight(&mut self, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Action> {
         if self.pace == Pace::EachInstruction || self.only_out {
             return None;
@@ -600,7 +601,7 @@ impl Step {
         self.leave(cx)
     }
 
-    /// At the target of a call, or of a linkage stub that was called.
+    /// Decides at the target of a call, of a tail call or of a linkage stub that was called, or when the call has returned at once.
     fn enter(&mut self, call: Call, cx: &Context<'_>) -> Action {
         let Some(pc) = cx.registers.pc() else {
             return Action::Finished;
@@ -667,7 +668,8 @@ impl Step {
 }
 
 /// A step into that starts before the innermost `before` inlined calls may end without moving the thread: in the first of them, if that
-/// has user source, or in the selected one (`target`). Returns how many inlined calls are then not entered yet.
+/// has user source, or in the selected one (`target`). Returns how many inlined calls are then not entered yet; `None`: the thread has
+/// to run.
 pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -> Option<usize> {
     let at = cx.position().filter(|_| before > 0)?;
     let entered = at.inlined.len().checked_sub(before)?;

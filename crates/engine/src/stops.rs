@@ -4,17 +4,17 @@
 //! It doesn't know why a thread trapped (breakpoint, step, the program's own instruction): it hands such stops out as
 //! [`Action::Examine`], and the answer is [`Stops::go`] or [`Stops::stop_all`].
 //!
-//! The trick worth knowing: interrupts that were sent are not remembered. Any other stop makes the kernel forget an interrupt, unless
-//! that was sent after the stop, so a memory of it would be wrong either way. A thread that stops for an interrupt nobody waits for is
-//! just resumed, and every [`Stops::stop_all`] interrupts every running thread.
+//! The trick worth knowing: interrupts that were sent are not remembered. Any other stop makes the kernel forget an interrupt, unless the
+//! interrupt was sent after the stop, so a record of it would be wrong in one of these cases. A thread that stops for an interrupt nobody
+//! waits for is just resumed, and every [`Stops::stop_all`] interrupts every running thread of the debuggee.
 //!
 //! Single threads may run while the others stay stopped ([`Stops::run_only`]). Threads that they start stay stopped, too, from their first
 //! instruction on. This is no lock: other threads may be resumed at any time. When the last thread that may run has ended, nothing could
 //! ever happen any more, so all are stopped then.
 //!
-//! [`Stops::follow`] decides about child processes: for a child with a copy of the memory at its first stop, for a vfork child, which
-//! shares the memory, at its exec. Before that, inserted breakpoints affect both processes. A child that is not released at once is in
-//! no set of threads: it stays where it is until it is taken over or killed.
+//! What becomes of a child process is set by [`Stops::follow`], and decided for a child with a copy of the memory at its first stop, for a
+//! vfork child, which shares the memory, at its exec. Before that, inserted breakpoints affect both processes. A child that is then not
+//! released is in no set of threads: it stays stopped until it is taken over, released or killed.
 
 mod children;
 mod threads;
@@ -47,7 +47,7 @@ pub(crate) enum Action {
     Interrupt(ThreadId),
     /// The thread stopped with this signal: find out why and answer.
     Examine(ThreadId, i32),
-    /// A child with a copy of the memory is stopped at its start: remove the inserted breakpoints from its copy and release it.
+    /// A child with a copy of the memory is stopped at its start, or has died: remove the inserted breakpoints from its copy and release it.
     ReleaseCopy(ThreadId),
     /// A vfork child runs another program now: release it.
     ReleaseVforkChild(ThreadId),
@@ -90,7 +90,7 @@ pub(crate) type Actions = VecDeque<Action>;
 pub(crate) enum Mode {
     /// Threads run. Single ones may be stopped for the engine's own reasons.
     Running,
-    /// All threads were asked to stop; some have stopped.
+    /// All threads were asked to stop; some may not have stopped yet.
     Stopping,
     /// All threads are stopped.
     Stopped,
@@ -223,7 +223,7 @@ impl Stops {
             .collect()
     }
 
-    /// Whether a child was reported but has not stopped yet, or has stopped but was not reported yet.
+    /// Whether a child was reported but has not stopped yet, or a child or thread has stopped but was not reported yet.
     pub(crate) fn awaits_children(&self) -> bool {
         !self.expected_children.is_empty() || !self.early_events.is_empty()
     }
@@ -389,9 +389,9 @@ impl Stops {
         self.check_all_stopped(actions);
     }
 
-    /// Resumes a stopped thread if it may run now, with `signal`. Otherwise does nothing: the caller keeps the signal and resumes the
-    /// thread with the others. A thread that is in a group stop stays there; one whose vfork child has its memory goes on when the child
-    /// has left it.
+    /// Resumes a stopped thread with `signal` if it may run now, as a vfork child always may. Otherwise does nothing: the caller keeps the
+    /// signal and resumes the thread with the others. A thread that is in a group stop stays there. One whose vfork child has its memory
+    /// goes on, without the signal, when the child has left it. One that waits after its vfork stops all threads.
     pub(crate) fn go(&mut self, thread: ThreadId, how: How, signal: i32, actions: &mut Actions) {
         let runs = self.mode == Mode::Running && self.may_run(thread);
         let Some(known) = self.threads.get_mut(thread) else {
@@ -644,7 +644,7 @@ impl Stops {
         self.check_all_stopped(actions);
     }
 
-    /// The vfork child no longer uses our memory: its parent goes on.
+    /// The vfork child `guest` no longer uses the debuggee's memory: its parent goes on, if it may run.
     fn take_back(&mut self, guest: ThreadId, actions: &mut Actions) {
         let Some(maker) = self.maker_of(guest) else {
             return;

@@ -47,7 +47,7 @@ enum State {
     },
     /// Started.
     Started(Running),
-    /// Let go, or failed to start.
+    /// Let go, killed, or failed to start.
     Over,
 }
 
@@ -87,7 +87,7 @@ impl Untraced {
         })
     }
 
-    /// Runs the program; does nothing if it was started before.
+    /// Runs the program; does nothing if that was tried before.
     ///
     /// # Errors
     /// [`Error::Launch`] if the system refuses.

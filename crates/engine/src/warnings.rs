@@ -33,7 +33,7 @@ impl Reported {
         all
     }
 
-    /// The problems that are to be reported now. If there are too many, the last sentence says so.
+    /// Those of `problems` that were not reported of the file at `path` yet. If there are too many, the last sentence says so.
     pub(crate) fn news(
         &mut self,
         path: &Path,

@@ -11,7 +11,7 @@ use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Arguments that are passed in registers: integers here, vectors below.
+/// The most arguments that are passed in registers: integers, and vectors.
 const INTEGERS: usize = 6;
 const VECTORS: usize = 8;
 /// The red zone: what a function may use below its stack pointer, in bytes (§3.2.2).
@@ -32,7 +32,7 @@ pub struct CallOptions {
     pub cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// How many bytes of stack the texts and results may take that calls during one stop leave there.
+/// The most bytes of stack that calls during one stop may leave occupied, by texts that they were given and by their results.
 pub const MOST_LEFT: u64 = 1 << 20;
 
 impl Default for CallOptions {
@@ -276,7 +276,7 @@ impl Arguments {
         self.temporaries.len() - 1
     }
 
-    /// Places everything below the stack pointer `sp`; the function will return to `back`.
+    /// Places everything below the red zone of the stack pointer `sp`; the function will return to `back`.
     pub fn place(&self, sp: u64, back: Address) -> Result<PreparedCall, String> {
         let mut top = sp.saturating_sub(RED_ZONE) & !(ALIGNMENT - 1);
         let mut places = Vec::with_capacity(self.temporaries.len());

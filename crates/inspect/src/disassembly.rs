@@ -51,7 +51,7 @@ pub struct Instruction {
     pub position: Option<SourcePosition>,
 }
 
-/// The instructions of a window, exactly as many as requested: where there are none, single bytes take their places.
+/// The instructions of a window, as many as requested, up to [`MOST_INSTRUCTIONS`]: where there are none, bytes take their places.
 pub(crate) fn disassemble(
     window: &Window,
     modules: &Modules,

@@ -134,7 +134,7 @@ impl Parsed {
         })
     }
 
-    /// Whether no display format was given.
+    /// Whether the text has no suffix that says how the value is shown.
     fn is_plain(&self) -> bool {
         self.shown == Shown::default()
     }

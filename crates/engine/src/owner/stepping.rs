@@ -27,11 +27,11 @@ pub(super) struct Stepping {
     doing: Action,
     /// Where the single step under way began.
     from: Address,
-    /// The thread was resumed for the step.
+    /// The step's first action was begun, and breakpoints where the thread stood were checked.
     begun: bool,
-    /// The address and stack pointer at which the step began, if a signal handler runs before the thread runs into the site there.
+    /// The address and stack pointer at which the step began, if a signal is delivered before the thread runs into the site there.
     seen: Option<(Address, u64)>,
-    /// A signal with a handler is being delivered: the address that it interrupts, and the stack pointer there.
+    /// The single step delivers a signal with a handler: the address that it interrupts, and the stack pointer there.
     interrupted: Option<(Address, Address)>,
     /// The pending landing of an exception or jump, while the thread runs to an address that it may therefore never reach.
     taken: Option<Taken>,
@@ -42,7 +42,7 @@ pub(super) struct Stepping {
     /// How often the thread has stopped in an inner activation of the call that is stepped over, since a debug register was last tried
     /// ([`super::recursion`]).
     pub(super) inside: u32,
-    /// The requested step, while the thread first leaves the runtime in which it has stopped at a report.
+    /// The requested step, while the thread first leaves the sanitizer's runtime, in which it has stopped at a report.
     then: Option<(StepKind, StepOptions)>,
 }
 
@@ -52,7 +52,7 @@ struct Taken {
     /// The address at which it lands.
     to: Address,
     how: Landing,
-    /// The stack pointer before it.
+    /// The stack pointer at the landing hook, before the landing.
     from: Address,
 }
 
@@ -62,8 +62,8 @@ impl Stepping {
         self.thread == thread && self.doing == Action::SingleStep
     }
 
-    /// A breakpoint at `at` has yet to decide whether the thread stops there. `its_site`: the step has a site there. If the thread goes
-    /// on, the step goes on from there.
+    /// A breakpoint at `at`, to which the stepping thread has come, has yet to decide whether the thread stops there. `its_site`: the
+    /// step has a site at `at`. If the thread doesn't stop, the step goes on from `at`.
     pub(super) fn was_asked(&mut self, at: Address, its_site: bool) {
         match self.doing {
             Action::SingleStep => {
@@ -288,7 +288,8 @@ impl Owner {
         self.release_stepping(thread);
     }
 
-    /// The stepping thread has executed its instruction, or has come to a site of the step.
+    /// A thread has executed a single instruction, or the stepping thread has come to a site of the step or a landing hook. A thread that
+    /// isn't stepping is resumed.
     pub(super) fn stepped(&mut self, thread: ThreadId) {
         if self.mode() != Mode::Running {
             // Another stop is under way. It ends the step, unless it is for the debugger's own purposes.
@@ -340,8 +341,8 @@ impl Owner {
         self.release_stepping(thread);
     }
 
-    /// The stepping thread, which runs to `address` with the stack pointer at `height`, has come to a site of its step. Returns the next
-    /// action; `None`: it is not there yet.
+    /// The stepping thread, which runs to `address` with the stack pointer at `height` (`None`: at any), has come to a site of its step
+    /// or a landing hook. Returns the next action; `None`: the thread has to run on to `address`.
     fn came_to_step_site(
         &mut self,
         stepping: &mut Stepping,
@@ -351,7 +352,7 @@ impl Owner {
     ) -> Option<Action> {
         let (pc, sp) = (registers.pc(), Address(registers.sp()));
         let arrived = pc == address && height.is_none_or(|height| sp == height);
-        // The landing pad may be right behind the call that never returns.
+        // Also checked at `address`: the landing pad may be right behind a call that never returns.
         let taken = stepping.taken.filter(|taken| taken.to == pc);
         let landed = taken.filter(|taken| self.leaves(*taken, height, sp));
         if arrived || landed.is_some() {
@@ -380,7 +381,8 @@ impl Owner {
         None
     }
 
-    /// Whether a thread is back where its step began, at a place that the user has seen: breakpoints there don't stop it again.
+    /// Whether a signal handler has returned a thread to where its step began. The user has seen that place: breakpoints there don't stop
+    /// the thread again. `true` only once.
     pub(super) fn is_seen(&mut self, thread: ThreadId, at: Address, sp: u64) -> bool {
         let stepping = self.activity.step_of(thread);
         let seen = stepping.and_then(|stepping| stepping.seen.take_if(|seen| *seen == (at, sp)));
@@ -388,7 +390,7 @@ impl Owner {
     }
 
     /// Emulates the next instruction if it transfers control or has no effect (`nop`, `endbr64`), without running the thread. `false`: it
-    /// is another one, or memory that it reads is unreadable.
+    /// is another one, or memory that it needs can't be accessed.
     fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
         let pc = registers.pc();
         let mut buffer = [0; 16];
@@ -422,7 +424,8 @@ impl Owner {
         }
     }
 
-    /// The thread is at a landing hook, or has landed in a frame that the step isn't about: replaces the pending landing by the next one.
+    /// If the thread is at a landing hook, or has landed in a frame that the step isn't about: replaces the pending landing by the next
+    /// one, if its address is known.
     fn land_next(&mut self, stepping: &mut Stepping, registers: &UserRegisters) {
         let pc = registers.pc();
         let leap = self.leap(registers);
@@ -445,7 +448,7 @@ impl Owner {
     }
 
     /// Whether a thread that has landed, with the stack pointer at `sp`, has left all frames inside the one that the step waits for at
-    /// `height`.
+    /// `height`. Without a height, every landing counts.
     fn leaves(&self, taken: Taken, height: Option<Address>, sp: Address) -> bool {
         let Some(height) = height else {
             return true;

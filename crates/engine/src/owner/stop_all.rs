@@ -14,7 +14,7 @@ const MANY: usize = 16;
 /// How long all threads together may take before the tracer waits for any thread again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The threads that were asked to stop.
+/// The threads that were asked to stop, and how they are waited for.
 #[derive(Debug, Default)]
 pub(super) struct StopWait {
     asked: Vec<ThreadId>,
@@ -24,12 +24,12 @@ pub(super) struct StopWait {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// No thread was waited for by its id yet.
+    /// No thread was waited for by its id yet during this stop.
     #[default]
     Before,
     /// Waiting by ids since then; the alarm is set.
     ById(Instant),
-    /// Waiting for any thread, until all have stopped.
+    /// Waiting for any thread until all have stopped: waiting by ids took too long, or the alarm can't be set.
     InVain,
 }
 

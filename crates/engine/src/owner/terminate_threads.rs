@@ -40,9 +40,8 @@ impl Owner {
         Ok(())
     }
 
-    /// While all threads are stopped: makes each thread that was asked to end call exit(2) itself, since the kernel can't end one thread
-    /// from outside. Its destructors don't run, and its locks stay held. Threads that wait for a vfork child end at a later stop; a thread
-    /// that can't make the call runs on.
+    /// While all threads are stopped: makes each thread that was asked to end call exit(2) itself. Its destructors don't run, and its
+    /// locks stay held. Threads that wait for a vfork child end at a later stop; a thread that can't make the call runs on.
     pub(super) fn end_requested_threads(&mut self) {
         let ending = self.threads.take_ending();
         if ending.is_empty() {
@@ -97,7 +96,7 @@ impl Owner {
         }
     }
 
-    /// The address of a system-call instruction in the program's memory. The vDSO has one.
+    /// The address of a system-call instruction in the program's code. The vDSO, which has one, is searched first.
     fn system_call(&self) -> Option<Address> {
         let modules = self.modules().iter();
         let mut vdso_first: Vec<_> = modules.collect();

@@ -27,7 +27,7 @@ pub(super) struct Control {
     pub(super) unwritten: bool,
     /// The meaning of its SIGTRAP, if that was decided before the stop was taken from the kernel.
     pub(super) trap: Option<Trap>,
-    /// The site at its instruction pointer whose hit has been counted.
+    /// The address whose breakpoints have counted this thread's hit: it may get past a site there.
     pub(super) passed: Option<Address>,
     /// The site and stack pointer that it will return to from a signal handler.
     pub(super) skip: Option<(Address, u64)>,
@@ -97,7 +97,7 @@ impl Threads {
         Some((&mut self.pinning, &mut control.pace))
     }
 
-    /// Forgets all threads except which are pinned.
+    /// Forgets everything about all threads, except which of them are pinned.
     fn forget_all(&mut self) {
         *self = Threads {
             pinning: std::mem::take(&mut self.pinning),
@@ -141,7 +141,7 @@ impl Threads {
         self.ended(child);
     }
 
-    /// A new stop is reported: the stacks and the results of inferior calls belong to the previous one.
+    /// A new stop is reported: forgets the stacks and the results of inferior calls, which belong to the previous one.
     pub(super) fn new_stop(&mut self) {
         self.stacks.clear();
         for shown in self.shown.values_mut() {
@@ -149,7 +149,8 @@ impl Threads {
         }
     }
 
-    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not begun, and the breakpoints' lines.
+    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not entered, and the breakpoints' lines. Of all
+    /// other threads, no calls and no line.
     pub(super) fn show(
         &mut self,
         calls_not_entered: impl IntoIterator<Item = (ThreadId, usize)>,
@@ -175,14 +176,14 @@ impl Threads {
         }
     }
 
-    /// How many inlined calls a stopped thread is shown before.
+    /// How many of the inlined calls that begin at a stopped thread's instruction pointer are shown as not entered.
     pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
         self.shown
             .get(&thread)
             .map_or(0, |shown| shown.calls_not_entered)
     }
 
-    /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
+    /// Sets how many inlined calls a stopped thread is shown before, and returns the former number.
     pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
         let shown = self.shown.entry(thread).or_default();
         std::mem::replace(&mut shown.calls_not_entered, count)
@@ -243,7 +244,7 @@ impl Threads {
         self.returned = returned;
     }
 
-    /// Keeps a function's result only if `keep` holds for the thread.
+    /// Forgets the function's result if `keep` is false for its thread.
     pub(super) fn keep_returned(&mut self, keep: impl Fn(ThreadId) -> bool) {
         self.returned.take_if(|(thread, _)| !keep(*thread));
     }
@@ -268,7 +269,6 @@ impl Threads {
 }
 
 impl Owner {
-    /// Adds a thread.
     pub(super) fn add_thread(&mut self, thread: ThreadId) {
         self.threads.add(thread);
     }
@@ -312,17 +312,17 @@ impl Owner {
 
     // What the present stop shows of a thread.
 
-    /// How many inlined calls a stopped thread is shown before.
+    /// How many of the inlined calls that begin at a stopped thread's instruction pointer are shown as not entered.
     pub(super) fn calls_not_entered(&self, thread: ThreadId) -> usize {
         self.threads.calls_not_entered(thread)
     }
 
-    /// Sets how many inlined calls a stopped thread is shown before, and gives the former number.
+    /// Sets how many inlined calls a stopped thread is shown before, and returns the former number.
     pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
         self.threads.set_calls_not_entered(thread, count)
     }
 
-    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not entered, and the breakpoints' lines.
+    /// As [`Threads::show`].
     pub(super) fn show(
         &mut self,
         calls_not_entered: impl IntoIterator<Item = (ThreadId, usize)>,
@@ -350,7 +350,7 @@ impl Owner {
         self.threads.set_returned(returned);
     }
 
-    /// Keeps a function's result only if `keep` holds for the thread.
+    /// Forgets the function's result if `keep` is false for its thread.
     pub(super) fn keep_returned_of(&mut self, keep: impl Fn(ThreadId) -> bool) {
         self.threads.keep_returned(keep);
     }

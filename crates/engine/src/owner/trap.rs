@@ -31,13 +31,13 @@ pub(super) enum Trap {
     Other(SignalInfo),
 }
 
-/// How a thread got past a site.
+/// How a thread gets past a site.
 pub(super) enum Past {
     /// The instruction was emulated.
     Done,
-    /// The thread is at the copy of the instruction.
+    /// The thread was moved to the copy of the instruction, and is past the site once it has run that.
     InCopy,
-    /// Neither is possible: the byte must be out while the thread executes the instruction.
+    /// Neither is possible, and nothing was changed: the byte must be out while the thread executes the instruction.
     OnlyAlone,
 }
 
@@ -214,7 +214,7 @@ impl Owner {
         }
     }
 
-    /// Whether a thread has yet to run into the site at its instruction pointer.
+    /// Whether there is a site at `at`, the thread's instruction pointer, that the thread has yet to run into.
     pub(super) fn is_unasked(&mut self, thread: ThreadId, at: Address) -> bool {
         self.site(at).is_some() && self.control(thread).passed != Some(at)
     }
@@ -243,7 +243,7 @@ impl Owner {
         Past::OnlyAlone
     }
 
-    /// While all threads are stopped: steps each of `threads` past its site with the byte taken out, then resumes all threads and reports
+    /// While all threads are stopped: steps each of `threads` past its site with the byte taken out. Then resumes all threads, and reports
     /// accesses to watched data.
     pub(super) fn run_alone(&mut self, threads: &[ThreadId]) {
         let mut stepped = None;

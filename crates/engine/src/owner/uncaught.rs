@@ -13,12 +13,13 @@ use dapple_inspect::exceptions::given_up::{self, RuntimeEntry, Termination};
 use dapple_inspect::exceptions::{BreakMode, Exception};
 use iced_x86::{FlowControl, Instruction};
 
-/// The most frames of the runtime between the function that gives up and the one that throws.
+/// How many frames are searched for the runtime's function that gives up for an exception.
 const MOST_FRAMES: usize = 16;
 /// The longest `std::terminate` that is read, in bytes and instructions.
 const TERMINATE: usize = 96;
 const TERMINATE_INSTRUCTIONS: usize = 24;
-/// The target of the last call or jump in `std::terminate`: the runtime also calls that function directly.
+/// The target of the last direct call or jump out of `std::terminate`, which begins at `start` and has `size` bytes (0: unknown). The
+/// runtime also calls that function directly.
 pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; TERMINATE];
     let length = match memory.read(start, &mut code) {
@@ -44,7 +45,7 @@ pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -
 }
 
 impl Owner {
-    /// A thread is about to end the program: the exception that is the reason, if a filter wants it.
+    /// A thread is about to end the program: the exception that is the reason, if a filter wants it and no stop has reported it yet.
     pub(super) fn gives_up(&mut self, thread: ThreadId) -> Option<(ExceptionKind, Exception)> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
         let Termination { index, way, object } = given_up::find(frames.get(1..)?, self.space())?;

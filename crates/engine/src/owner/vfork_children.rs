@@ -7,7 +7,7 @@ use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 
 impl Owner {
-    /// Stops the vfork children that run. Returns each with the signal to deliver when it is detached.
+    /// Stops the vfork children that run. Returns those that could be stopped, each with the signal to deliver when it is detached.
     pub(super) fn stop_vfork_children(&mut self) -> Vec<(ThreadId, i32)> {
         let mut stopped = Vec::new();
         for child in self.running_vfork_children() {
@@ -24,7 +24,7 @@ impl Owner {
                         continue;
                     }
                     What::Exited(_) => break,
-                    // It no longer uses this memory.
+                    // The child no longer uses the program's memory.
                     What::Executed { .. } | What::Exiting => {
                         stopped.push((child, 0));
                         break;

@@ -84,7 +84,7 @@ impl Owner {
         }
     }
 
-    /// The reason to stop for accesses that these debug registers have caught.
+    /// The reason to stop for accesses that these debug registers have caught (`registers` has a bit for each), if any.
     fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
         let mut hits: Vec<(usize, Vec<u8>)> = Vec::new();
         let mut gone = Vec::new();

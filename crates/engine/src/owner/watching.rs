@@ -1,8 +1,8 @@
 //! Data breakpoints (watchpoints): resolves what to watch, and sets every thread's debug registers.
 //!
 //! A thread's debug registers can be set only while it is stopped, so each gets them when it is next resumed ([`Owner::watch_before_run`]),
-//! and a new thread before its first instruction. If the list of data breakpoints changes while the process runs, all threads are stopped
-//! for a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
+//! and a new thread before its first instruction. If there is something new to watch while the process runs, all threads are stopped for
+//! a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
 
 use super::Owner;
 use crate::breakpoints::data::{
@@ -275,7 +275,7 @@ impl Owner {
         Ok(target)
     }
 
-    /// The stack frame, of any thread, that has `address`.
+    /// The stack frame, of any thread, that has `address`. `thread` is preferred among threads with the same stack pointer.
     fn frame_around(&mut self, address: Address, thread: ThreadId) -> Option<FrameOnStack> {
         let threads: Vec<ThreadId> = self
             .live_threads()
@@ -462,7 +462,8 @@ impl Owner {
         ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
     }
 
-    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns what each needs, and whether it got that.
+    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns what each of them needs, the step last, and
+    /// whether it got that; if not, how many registers were free.
     pub(super) fn share_slots(&mut self) -> (Vec<Vec<Slot>>, Vec<Result<(), usize>>) {
         let mut needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
         needs.extend(self.watches.of_step.map(|slot| vec![slot]));
@@ -470,7 +471,7 @@ impl Owner {
         (needs, given)
     }
 
-    /// Has the debug registers watch the data in the list, and nothing else.
+    /// Has the debug registers watch the data in the list and the step's stack word, and nothing else.
     fn watch(&mut self) {
         let version = self.watches.table.version();
         let (needs, given) = self.share_slots();
@@ -576,7 +577,7 @@ impl Owner {
         }
     }
 
-    /// Takes the present bytes as known: what has changed while all threads were stopped is no access.
+    /// Reads the watched bytes again: what has changed while all threads were stopped is no access.
     pub(super) fn refresh_watched(&mut self) {
         let mut list = std::mem::take(&mut self.watches.list);
         for watch in &mut list {
@@ -591,7 +592,7 @@ impl Owner {
 /// How many bytes a function may use below its stack pointer (System V ABI for x86-64, §3.2.2).
 const RED_ZONE: u64 = 128;
 
-/// The watched bytes; zeros if the memory is gone.
+/// The watched bytes; zeros for what can't be read.
 pub(super) fn bytes_of(memory: &dyn Memory, target: &DataTarget) -> Vec<u8> {
     let mut bytes = vec![0; target.length as usize];
     let _ = memory.read(target.address, &mut bytes);

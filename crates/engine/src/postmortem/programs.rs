@@ -52,7 +52,7 @@ impl Sought<'_> {
         }
     }
 
-    /// The first file of this name that isn't known to be another build than the one that ran, else the error of the first that exists.
+    /// The first file of this name that `open` accepts, else the error of the first that exists.
     fn find_by_name(&self, name: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places = vec![name.to_owned()];

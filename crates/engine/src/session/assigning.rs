@@ -20,8 +20,9 @@ type AfterDeath =
     fn(&mut dyn Inspect, &str, Option<FrameId>) -> Result<(NamedValue, Rendered), Error>;
 
 impl Session {
-    /// Assigns the value of the expression `text` to `target`, both in a frame; without one, in the innermost frame of the thread that
-    /// stopped. If that fails, nothing is changed but by functions that the expression calls; so the changes are returned in any case.
+    /// Assigns the value of the expression `text` to `target`. Both are looked up in `frame`; without one, in the innermost frame of the
+    /// thread that stopped. If that fails, nothing is changed but by functions that the expression calls; so the changes are returned in
+    /// any case.
     ///
     /// # Errors
     /// [`Error::Expression`] if the value doesn't fit the target, or the target has no location, or a read-only one;
@@ -85,7 +86,7 @@ impl Session {
     }
 }
 
-/// Flattens an answer, which is missing if the session has ended.
+/// Flattens an answer: the outer error, for a session that has ended, has no changes.
 fn told<T>(answer: Result<(Result<T, Error>, Changed), Error>) -> (Result<T, Error>, Changed) {
     match answer {
         Ok((found, changed)) => (found, changed),

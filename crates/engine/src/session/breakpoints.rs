@@ -71,7 +71,8 @@ impl Session {
     /// Sets a temporary breakpoint, in addition to all others. Works while running, except for one in a frame.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the reason why it can't be set; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].
+    /// [`Error::Refused`] with the reason why it can't be set; [`Error::NoSuchThread`], [`Error::StaleFrame`], [`Error::NotStopped`],
+    /// [`Error::Ended`].
     pub fn set_temporary_breakpoint(
         &self,
         wanted: TemporaryBreakpoint,

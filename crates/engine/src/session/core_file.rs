@@ -38,7 +38,7 @@ impl Session {
         self.process.start == Start::PostMortem
     }
 
-    /// Sends the event that says why the process ended or was dumped. Does nothing for a live process.
+    /// Sends the event that says why the process ended or was dumped, and begins to index large modules. Does nothing for a live process.
     pub fn tell_end(&self) {
         if let Keeper::PostMortem(remains) = &self.keeper {
             let remains = remains.lock();

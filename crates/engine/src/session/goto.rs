@@ -20,8 +20,9 @@ impl Session {
     /// Returns the registers that the code at the target relies on and that earlier code of the function sets: with other values in
     /// them, the program may go wrong.
     ///
-    /// # Errors [`Error::Refused`] if the target is in another function or in other inlined calls, or the stack is laid out otherwise
-    /// there; [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
+    /// # Errors
+    /// [`Error::Refused`] if the target is in another function or in other inlined calls, or the stack is laid out otherwise there;
+    /// [`Error::NotStopped`], [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn goto(&self, thread: ThreadId, target: Address) -> Result<Vec<&'static str>, Error> {
         self.ask(move |owner| owner.goto(thread, target))?
     }
@@ -38,7 +39,8 @@ impl Session {
     /// Ends threads as `exit(2)` does: no destructors run, what they have locked stays locked, and threads that join them go on. Works
     /// while running.
     ///
-    /// # Errors [`Error::Refused`] for the first thread, with which the program would end, and for a thread that waits for its vfork child;
+    /// # Errors
+    /// [`Error::Refused`] for the first thread, with which the program would end, and for a thread that waits for its vfork child;
     /// [`Error::NoSuchThread`], [`Error::Ended`].
     pub fn end_threads(&self, threads: Vec<ThreadId>) -> Result<(), Error> {
         self.ask(move |owner| owner.end_threads(&threads))?

@@ -1,8 +1,8 @@
 //! Which thread owns the debuggee: one of its own, or the one that began the session.
 //!
-//! ptrace(2) binds a debuggee to one thread. A thread of its own asks nothing of the session's user, but each command takes two
-//! switches between threads and each event one, which is most of what a step costs. A loop that can wait for the debuggee itself, with
-//! [`Session::attend`](super::Session::attend), saves them.
+//! ptrace(2) binds a debuggee to one thread. If the debuggee has a thread of its own, the session's user need not wait for it, but each
+//! command takes two switches between threads and each event one, which is most of what a step costs. A user with a loop that waits
+//! for the debuggee itself, by [`Session::attend`](super::Session::attend), saves the switches.
 
 use crate::Error;
 use crate::owner::{Command, CommandQueue, Owner};
@@ -35,7 +35,7 @@ pub(super) enum Keeper {
         thread: Option<JoinHandle<()>>,
     },
     Here {
-        /// Locked by one thread only.
+        /// Locked by `thread` only.
         owner: Box<Mutex<Owner>>,
         thread: ThreadId,
     },
@@ -100,7 +100,7 @@ impl Keeper {
                 });
                 commands.send(command).map_err(|_| Error::Ended)?;
                 waker.wake();
-                // The command is dropped unanswered when the debuggee has ended.
+                // If the debuggee has ended, the command doesn't run, and its end of the channel is closed.
                 answer.recv().map_err(|_| Error::Ended)
             }
             Keeper::Here { .. } => self.here(|owner| owner.obey(command))?.ok_or(Error::Ended),
@@ -139,8 +139,9 @@ impl Keeper {
         self.own().is_ok_and(|owner| owner.stops_soon())
     }
 
-    /// The owner of a debuggee that belongs to the calling thread. Enough for a getter, which can't panic halfway through a change. The
-    /// lock is never contended: it is there because a session may be shared between threads, and only one of them gets past the check.
+    /// The owner of a debuggee that belongs to the calling thread, for getters: what makes changes, and may panic halfway, uses
+    /// [`Keeper::here`]. The lock is never contended: it is there because a session may be shared between threads, and only one of them
+    /// gets past the check.
     fn own(&self) -> Result<MutexGuard<'_, Owner>, Error> {
         let Keeper::Here { owner, thread } = self else {
             return Err(Error::Ended);

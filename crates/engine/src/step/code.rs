@@ -43,8 +43,8 @@ pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) 
     }
 }
 
-/// Up to `length` bytes of code from the module's file, or else as many as are readable in memory (into `buffer`), but no more than one
-/// instruction's.
+/// Up to `length` bytes of code from the module's file, or else as many as are readable in memory (into `buffer`), but no more than the
+/// longest instruction has.
 pub(super) fn bytes_at<'b>(
     address: Address,
     length: usize,

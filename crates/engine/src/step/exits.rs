@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// The number of jumps on a line after which its exits are looked for.
 const PATIENCE: u32 = 16;
-/// How many instructions are read at most.
+/// How many instructions a region may have.
 const MOST_CODE: usize = 1 << 14;
 /// The most exits that a region may have: to insert more sites would take long.
 const MOST_EXITS: usize = 64;
@@ -33,7 +33,7 @@ pub(super) struct Exits {
     current: usize,
     /// Jumps since the line began, or since it was last read.
     jumps: u32,
-    /// How often it was read.
+    /// How often it was read, successfully or not.
     reads: u32,
 }
 
@@ -52,13 +52,14 @@ impl Exits {
         current.flat_map(|region| region.exits.keys().copied())
     }
 
-    /// The stack pointer at an exit.
+    /// The stack pointer at an exit of the current region.
     pub(super) fn height_at(&self, address: Address) -> Option<Address> {
         let current = self.regions.get(self.current)?;
         current.exits.get(&address).copied()
     }
 
-    /// The stack pointer where a call in the region returns to. All these calls are made at one height: a call at another is an exit.
+    /// The stack pointer at an instruction of the current region, such as the one that a call returns to. All calls in the region are made
+    /// at one height: a call at another is an exit.
     pub(super) fn height_inside(&self, address: Address) -> Option<Address> {
         let current = self.regions.get(self.current)?;
         current.inside.get(&address).copied()
@@ -79,7 +80,7 @@ impl Exits {
 }
 
 impl Step {
-    /// Runs to the line's exits, if that is worth it by now.
+    /// Runs to the line's exits, if that is worth it by now and they can be found.
     pub(super) fn run_to_exits(
         &mut self,
         pc: Address,
@@ -126,8 +127,8 @@ struct Walk<'a> {
     found: Region,
 }
 
-/// Reads the code from `pc` on. `None` if there is too much of it, if it has no exits or too many, or if a place is reached with two
-/// different stack pointers.
+/// Reads the code from `pc` on. `None` if there is too much of it, if it has no exits or too many, if `pc` is one itself, if it leads out
+/// of the modules, or if a place is reached with two different stack pointers.
 fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Region> {
     let mut walk = Walk {
         step,
@@ -146,7 +147,7 @@ fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Regio
 }
 
 impl Walk<'_> {
-    /// Reads up to an instruction that doesn't go on to the next.
+    /// Reads up to an instruction that doesn't go on to the next. `None`: the region can't be used ([`read`] says why); likewise below.
     fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
         let mut stack = StackChanges::default();
         let mut range = self.range_at(at);
@@ -260,7 +261,8 @@ impl Walk<'_> {
         position.is_some_and(|position| position.function_id() == self.step.function)
     }
 
-    /// The addresses around a place that need no verdict of their own: those of its row.
+    /// The addresses around a place that need no verdict of their own: the step's range, or else those of the place's row. With `only_out`,
+    /// each address needs one.
     fn range_at(&self, at: u64) -> Range<u64> {
         if self.step.range.contains(&at) && !self.step.only_out {
             return self.step.range.clone();

@@ -106,7 +106,8 @@ impl Step {
             && source::separates(&row.file, row.line, self.column, row.column)
     }
 
-    /// What a place in `call` means, which is inlined into the code around the line.
+    /// What a place in `call` means. `call` is the outermost inlined call around the place that isn't around the step's start, too;
+    /// `inside` calls are around both.
     fn verdict_inlined(
         &self,
         cx: &Context<'_>,

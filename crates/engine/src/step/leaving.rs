@@ -48,8 +48,8 @@ impl Step {
         }
     }
 
-    /// Goes on after an inlined call was left, in the code around it: the outermost `inside` of the inlined calls at `at`, and the
-    /// function. If that code is a library's, runs to the nearest of these that is user code, or else to a caller.
+    /// Goes on after an inlined call was left. The code around that call is that of the outermost `inside` inlined calls at `at`, and the
+    /// function's own. If the innermost of this code is a library's, runs to the nearest that is user code, or else to a caller.
     pub(super) fn out_of_inlined(
         &mut self,
         at: &Position,
@@ -93,7 +93,7 @@ impl Step {
         at.is_some_and(|at| at.row.is_some() && (at.in_users || self.any_source))
     }
 
-    /// After a return.
+    /// Decides after a return.
     pub(super) fn arrive_in_caller(&mut self, cx: &Context<'_>) -> Action {
         if self.kind == StepKind::Out {
             let in_users = self.any_source || cx.position().is_some_and(|at| at.in_users);

@@ -1,4 +1,4 @@
-//! What the symbols say about an address, as far as stepping needs it. Looked up once per address.
+//! What the symbols say about an address, as far as stepping needs it, with a cache.
 
 use super::SkipList;
 use crate::Address;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many addresses are remembered.
+/// How many addresses are remembered, and how many files.
 const REMEMBERED: usize = 1 << 16;
 
 /// An address with what the symbols say about it.

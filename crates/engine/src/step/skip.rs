@@ -79,7 +79,7 @@ impl SkipList {
             .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
     }
 
-    /// Whether a function is skipped, by its name with its path.
+    /// Whether a function is skipped; `name` is its qualified name.
     pub(super) fn has_function(&self, name: &str) -> bool {
         if self.functions.is_empty() {
             return false;
@@ -93,7 +93,7 @@ impl SkipList {
     }
 }
 
-/// A function's path without what is in angle brackets; Rust's `<T as Trait>::f` is `T::f`.
+/// A function's qualified name without what is in angle brackets; Rust's `<T as Trait>::f` becomes `T::f`.
 fn without_arguments(name: &str) -> String {
     let name = match name.strip_prefix('<').and_then(|rest| {
         let (of, method) = rest.rsplit_once(">::")?;

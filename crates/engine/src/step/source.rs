@@ -13,7 +13,7 @@ const CALL_LINES: usize = 32;
 /// The longest line that is looked at, in bytes.
 const LONGEST: usize = 1 << 12;
 
-/// Line `number` (1-based) of a source file, if it can be read.
+/// Line `number` (1-based) of a source file, if it can be read and isn't too long.
 pub(super) fn line(file: &Path, number: u32) -> Option<String> {
     let wanted = usize::try_from(number).ok()?.checked_sub(1)?;
     let reader = BufReader::new(std::fs::File::open(file).ok()?.take(MOST));
@@ -186,6 +186,7 @@ fn opening(bytes: &[u8], column: usize) -> Option<usize> {
     (open < bytes.len()).then_some(open)
 }
 
+/// The callee of the call at `column` (0-based) of `line`, as written: `shape->area()`. A mere name is one of a pointer: `(*pointer)()`.
 /// Compilers mark a call at its beginning, at its last name (clang), or at its parenthesis (gcc).
 fn as_written(line: &str, column: usize) -> Option<String> {
     let bytes = line.as_bytes();

@@ -20,7 +20,7 @@ const WORTH_IT: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Straight {
     /// Where it ends: at an instruction that may jump, at a call that isn't stepped over, at an unknown change of the stack pointer, or at
-    /// the end of the range.
+    /// the end of the code that is read.
     pub end: Address,
     /// The stack pointer there.
     pub stack_pointer: u64,

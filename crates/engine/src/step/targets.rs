@@ -38,8 +38,8 @@ const UNWRITTEN: [&str; 10] = [
     "mcount",
 ];
 
-/// The calls of the line at which the thread is stopped, before the innermost `before` of the inlined calls there. They are in the
-/// order of execution, as far as the order of the code tells that.
+/// The calls of the line at which the thread is stopped; it has not entered the innermost `before` of the inlined calls there. They are
+/// in the order of execution, as far as the order of the code tells that.
 pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
     let step = Step::standing(StepKind::Over, cx, before, Pace::Usual);
     let Some(pc) = cx.registers.pc().filter(|_| step.line != 0) else {
@@ -80,7 +80,7 @@ impl Known {
         self.0.get(&register).copied().map(Address)
     }
 
-    /// Takes in an instruction; `loaded` is the function address that it loads, if any.
+    /// Applies an instruction: the registers that it changes are no longer known, except for one into which it loads the address `loaded`.
     fn after(&mut self, instruction: &Instruction, loaded: Option<Address>) {
         if matches!(
             instruction.flow_control(),
@@ -319,7 +319,7 @@ impl Walk<'_> {
         code.map_or(Goes::Somewhere, Goes::There)
     }
 
-    /// The entry of the global offset table that an instruction reads, if it reads one.
+    /// The address in the entry of the global offset table that an instruction reads, if it reads one that is filled.
     fn in_table(&self, instruction: &Instruction) -> Option<Address> {
         if instruction.memory_base() != INSTRUCTION_POINTER {
             return None;

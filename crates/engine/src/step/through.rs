@@ -16,11 +16,11 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// How many functions are disassembled for one step.
+/// How many functions are disassembled for one call into a library.
 const FUNCTIONS: usize = 512;
 /// The largest code range that is disassembled, in bytes.
 const FUNCTION: u64 = 1 << 16;
-/// A gate is dropped after this many arrivals: by then, its call has gone elsewhere that often.
+/// A gate is removed after this many arrivals: by then, its call has gone elsewhere that often.
 const PATIENCE: u32 = 64;
 /// The DWARF numbers of the registers with arguments (System V ABI for x86-64, §3.2.3).
 const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
@@ -72,8 +72,8 @@ impl Gates {
         Some(gate)
     }
 
-    /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees; and the user
-    /// functions whose entries are in argument registers.
+    /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees in the same
+    /// module. Also adds the user functions whose entries are in argument registers.
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
         // A library without debug information calls back functions that were passed to it.
         for address in callbacks(&cx.registers) {
@@ -176,7 +176,7 @@ impl Gates {
 
 /// Where a call or a jump goes.
 enum Target {
-    /// Within its function.
+    /// Nowhere of interest: it is no call or jump, or stays within its function.
     None,
     /// To this address.
     Known(Address),

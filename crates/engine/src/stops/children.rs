@@ -35,7 +35,7 @@ impl Stops {
         self.succeeded = false;
     }
 
-    /// Takes the children that were reported but have not stopped yet; the caller handles them.
+    /// Forgets and returns the children that were reported but have not stopped yet; the caller handles them.
     pub(crate) fn take_expected_children(&mut self) -> Vec<ThreadId> {
         self.expected_children
             .drain()

@@ -109,7 +109,7 @@ impl Threads {
         self.awaited = 0;
     }
 
-    /// Forgets all but the vfork children.
+    /// Forgets all threads but the vfork children that aren't exiting.
     pub(super) fn keep_vfork_children(&mut self) {
         let stays = |thread: &Thread| thread.is_vfork_child && thread.state != State::Exiting;
         self.all.retain(|_, thread| stays(thread));

@@ -15,9 +15,9 @@ use std::ops::Range;
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 const LONGEST: u64 = 15;
-/// The most memory that is read at once, in bytes.
+/// The most code that is read at once, in bytes, without what precedes it up to a known start.
 const PIECE: u64 = 1 << 15;
-/// The longest way to decode from a function's start, in bytes.
+/// The longest way to decode from a known start, in bytes.
 const FARTHEST: u64 = 1 << 17;
 /// How many bytes to decode in advance where no start is known: enough to fall into step.
 const RUN_UP: u64 = 64;
@@ -123,7 +123,7 @@ impl Code<'_> {
         found.into()
     }
 
-    /// Some instructions that end at `end`, about `count` of them; empty at address 0.
+    /// Some instructions up to `end`, perhaps more or fewer than `count`; empty at address 0.
     fn last_before(&self, end: u64, count: usize) -> Vec<Found> {
         let Some(last) = end.checked_sub(1) else {
             return Vec::new();
@@ -164,7 +164,7 @@ impl Code<'_> {
         Some(process(piece.start)..process(piece.end)).filter(|piece| piece.contains(&at))
     }
 
-    /// The start of the line row that covers an address.
+    /// The start of the line row that covers an address, if it isn't too far away.
     fn row_before(&self, at: u64) -> Option<u64> {
         let loaded = self.modules.at(Address(at))?;
         let row = loaded.module.row_at(loaded.to_file(Address(at)))?;

@@ -83,7 +83,7 @@ fn where_there_is_no_memory_each_byte_stands_for_an_instruction() {
     assert_eq!(valid, [false, false, true, true, true, true, false, false]);
     assert_eq!(found[0].text, "(no memory)");
     assert!(found[0].bytes.is_empty());
-    // Requests beyond either end of the address space repeat its last byte.
+    // Requests beyond an end of the address space repeat the byte at that end.
     assert_eq!(addresses(&window(&memory, 1, -3, 4)), [0, 0, 0, 1]);
     let last = addresses(&window(&memory, u64::MAX - 1, 0, 3));
     assert_eq!(last, [u64::MAX - 1, u64::MAX, u64::MAX]);

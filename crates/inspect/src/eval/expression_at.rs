@@ -10,7 +10,7 @@ fn is_part(c: char) -> bool {
 }
 
 /// The expression that ends in the name at byte `at` of a line: in `a.b[i].c`, everything at `c`, only `a.b` at `b`, and only `i` at `i`.
-/// `None`: there is no name, or the line doesn't contain the whole expression.
+/// `None`: there is no name, the line doesn't contain the whole expression, or a call is in front of the name.
 pub fn expression_at(line: &str, at: usize) -> Option<&str> {
     if line.len() > MAX_LINE {
         return None;

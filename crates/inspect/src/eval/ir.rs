@@ -135,7 +135,7 @@ impl Expression {
         }
     }
 
-    /// Whether evaluating it calls a function. Operands of `sizeof` and the like are not evaluated.
+    /// Whether a [`Kind::Call`] is evaluated in it. Operands of `sizeof` and the like are not evaluated.
     pub fn calls(&self) -> bool {
         let any = |parts: &[&Option<Box<Expression>>]| {
             parts

@@ -16,7 +16,7 @@ mod types;
 /// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
-/// Parses all tokens as one expression. Calls are refused.
+/// Parses all tokens as one expression. Calls are refused, unless they may be answered by reading memory.
 pub(super) fn parse(tokens: Vec<Token>, language: Language) -> Result<Expression, Fault> {
     whole(Parser::new(tokens, language))
 }
@@ -450,7 +450,7 @@ impl Parser {
         Err(self.fault("the expression is nested too deep"))
     }
 
-    /// A member, or a call of a method that may be answered without calling the program.
+    /// A member, or the call of a method whose name is one that may be answered without calling the program.
     fn behind_dot(&mut self, base: Expression, arrow: bool) -> Result<Expression, Fault> {
         let at = base.at;
         let name_at = self.at();

@@ -46,7 +46,7 @@ enum Node {
         sides: Box<(Node, Node)>,
     },
     Cast(Box<Node>, Scalar),
-    /// A register by name.
+    /// A register that the expression names, as in `$rax`.
     Named(u16),
 }
 
@@ -250,7 +250,7 @@ impl Maker<'_> {
         self.variable(found.or_else(|| statics.iter().find(ends))?)
     }
 
-    /// Whether the evaluator finds anything under this name.
+    /// Whether the evaluator may find anything under this name.
     fn is_known(&self, name: &str) -> bool {
         let here = |variable: &Variable| {
             let head = variable.name.strip_suffix(name);

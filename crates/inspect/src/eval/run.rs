@@ -294,7 +294,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Answers a method by reading, where possible. The element that a look-up found stands for the `Option` that contains it.
+    /// Answers a method by reading memory. Calls the program's own method instead if it is the user's, or if reading gives no answer. The
+    /// element that a look-up found stands for the `Option` that contains it.
     fn method(&self, expression: &Expression) -> Result<Value, Fault> {
         let Kind::Method {
             base,

@@ -121,7 +121,7 @@ fn a_birth_that_is_told_while_all_are_stopping_holds_both() {
         stop_all(&mut stops),
         [Action::Interrupt(A), Action::Interrupt(B)]
     );
-    // The event's stop made the kernel drop the interrupt: nothing may wait for it.
+    // The event's stop made the kernel forget the interrupt: nothing may wait for the interrupt's stop.
     assert_eq!(
         feed(&mut stops, A, What::NewThread(C)),
         [Action::Started(C)]

@@ -53,7 +53,7 @@ impl Parser {
         Ok(Some(Kind::Built { path, parts }))
     }
 
-    /// Parses a list that begins with a bracket, and in Rust an array.
+    /// Parses an array in Rust, `[1, 2]`, and a list in other languages, `{1, 2}`. `None`: no such value begins here.
     pub(super) fn built(&mut self) -> Result<Option<Kind>, Fault> {
         let is_rust = self.language == Language::Rust;
         let parts = if is_rust && self.accept("[") {
@@ -101,7 +101,7 @@ impl Parser {
         Ok(parts)
     }
 
-    /// The count after the `;` in `[0; 3]`.
+    /// Parses the count after the `;` in `[0; 3]`, and returns that many copies of the part.
     fn repeated(&mut self, part: &Part) -> Result<Vec<Part>, Fault> {
         let count = match *self.peek() {
             TokenKind::Number {

@@ -12,7 +12,8 @@ const QUALIFIERS: [&str; 8] = [
 ];
 
 impl Parser {
-    /// Parses an expression that begins with a keyword: `sizeof`, `static_cast`, `size_of`.
+    /// Parses an expression that begins with `name`, which was read already, if that is a keyword: `sizeof`, `static_cast`, `size_of`, or
+    /// a numeric type in front of a bracket. `None`: it is another name.
     pub(super) fn keyword(&mut self, name: &str) -> Result<Option<Kind>, Fault> {
         let is_rust = self.language == Language::Rust;
         match name {
@@ -224,7 +225,7 @@ impl Parser {
         Ok(target)
     }
 
-    /// The types of a function's parameters, after the opening bracket.
+    /// Passes over the types of a function's parameters, after the opening bracket.
     fn parameters(&mut self) -> Result<(), Fault> {
         while !self.accept(")") {
             if !self.accept("...") {
