@@ -3,8 +3,9 @@
 //! Text becomes tokens (`lex`), tokens become a tree (`parse`, `ir`), and the tree is evaluated in a frame (`run`).
 //! C, C++ and Rust differ in precedence, literals and casts; they share the code for members, indices and arithmetic.
 //!
-//! Nothing here changes the debuggee. Where only a value is wanted, the parser refuses assignments and calls. For an assignment this
-//! module computes the changes, and the engine writes them; the engine also makes the function calls (`calls`).
+//! Nothing here changes the debuggee. Where only a value is wanted, the parser refuses assignments, and calls that reading memory can't
+//! answer. For an assignment this module computes the changes, and the engine writes them; the engine also makes the function calls
+//! (`calls`).
 
 use crate::Error;
 use crate::frame::Frame;
@@ -102,8 +103,8 @@ impl Parsed {
         self.value_with(frame, reader, None)
     }
 
-    /// As [`Parsed::value`], with the results of calls made so far. If `calls` wants another call afterwards, the returned value is
-    /// meaningless.
+    /// As [`Parsed::value`], with the results of calls made so far. If `calls` wants another call afterwards, the returned value or error
+    /// is meaningless.
     pub fn value_with(
         &self,
         frame: &Frame,

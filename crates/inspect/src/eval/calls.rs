@@ -26,7 +26,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The call that is needed next. The value that the evaluation returned is meaningless then.
+    /// The call that is needed next. If there is one, the value or error that the evaluation returned is meaningless.
     pub fn wanted(&self) -> Option<Call> {
         self.wanted.borrow().as_ref().map(|(_, call)| call.clone())
     }

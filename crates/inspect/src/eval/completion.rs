@@ -31,7 +31,7 @@ const MAX_BASES: usize = 4;
 pub struct Completions {
     /// Where the word begins: its byte offset in the line.
     pub start: usize,
-    /// The completions, those of the innermost scope first.
+    /// The completions in the order of their kinds, locals of inner scopes first.
     pub items: Vec<Completion>,
 }
 

@@ -84,7 +84,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Result<Vec<Token>, Fault
     Ok(tokens)
 }
 
-/// The first token of a text that starts at `at`, and its length.
+/// The first token of `rest`, which begins at byte `at` of the expression, and the token's length. `after_dot`: it follows a `.`.
 fn token(
     rest: &str,
     at: usize,
@@ -128,7 +128,7 @@ fn token(
     }
 }
 
-/// A string or character literal behind a prefix of that length.
+/// A string or character literal behind a prefix of `prefix` bytes.
 fn prefixed(rest: &str, prefix: usize, at: usize) -> Result<(TokenKind, usize), Fault> {
     let (kind, length) = match rest.get(prefix..) {
         Some(quoted) if quoted.starts_with('"') => text_of(quoted, at + prefix)?,
@@ -303,7 +303,8 @@ fn number(rest: &str, at: usize, language: Language) -> Result<(TokenKind, usize
     ))
 }
 
-/// Whether a number is octal: it starts with a zero and is not a float (C 2011 §6.4.4.1).
+/// Whether the number that begins `rest` is octal: it starts with a zero and another digit, and is not a float (C 2011 §6.4.4.1).
+/// `start` is its first two characters.
 fn is_octal(start: &str, rest: &str) -> bool {
     let mut bytes = start.bytes();
     let is_zero = bytes.next() == Some(b'0') && bytes.next().is_some_and(|b| b.is_ascii_digit());

@@ -307,7 +307,7 @@ pub(in crate::eval) fn binary_on_numbers(
     }
 }
 
-/// The type in which an operator works on two integers: size and sign. `promoted`: the operands' types in C.
+/// The type in which an operator works on two integers: size and sign. `promoted`: the operands' types after C's promotion.
 fn integer_type(
     is_rust: bool,
     operator: Binary,
@@ -482,8 +482,8 @@ fn as_address(number: Number) -> Option<i128> {
     }
 }
 
-/// The type of the literals in `source`, which is assigned to a value of `type_`. `None` unless literals alone determine the type of
-/// `source`.
+/// The size and sign of the literals in `source`, which is assigned to a value of `type_`. `None` unless `type_` is an integer's, and
+/// `source` consists only of literals without a suffix.
 pub(super) fn literals_for(type_: &Type, source: &Expression) -> Option<(u8, bool)> {
     fn is_of_literals(source: &Expression, signed: bool) -> bool {
         let is_of_literals = |source| is_of_literals(source, signed);

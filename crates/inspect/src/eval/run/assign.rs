@@ -156,7 +156,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
     }
 
-    /// The bytes to store in the target itself. `None`: another value that it stands for is meant.
+    /// The bytes to store in the target itself. `None`: the value that the target refers to is meant.
     fn own_bytes(
         &self,
         target: &Value,
@@ -302,7 +302,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, why))
     }
 
-    /// The changes that assign a Rust enum's variant by name. `None`: `source` is not a variant's name.
+    /// The changes that assign a Rust enum's variant by name. `None`: `source` is not a variant's name, or is a variable, too.
     fn to_variant(
         &self,
         target: &Value,
@@ -343,7 +343,7 @@ impl Runner<'_> {
             .map(|(_, changes)| Some(changes))
     }
 
-    /// A variant, and the changes that select it. They don't include its payload.
+    /// The variant called `last`, and the changes that select it. They don't include its payload.
     pub(super) fn variant_changes<'t>(
         &self,
         target: &Value,

@@ -21,7 +21,8 @@ enum Parts {
 }
 
 impl Runner<'_> {
-    /// The result of `==` or `!=` where one side is written part by part, or is a variant's name. `None`: neither side is.
+    /// The result of `==` or `!=` where one side is written part by part, or is a variant's name. `None`: neither side is, or the operator
+    /// is another.
     pub(super) fn compare_built(
         &self,
         operator: Binary,

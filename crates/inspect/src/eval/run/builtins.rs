@@ -66,7 +66,7 @@ impl Runner<'_> {
         Err(self.fault(base, "leads round in a circle"))
     }
 
-    /// The result of a method without arguments for one view. `None`: this view has no answer, but the value behind it may.
+    /// The result, for one view, of a method whose arguments don't matter. `None`: this view has no answer, but the value behind it may.
     fn answer_for_view(
         &self,
         builtin: Builtin,
@@ -261,7 +261,7 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Bool(is_in))))
     }
 
-    /// The number of occurrences of an element or key.
+    /// The number of occurrences of an element or key among those that are searched. Fails if there are none, and not all were searched.
     fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
         let view = self.reader.view(value, ALL);
         let (elements, length): (Vec<Value>, u64) = match &view {

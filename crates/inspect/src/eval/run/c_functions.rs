@@ -42,7 +42,8 @@ fn plain(name: &str) -> &str {
 }
 
 impl Runner<'_> {
-    /// The result of a C library function. `None`: it is another function, or the program defines its own of that name.
+    /// The result of a C library function. `None`: it is another function, the user's code defines its own of that name, or the frame's
+    /// language is not C or C++.
     pub(super) fn c_function(
         &self,
         callee: &Expression,

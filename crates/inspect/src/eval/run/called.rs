@@ -182,7 +182,8 @@ fn one_word() -> Passing {
 }
 
 impl Runner<'_> {
-    /// The result of a call, if it was made; otherwise the call is recorded as wanted. `cast` is the type written in front of the call.
+    /// The result of a call, if it was made. Otherwise the call is recorded as wanted, and a fault ends the evaluation. `cast` is the type
+    /// written in front of the call.
     pub(super) fn call(
         &self,
         expression: &Expression,
@@ -197,7 +198,7 @@ impl Runner<'_> {
     }
 
     /// As [`Runner::call`], for a method whose name is also that of a method answered without calling the program. `None`: the object
-    /// doesn't have the method.
+    /// doesn't have the method, or calls are not allowed.
     pub(super) fn own_method(
         &self,
         expression: &Expression,
@@ -240,7 +241,7 @@ impl Runner<'_> {
         waiting("a call has to be made before")
     }
 
-    /// The candidate whose parameters fit the arguments best (a simplified C++20 §12.2.4).
+    /// A call of the candidate whose parameters fit the arguments best (a simplified C++20 §12.2.4).
     pub(super) fn chosen(
         &self,
         candidates: &[Candidate],
@@ -357,7 +358,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Prepares a call of a function without debug information.
+    /// Prepares a call of a function without debug information, whose result has the type of the cast in front of the call.
     fn prepared_by_cast(
         &self,
         (candidate, code): (&Candidate, Address),

@@ -1,4 +1,4 @@
-//! Converts a number to the bytes of a type, for assignments. A number that doesn't fit is refused, not truncated.
+//! Converts a number to the bytes of a type, for assignments. A number that doesn't fit is refused, not truncated, except in C's `x += 1`.
 
 use crate::eval::a_type;
 use crate::values::Number;

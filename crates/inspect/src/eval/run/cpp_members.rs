@@ -16,7 +16,8 @@ use std::sync::Arc;
 const ARROW: &str = "operator->";
 
 impl Runner<'_> {
-    /// The operand of `.` or `->`. If a user's class overloads `->`, this is the result of that operator, which is called.
+    /// The operand of `.` or `->`. If a user's class overloads `->`, this is the result of that operator, which is called, where calls are
+    /// allowed.
     pub(super) fn object_of(
         &self,
         base: &Expression,

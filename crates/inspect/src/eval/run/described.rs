@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The most members of a type that are written out.
 const MOST_PARTS: usize = 64;
-/// Characters that don't occur in names of types and functions.
+/// Characters of expressions. Of names, only those of C++'s operators have them, which are not described.
 const NO_NAME: [char; 6] = ['(', '.', '=', '"', '+', '/'];
 /// C and C++ keywords in front of a type's name.
 const KEYWORDS: [&str; 4] = ["struct ", "class ", "union ", "enum "];

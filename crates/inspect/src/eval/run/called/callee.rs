@@ -155,7 +155,8 @@ impl Runner<'_> {
         None
     }
 
-    /// The function at an address. Without debug information, its signature is that of the pointer's type, `type_`.
+    /// The function at an address. Its signature is that of its debug information, unless there is none or its number of parameters isn't
+    /// that of `type_`, the type that a pointer to it points to. Then the signature is `type_`.
     fn at_address(
         &self,
         address: Address,

@@ -72,8 +72,8 @@ fn functions_in(
 }
 
 impl Runner<'_> {
-    /// The functions of a name. The frame's module comes before others, functions with debug information before those without. Of the
-    /// functions in scopes around the frame's function, the nearest are taken.
+    /// The functions that a name means: those with debug information in the first module that has any, the frame's module before others
+    /// ([`Runner::keep_nearest`]), otherwise one without debug information. Member functions are called on `this`.
     pub(super) fn functions_called(&self, name: &str, this: Option<&Value>) -> Vec<Candidate> {
         // `::f` is the function outside all namespaces.
         let is_global = name.starts_with("::");
@@ -177,7 +177,7 @@ impl Runner<'_> {
         })
     }
 
-    /// How many scopes around the frame's function have to be left to reach a function.
+    /// How many scopes around the frame's function have to be left to reach a function, or [`FAR`].
     fn distance(&self, found: &FoundFunction, name: &str) -> usize {
         let plain = |text: &str| {
             let end = text.find(['<', '(']).filter(|end| *end > 0);
@@ -207,7 +207,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Binds a member function called by its name alone to `this`.
+    /// Binds a member function called by its name alone to `this`; without one, it can't be called.
     fn bound(
         &self,
         candidate: Candidate,

@@ -253,7 +253,7 @@ impl Runner<'_> {
         Err(self.fault(argument, &why))
     }
 
-    /// The object that a C++ reference is bound to, or a copy that lives as long as the call.
+    /// The address of the object that a C++ reference is bound to, or of a copy that lives as long as the call.
     fn referred(
         &self,
         module: &Arc<LoadedModule>,
@@ -410,7 +410,7 @@ impl Runner<'_> {
     }
 }
 
-/// Widens small integers to an `int`: compilers rely on it.
+/// Widens integers of fewer than 8 bytes to 8: compilers rely on small ones to be widened to an `int`.
 fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
     let signed = match &type_.kind {
         TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
