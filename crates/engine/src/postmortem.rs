@@ -368,8 +368,8 @@ impl PostMortem {
         self.indexing.start(self.told.clone());
     }
 
-    /// Reports the problems since the last time: of the modules, of the files that memory is read from, and of the user's presentation
-    /// of types.
+    /// Reports the problems that were found since the last time: of the modules, of the files that memory is read from, and of the user's
+    /// presentation of types.
     pub(crate) fn tell_warnings(&mut self) {
         for warnings in self.warned.news_of(&self.modules) {
             self.tell(Event::DebugInfoWarnings(warnings));

@@ -135,7 +135,7 @@ impl Session {
         self.keeper.ask(command)
     }
 
-    /// Looks at stopped threads, on the thread that owns the debuggee.
+    /// Runs `look`, which changes nothing, on the thread that owns the debuggee, or for a core file.
     fn look<R: Send + 'static>(
         &self,
         look: impl FnOnce(&mut dyn Inspect) -> R + Send + 'static,

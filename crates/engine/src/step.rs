@@ -601,7 +601,8 @@ impl Step {
         self.leave(cx)
     }
 
-    /// Decides at the target of a call, of a tail call or of a linkage stub that was called, or when the call has returned at once.
+    /// Decides after a call instruction, a tail call, or an instruction of a linkage stub on the way to the callee. The thread may also be
+    /// back at the return address.
     fn enter(&mut self, call: Call, cx: &Context<'_>) -> Action {
         let Some(pc) = cx.registers.pc() else {
             return Action::Finished;

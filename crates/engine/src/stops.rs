@@ -149,7 +149,7 @@ impl Stops {
     }
 
     /// The exit status of the last thread that ended. The kernel gives the process's own status to the last thread. It is needed if the
-    /// leader isn't ours to wait for, because it had ended before the other threads were attached to.
+    /// leader can't be waited for, because it had ended before the other threads were attached to.
     pub(crate) fn last_exit(&self) -> Option<ExitStatus> {
         self.last_exit
     }
@@ -203,7 +203,7 @@ impl Stops {
         }
     }
 
-    /// Whether this is a vfork child, which shares our memory.
+    /// Whether this is a vfork child, which shares the debuggee's memory.
     pub(crate) fn is_vfork_child(&self, thread: ThreadId) -> bool {
         self.threads.get(thread).is_some_and(Thread::is_vfork_child)
     }
@@ -228,12 +228,12 @@ impl Stops {
         !self.expected_children.is_empty() || !self.early_events.is_empty()
     }
 
-    /// The process has ended, and its vfork children were released.
+    /// The process has ended, and its vfork children were released: forgets them.
     pub(crate) fn forget_vfork_children(&mut self) {
         self.threads.clear();
     }
 
-    /// Whether there are vfork children: they may run in our memory while all else is stopped.
+    /// Whether there are vfork children: they may run in the debuggee's memory while all else is stopped.
     pub(crate) fn has_vfork_children(&self) -> bool {
         self.threads.values().any(Thread::is_vfork_child)
     }

@@ -28,7 +28,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// A program that is run without being debugged. Dropped, it is killed.
+/// A program that is run without being debugged. Dropping this kills the program.
 #[derive(Debug)]
 pub struct Untraced {
     options: LaunchOptions,

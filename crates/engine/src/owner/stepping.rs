@@ -63,7 +63,7 @@ impl Stepping {
     }
 
     /// A breakpoint at `at`, to which the stepping thread has come, has yet to decide whether the thread stops there. `its_site`: the
-    /// step has a site at `at`. If the thread doesn't stop, the step goes on from `at`.
+    /// step has a site or a landing hook at `at`. If the thread doesn't stop, the step goes on from `at`.
     pub(super) fn was_asked(&mut self, at: Address, its_site: bool) {
         match self.doing {
             Action::SingleStep => {
@@ -182,7 +182,8 @@ impl Owner {
         }
     }
 
-    /// Lets the stepping thread go on: at the step's start, or after a stop of all threads that was not reported.
+    /// Lets the stepping thread go on, at the step's start or after a stop that isn't reported. If the thread has done its action, the step
+    /// judges that first.
     pub(super) fn step_on(&mut self, thread: ThreadId) {
         let arrived = self
             .activity
@@ -370,7 +371,7 @@ impl Owner {
             self.forget_sites(stepping, address);
             return Some(action);
         }
-        // Another activation of the same function, or a landing hook.
+        // The thread is in another activation of the function, or at a landing hook.
         self.land_next(stepping, registers);
         let site = self.site(pc);
         if site.is_some_and(|site| site.has(Reason::Step))

@@ -1,5 +1,4 @@
-//! Temporary breakpoints: they are removed when a thread has stopped at them, or when the frame or thread that they are limited to has
-//! ended.
+//! Temporary breakpoints: they are removed when they have stopped a thread, or when the thread has ended whose frame they are limited to.
 
 use super::Owner;
 use crate::breakpoints::data::FrameOnStack;

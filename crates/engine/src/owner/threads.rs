@@ -91,7 +91,7 @@ impl Threads {
         self.controls.get_mut(&thread)
     }
 
-    /// The pinning of all threads, and how often this one has stopped lately.
+    /// The pinning of all threads, and how often `thread` has stopped lately.
     pub(super) fn pacing(&mut self, thread: ThreadId) -> Option<(&mut Pinning, &mut Pace)> {
         let control = self.controls.get_mut(&thread)?;
         Some((&mut self.pinning, &mut control.pace))

@@ -1,8 +1,8 @@
 //! Stops at C++ exceptions that nothing catches, where the runtime gives up: `std::terminate`, or the function that it calls.
 //!
 //! The site is there and not at the throw, because throws then cost nothing, however many the program makes. If no handler was found, the
-//! unwinder has run nothing yet, and the stack is as it was at the throw. If a `noexcept` function ends the program, the destructors up to
-//! there have run: unless there were none, the stack below is gone, and the description says so.
+//! unwinder has run nothing yet, and the stack is as it was at the throw. If a `noexcept` function ends the program, the destructors of the
+//! frames inside it have run. If there were any, these frames are gone, and the description says so.
 
 use super::Owner;
 use crate::event::ExceptionKind;

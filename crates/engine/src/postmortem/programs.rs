@@ -30,7 +30,7 @@ pub(super) struct Sought<'a> {
 type Open<'a> = dyn FnMut(&Path, Proof) -> Result<(), String> + 'a;
 
 impl Sought<'_> {
-    /// Finds where the program is now.
+    /// Finds where the program is now, and opens it.
     pub(super) fn find(&self, open: &mut Open<'_>) -> Result<PathBuf, String> {
         match (self.given, self.was) {
             (Some(given), _) if is_name(given) => self.find_by_name(given, open),

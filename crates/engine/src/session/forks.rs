@@ -10,7 +10,7 @@ impl Session {
         self.process = process;
     }
 
-    /// Releases a child that was kept stopped, as if there had never been a debugger. `false` if it has ended or was handed over.
+    /// Releases a child that was kept stopped, as if there had never been a debugger. `false` if it has ended, or another session has it.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -7,7 +7,7 @@ use dapple_inspect::frame::FrameId;
 use std::path::Path;
 
 impl Session {
-    /// The places of a line, for [`Session::goto`].
+    /// The addresses at which a line begins, for [`Session::goto`].
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -32,8 +32,8 @@ impl Session {
         self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
     }
 
-    /// The instructions of a window, exactly as many as are wanted: bytes that are no instructions are shown as bytes. Works while
-    /// running.
+    /// The instructions of a window, as many as are wanted, up to [`MOST_INSTRUCTIONS`](dapple_inspect::disassembly::MOST_INSTRUCTIONS):
+    /// bytes that are no instructions are shown as bytes. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -21,7 +21,7 @@ impl SourcesOf {
         self.module
     }
 
-    /// The files that its line tables name, each once, in order.
+    /// The files that its line tables name, each path once, sorted.
     pub fn files(&self) -> Vec<SourceFile> {
         self.symbols.sources()
     }

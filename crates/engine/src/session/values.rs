@@ -50,7 +50,7 @@ impl Session {
         self.look(move |threads| threads.frame_registers(frame))?
     }
 
-    /// Children of a value, by position: named first, then indexed.
+    /// Children of a value, by position: named first, then indexed. `expression` is the value's own, from which the children's are made.
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::Ended`].
@@ -139,7 +139,7 @@ impl Session {
         self.look(move |threads| threads.open_kept(&kept, range, format))?
     }
 
-    /// Where a variable of a frame is declared, by its place in its list; `None` where the debug information doesn't say.
+    /// Where the variable at `index` of a frame's `list` is declared; `None` where the debug information doesn't say.
     ///
     /// # Errors
     /// As [`Session::variables`].

@@ -1,9 +1,9 @@
 //! Steps through library code to the user code that it calls: the comparison of a sort, the closure of an iterator's `map`.
 //!
 //! A step into that comes to a function without user source does not single-step through it, which may take millions of instructions.
-//! Instead it disassembles the function, and the library functions that it calls. These are *gates*: the entry of each user function that
-//! one of them calls or has as an argument, the places where user code was inlined, and each call or jump whose target is only known when
-//! it is made. The thread runs until it is at a gate, or has returned.
+//! Instead it disassembles that function, and the library functions that it calls, to find the *gates*: the entry of each user function
+//! that one of these calls or that is passed in a register, the places where user code was inlined, and each call or jump whose target is
+//! only known when it is made. The thread runs until it is at a gate, or has returned.
 
 use super::Context;
 use super::position::Position;

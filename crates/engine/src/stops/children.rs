@@ -48,7 +48,7 @@ impl Stops {
         !self.expected_children.is_empty()
     }
 
-    /// A child with a copy of our memory is stopped at its start.
+    /// A child with a copy of the debuggee's memory is stopped at its start.
     pub(super) fn copied(&mut self, child: ThreadId, maker: ThreadId, actions: &mut Actions) {
         match self.follow {
             FollowForks::Both => {

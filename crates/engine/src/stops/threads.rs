@@ -129,7 +129,7 @@ impl Threads {
         self.all.iter()
     }
 
-    /// The number of awaited threads: as counted along, and as counted anew.
+    /// The number of awaited threads: as maintained, and as counted anew.
     #[cfg(test)]
     pub(super) fn counts(&self) -> (usize, usize) {
         let awaited = self.all.values().filter(|thread| thread.is_awaited());

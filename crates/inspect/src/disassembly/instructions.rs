@@ -218,10 +218,10 @@ fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
     }
 }
 
-/// The most likely instructions of code whose last one ends at its end, where no start is known.
+/// The most likely instructions of code that ends where an instruction ends, if no start of one is known.
 fn guess(at: u64, code: &[u8]) -> Vec<Found> {
     let mut decoder = decoder(code, at);
-    // For each byte, the end of the instruction that begins there, and how many starts lead to it.
+    // For each byte, the end of the instruction that begins there, and how many starts lead to the byte.
     let mut ends = vec![0; code.len()];
     let mut ways = vec![1_u32; code.len() + 1];
     for start in 0..code.len() {

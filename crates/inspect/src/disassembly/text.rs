@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Immediate values below this are taken for numbers, not addresses.
 const LOWEST: u64 = 0x1_0000;
 
-/// Whether operands are followed by the symbol they refer to.
+/// Whether an instruction is followed by the symbol that an operand refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// No symbols.

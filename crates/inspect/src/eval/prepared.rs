@@ -112,8 +112,8 @@ struct Machine<'a> {
 }
 
 impl Prepared {
-    /// Prepares an expression for the innermost frame of threads at `address` that are in its `inline_depth`-th inlined
-    /// call. `None`: the expression needs the full evaluator.
+    /// Prepares an expression for the innermost frame of threads at `address`: the function's (`inline_depth` 0), or that of the
+    /// `inline_depth`-th inlined call there, counted from the outermost. `None`: the expression needs the full evaluator.
     pub fn new(
         parsed: &Parsed,
         modules: &Modules,

@@ -325,6 +325,7 @@ impl Runner<'_> {
         })
     }
 
+    /// Why a method has no answer. `Err`: the value itself is not available.
     pub(super) fn unanswered(
         &self,
         value: &Value,

@@ -219,6 +219,8 @@ impl Runner<'_> {
         }))
     }
 
+    /// The result of the call at `expression`, if it was made. Otherwise `wanted` prepares the call, which is recorded, and a fault ends the
+    /// evaluation.
     pub(super) fn made(
         &self,
         expression: &Expression,
