@@ -76,7 +76,7 @@ pub(crate) struct SignalContext<'a> {
 
 /// The `si_code` of signals that the kernel sends without a more specific code.
 const SI_KERNEL: i32 = 0x80;
-/// Nothing is mapped below this address, so an access there is through a null pointer (`vm.mmap_min_addr`).
+/// Nothing is mapped below this address by default (`vm.mmap_min_addr`), so an access there is through a null pointer.
 const NULL_PAGES: u64 = 0x1_0000;
 /// How far from the stack pointer an access is taken for one to the stack, in bytes.
 const STACK_NEAR: u64 = 0x2_0000;
@@ -90,7 +90,7 @@ pub(crate) fn describe(context: &SignalContext<'_>) -> String {
     }
 }
 
-/// The address that a fault is about; `None` if unknown.
+/// The address that a fault is about; `None` if it is unknown or the signal is no fault.
 pub(crate) fn fault_address(context: &SignalContext<'_>) -> Option<u64> {
     let SignalInfo {
         number,
@@ -130,7 +130,7 @@ fn reason(context: &SignalContext<'_>) -> Option<String> {
     }
 }
 
-/// The reason of a signal that a program sent.
+/// The reason of a signal that a program, or a timer or the like on its behalf, sent (`si_code` is not positive).
 fn sent(context: &SignalContext<'_>) -> String {
     const SI_TIMER: i32 = -2;
     const SI_MESGQ: i32 = -3;
@@ -190,7 +190,7 @@ fn operands(context: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64,
 
 fn access(context: &SignalContext<'_>, address: u64) -> Access {
     let pc = (context.register)(INSTRUCTION_POINTER);
-    // An instruction may lie across two pages.
+    // The instruction may lie across two pages, the second of which can't be read: the address is in it.
     if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && context.code.len() < 16 {
         return Access::Execute;
     }
@@ -343,7 +343,8 @@ fn is_legacy_sse(instruction: &Instruction) -> bool {
         && instruction.encoding() == iced_x86::EncodingKind::Legacy
 }
 
-/// The operand for which the processor refused an instruction, found by its address.
+/// The instruction, with the address of the first of its operands that the processor refuses (not canonical, or not aligned as needed), and
+/// the kind of access. `None`: no operand is wrong.
 fn odd_operand(context: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> {
     let instruction = instruction(context)?;
     let mut touched = operands(context, &instruction);
@@ -422,7 +423,7 @@ fn arithmetic(context: &SignalContext<'_>) -> String {
 }
 
 /// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow; the divisor's value
-/// tells which.
+/// tells which. A divisor in memory is not read, and taken for zero.
 fn division(context: &SignalContext<'_>) -> &'static str {
     const BY_ZERO: &str = "integer division by zero";
     let divisor = instruction(context).filter(|i| i.op0_kind() == OpKind::Register);

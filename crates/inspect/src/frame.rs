@@ -1,7 +1,7 @@
 //! Logical frames: for each physical frame, one for its function and one for each inlined call in it.
 //!
-//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. Each program counter is looked up once a
-//! stop, so a recursion ten thousand deep costs a few look-ups.
+//! Responsible for names, positions and numbering; [`crate::unwind`] finds the physical frames. A [`StackCache`] looks each program counter
+//! up once, so a recursion ten thousand deep costs a few look-ups.
 
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::PageCache;
@@ -119,7 +119,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Whether its source is the user's own and the file exists.
+    /// Whether its source isn't a standard library's or the system's, and the file exists.
     pub fn is_users(&self) -> bool {
         let position = self.position.as_ref();
         position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
@@ -141,10 +141,10 @@ pub struct Stack {
     pub total: Option<usize>,
 }
 
-/// Up to this many frames are read with single reads instead of whole pages.
+/// If at most this many more frames are requested, they are read with single reads instead of whole pages.
 const FEW: usize = 4;
 
-/// How many physical frames share an allocation.
+/// The most physical frames that share an allocation.
 const HELD_TOGETHER: usize = 64;
 
 /// The name shown for the frame of a signal trampoline.

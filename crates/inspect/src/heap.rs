@@ -143,7 +143,8 @@ impl State {
         Some(address < *end)
     }
 
-    /// What the chunk header right before the address says; `None` if there is none, or if the chunk has been merged with others.
+    /// Whether the chunk whose header is right before the address is free; `None` if there is no header, or if it doesn't tell because the
+    /// chunk has been merged with others.
     fn by_header(&mut self, address: u64, arena: &Arena, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
         if !address.is_multiple_of(16) {

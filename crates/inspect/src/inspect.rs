@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// How many mappings are tried to find where memory is readable again.
 const MOST_TRIES: usize = 64;
-/// How many frames an exception's stack trace has.
+/// The most frames that an exception's stack trace has.
 const MOST_FRAMES: usize = 200;
 
 /// The stacks requested in this stop, with what unwinding them needs.
@@ -182,7 +182,7 @@ pub trait Inspect {
         }
     }
 
-    /// A value whose frame has been replaced by the frame as it is now, with changed registers.
+    /// The value. If it lies in a frame's registers, that frame is replaced by the frame as it is now, whose registers may have changed.
     fn renewed(&mut self, mut value: Value) -> Value {
         if let Contents::Pieces(_, frame) = &mut value.contents {
             let stacks = self.stacks();
@@ -206,7 +206,7 @@ pub trait Inspect {
         render(&self.reader().over(&pages), values)
     }
 
-    /// Renders values in a format, which values with a format of their own keep.
+    /// Renders values in `format`. Values that have a format of their own keep it.
     fn shown_as(&self, values: Vec<NamedValue>, format: Format) -> Result<Shown, Error> {
         self.require_some_stopped()?;
         let formatted = values.into_iter().map(|mut named| {
@@ -303,7 +303,7 @@ pub trait Inspect {
         Ok(eval::described(name, &frame, &reader))
     }
 
-    /// As [`Inspect::evaluate`], but refuses assignments.
+    /// As [`Inspect::evaluate_post_mortem`]; the error for an assignment says that there is no process.
     fn execute_post_mortem(
         &mut self,
         text: &str,
@@ -381,7 +381,7 @@ pub trait Inspect {
         Some(expression)
     }
 
-    /// Reads memory from `address` on, up to the first byte that can't be read.
+    /// Reads memory from `address` on, up to the first byte that can't be read, and no more than [`MOST_MEMORY`].
     fn read_memory(&self, address: Address, length: usize) -> MemoryRead {
         let length = length.min(MOST_MEMORY);
         let mut bytes = vec![0; length];
@@ -394,7 +394,7 @@ pub trait Inspect {
         MemoryRead { bytes, unreadable }
     }
 
-    /// How many of the `length` bytes from `from` on can't be read; the first one can't.
+    /// How many of the `length` bytes from `from` on can't be read, judging by where mappings begin. The first one can't.
     fn unreadable(&self, from: u64, length: u64) -> u64 {
         let mappings = self.mappings();
         let behind = mappings.iter().filter(|mapping| mapping.start > from);

@@ -1,5 +1,5 @@
-//! The names and argument counts of the methods of Rust's numbers, characters, strings, options, results, cells and locks that are
-//! answered by reading memory, besides those in [`super::builtins`]. `run/rust_library` computes their results.
+//! The names and argument counts of the methods of Rust's numbers, characters, strings, options, results, cells, locks and durations that
+//! are answered by reading memory, besides those in [`super::builtins`]. `run/rust_library` and `run/rust_guards` compute their results.
 
 /// The names, indexed by their number of arguments.
 const ALL: [&[&str]; 3] = [
@@ -154,12 +154,12 @@ const ALL: [&[&str]; 3] = [
     &["clamp"],
 ];
 
-/// Whether a method of that name exists.
+/// Whether a method of that name is listed here.
 pub(super) fn is_known(name: &str) -> bool {
     ALL.iter().any(|names| names.contains(&name))
 }
 
-/// Whether a method of that name and argument count exists.
+/// Whether a method of that name and argument count is listed here.
 pub(super) fn takes(name: &str, arguments: usize) -> bool {
     ALL.get(arguments)
         .is_some_and(|names| names.contains(&name))

@@ -1,6 +1,6 @@
 //! Evaluates expressions inside a value, for Natvis: the value's members can be named directly, as in a method of its class.
 //!
-//! Other names are looked up in the debug information, which is expensive. So the results are cached, also that a name was not
+//! Other names are looked up in the debug information, which is expensive. So the results are cached, including that a name was not
 //! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an expression inside a value can name.
 pub(crate) struct Scope<'a> {
-    /// The value that is evaluated in.
+    /// The value whose members can be named.
     pub object: &'a Value,
     /// Variables, which hide members of the same name. The name of `$i` includes the `$`.
     pub variables: &'a RefCell<Vec<(Arc<str>, Value)>>,
@@ -41,15 +41,15 @@ pub(crate) struct Argument {
 /// The type of a name, if it exists.
 type FoundType = Option<(Arc<LoadedModule>, TypeId)>;
 
-/// A module, a type in it, and a name.
+/// The id of a value's module, the value's type, and a name in an expression inside the value.
 type Asker = (u64, Option<TypeId>, String);
 
 /// Caches what names mean outside of values.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
-    /// Types, by the id of the value's module and their name.
+    /// Types, by the id of the module of the [`Scope`]'s object and the name that was looked up.
     types: Mutex<FxHashMap<(u64, String), FoundType>>,
-    /// Values, by the value's module and type and their name.
+    /// Values, by the object's module and type and the name that was looked up.
     names: Mutex<FxHashMap<Asker, Option<Value>>>,
 }
 
@@ -58,12 +58,12 @@ pub(crate) struct Outside {
 pub(crate) struct Failure {
     /// A message for the user.
     pub message: String,
-    /// The expression names something that doesn't exist, so it fails for every value.
+    /// The expression names something that doesn't exist, so it fails for every value of the same type.
     pub is_unknown: bool,
 }
 
 impl Outside {
-    /// Drops the cache, because the set of modules has changed.
+    /// Empties the cache. Call when the set of modules has changed.
     pub(crate) fn forget(&self) {
         lock(&self.types).clear();
         lock(&self.names).clear();
@@ -101,7 +101,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
 }
 
 impl Scope<'_> {
-    /// The type of `$T1`. `None`: the argument is not a known type, or `name` is another name.
+    /// The type of `$T1`; in the innermost `Option`, `None` is void. `None`: the argument is not a known type, or `name` is another name.
     pub(super) fn argument(
         &self,
         name: &str,
@@ -194,8 +194,8 @@ impl Parsed {
         number.map_err(|fault| fault.failure(&self.text))
     }
 
-    /// Whether it names a member, or a member of a member, without following pointers. Such a member has the same offset in all objects of
-    /// a type.
+    /// Whether it is a name or names joined by `.`. If they name members of the object, and none of them is followed as a pointer or
+    /// reference, the last has the same offset in all objects of a type.
     pub(crate) fn is_plain_member(&self) -> bool {
         use super::ir::{Expression, Kind};
         fn is_plain(expression: &Expression) -> bool {

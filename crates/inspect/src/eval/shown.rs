@@ -7,7 +7,7 @@ use crate::values::{Format, Number, Reader};
 use dapple_symbols::functions::Language;
 use std::sync::Arc;
 
-/// The most elements that can be requested from a pointer.
+/// The most elements that can be requested.
 const MOST_ELEMENTS: u64 = 1_000_000;
 
 /// The suffix that requests all of a value.
@@ -34,7 +34,8 @@ pub(super) enum Count {
 }
 
 impl Shown {
-    /// Cuts suffixes such as `,x`, `,10` and `,[n]` off an expression. No supported language allows a comma there.
+    /// Cuts suffixes such as `,x`, `,10` and `,[n]` off an expression. Returns the expression before them, and what they say. They can't be
+    /// part of the expression, as the comma operator of C is not supported.
     pub(super) fn split(text: &str, language: Language) -> (&str, Shown) {
         let mut shown = Shown::default();
         let mut rest = text;
@@ -61,7 +62,7 @@ impl Shown {
     }
 }
 
-/// `[n]`, or `x[n]` with a format.
+/// The suffix `[n]`, or `x[n]` with a format. `None`: it is neither.
 fn elements(tail: &str, language: Language) -> Option<(Option<Format>, Count)> {
     let (letters, _) = tail.split_once('[')?;
     let count = in_brackets(&tail[letters.len()..], language)?;

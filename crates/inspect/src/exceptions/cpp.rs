@@ -21,9 +21,10 @@ const MOST_NESTED: usize = 16;
 /// The most bases of one class.
 const MOST_BASES: u64 = 1000;
 
-/// Size of `_Unwind_Exception`. It follows the header, and the object follows it (`unwind.h`).
+/// Size of `_Unwind_Exception`, which is the end of `__cxa_exception` (`unwind.h`). The exception's object follows it.
 const UNWIND_HEADER: i64 = 32;
-/// Offset from `_Unwind_Exception` to `__cxa_exception::exceptionType`, or to a dependent exception's pointer to the primary one.
+/// Offset from `_Unwind_Exception` to `__cxa_exception::exceptionType`. A dependent exception has the address of the primary exception's
+/// object there.
 const TYPE_BEFORE: i64 = -80;
 
 /// The parts of the debuggee that this module needs.
@@ -70,7 +71,7 @@ impl<'a> Space<'a> {
         self.memory.read_u64(at).ok()
     }
 
-    /// A zero-terminated string.
+    /// A zero-terminated string, cut after about [`LONGEST`] bytes. `None`: it can't be read, or `at` is null.
     pub(crate) fn text(&self, at: Address) -> Option<String> {
         if at.0 == 0 {
             return None;
@@ -79,7 +80,7 @@ impl<'a> Space<'a> {
         let mut page = [0; 64];
         while bytes.len() < LONGEST {
             let here = at.offset(bytes.len() as i64);
-            // Reads don't cross the end of a page: the next page may not be mapped.
+            // No read crosses a multiple of 64 bytes, and so none the end of a page: the next page may not be mapped.
             let length = (64 - here.0 % 64) as usize;
             self.memory.read(here, &mut page[..length]).ok()?;
             match page[..length].iter().position(|byte| *byte == 0) {
@@ -123,7 +124,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The exception whose object is at `at`.
+    /// The exception whose object is at `at`. It is not checked that there is one. `None`: its header can't be read.
     pub fn of_object(&self, at: Address) -> Option<Object> {
         let type_info = self.word(at.offset(TYPE_BEFORE - UNWIND_HEADER))?;
         Some(Object {
@@ -136,7 +137,7 @@ impl<'a> Space<'a> {
         self.text(Address(self.word(type_info.offset(8))?))
     }
 
-    /// The type's name as written in the source.
+    /// The type's full name, demangled where possible.
     pub(crate) fn type_name(&self, type_info: Address) -> Option<String> {
         let mangled = self.mangled(type_info)?;
         let mangled = mangled.trim_start_matches('*');
@@ -187,8 +188,8 @@ impl<'a> Space<'a> {
         Some(Kind::Other)
     }
 
-    /// Calls `each` for a class and all its bases, with the corresponding part of the object. Stops and returns `true` when `each`
-    /// returns `true`.
+    /// Calls `each` with the mangled name of a class and the object, then for all its bases with the parts of the object that they are. A part
+    /// that can't be located has the address 0. Stops and returns `true` when `each` returns `true`.
     fn classes(
         &self,
         object: Object,
@@ -235,7 +236,7 @@ impl<'a> Space<'a> {
         names
     }
 
-    /// The part of an object that has a class, given by its mangled name.
+    /// The address of the part of an object that has the class with the mangled name `class`.
     fn part_of(&self, object: Object, class: &str) -> Option<Address> {
         let mut found = None;
         self.classes(object, 0, &mut |name, part| {
@@ -247,13 +248,13 @@ impl<'a> Space<'a> {
         found
     }
 
-    /// Whether the object's class is derived from `std::exception`.
+    /// Whether the object's class is `std::exception` or derived from it.
     pub(crate) fn is_standard(&self, object: Object) -> bool {
         self.part_of(object, "St9exception").is_some()
     }
 
     /// An exception's message: `what()` of a class of the standard library's, or of one whose `what()` can be interpreted without
-    /// running it; or the thrown value, if it is a string or a number.
+    /// running it; or the thrown value, if it is a string or a number. `stack` is the stack pointer at the throw.
     pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
         if let Some(base) = self.part_of(object, "St9exception") {
             return self.what_of(object, base, stack);
@@ -267,7 +268,7 @@ impl<'a> Space<'a> {
         let table = Address(self.word(base)?);
         let function = Address(self.word(table.offset(8 * DESTRUCTORS))?);
         let symbol = self.symbol(function).unwrap_or_default();
-        // Classes with a message have it as their only field (`stdexcept`), and both C++ libraries store a pointer to it there.
+        // The standard classes with a message have it as their only field (`stdexcept`), and both C++ libraries store a pointer to it there.
         let text = ["St13runtime_error", "St11logic_error"]
             .iter()
             .find_map(|class| self.part_of(object, class))
@@ -309,7 +310,7 @@ impl<'a> Space<'a> {
             && (name.ends_with("5c_strEv") || name.ends_with("4dataEv"))
     }
 
-    /// The display of a value whose type is not a class.
+    /// The text of the value at `at`, if its type, given by its mangled name, is a number, a C string or a `std::string`.
     fn plain(&self, mangled: &str, at: Address) -> Option<String> {
         let word = self.word(at);
         let low = |bits: u32| word.map(|word| word & (u64::MAX >> (64 - bits)));
@@ -395,7 +396,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Whether a `catch` of a type catches an exception.
+    /// Whether a `catch` of a type catches an exception. `bias` is that of the handler's module.
     pub(crate) fn is_caught_by(&self, object: Object, caught: &CaughtType, bias: u64) -> bool {
         match caught {
             CaughtType::Any => true,
@@ -453,7 +454,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Describes an exception and those that caused it.
+    /// Describes an exception and those that caused it. The description ends with `end`, in parentheses. `stack` is the stack pointer at the
+    /// throw.
     pub fn exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
         let nested = |object: &Object| self.nested(*object);
         let objects = std::iter::successors(Some(object), nested);

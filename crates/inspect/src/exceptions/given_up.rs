@@ -13,7 +13,7 @@ use dapple_arch::abi::CALLEE_SAVED;
 /// How much of a frame is searched for the exception, in words.
 const MOST_WORDS: u64 = 32;
 
-/// The runtime function that handles the exception.
+/// The runtime function that the exception passed through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuntimeEntry {
     /// `throw`.
@@ -22,13 +22,13 @@ pub enum RuntimeEntry {
     Rethrown,
     /// `_Unwind_Resume`, after a destructor.
     Resumed,
-    /// clang's landing pad that only terminates the program.
+    /// `__clang_call_terminate`, called by a landing pad that only terminates the program.
     Ended,
     /// An internal function between those.
     Through,
 }
 
-/// The runtimes' functions, by the ends of their mangled names.
+/// The runtimes' functions, by their symbols. Of `rethrow_exception` it is only the end: its namespace differs between runtimes.
 const RUNTIME_ENTRIES: [(&str, RuntimeEntry); 13] = [
     ("__cxa_throw", RuntimeEntry::Thrown),
     ("__cxa_rethrow", RuntimeEntry::Rethrown),
@@ -99,7 +99,8 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Termination> {
     Some(Termination { index, way, object })
 }
 
-/// As [`find`], for a stack whose innermost frames belong to functions that end the process.
+/// Describes the exception that [`find`] finds on a stack whose innermost frames may belong to functions that end the process. `None`:
+/// there is none.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
     let start = frames.iter().position(|frame| way_of(frame).is_some())?;
     let frames = frames.get(start..)?;
@@ -111,7 +112,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     Some(space.exception(object, stack, BreakMode::Unhandled, &end))
 }
 
-/// Why nothing catches the exception. `frame` is that of the runtime function that the program called.
+/// Why nothing catches the exception. `frame` is that of the runtime function `way` that the program called.
 pub fn why(
     frame: &PhysicalFrame,
     way: RuntimeEntry,
@@ -127,12 +128,13 @@ pub fn why(
     }
     match handlers::of_cpp(frame.clone(), object, space) {
         Fate::Uncaught(why) => why,
-        // The unwinder found no handler, so it is right.
+        // The prediction differs from the unwinder, which found no handler. The unwinder is right.
         Fate::Caught { .. } => "nothing catches it".to_owned(),
     }
 }
 
-/// The exception that the runtime's functions handle: from a callee-saved register of any of them, or from the outermost one's frame.
+/// The exception that the runtime's functions handle: from a callee-saved register in any of their frames, or from the memory of the
+/// outermost one's frame.
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
         let mut kept = CALLEE_SAVED

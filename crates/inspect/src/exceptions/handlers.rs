@@ -32,7 +32,8 @@ pub enum Fate {
 /// The most frames searched for a handler.
 const MOST_FRAMES: usize = 100_000;
 
-/// What happens to a C++ exception that a thread throws from its frame `first`. `object` is the exception, if known.
+/// What happens to a C++ exception that a thread throws from its frame `first`, whose callers are searched for a handler. If the exception
+/// (`object`) isn't known, only a `catch (...)` counts as its handler.
 pub fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<'_>) -> Fate {
     for frame in frames(first, space).skip(1).take(MOST_FRAMES) {
         let Some(step) = look(&frame, space) else {
@@ -61,8 +62,8 @@ pub fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<'_>) ->
     Fate::Uncaught("nothing catches it".to_owned())
 }
 
-/// What happens to a panic. One that only the standard library catches, at the end of a thread or of the program, counts as
-/// uncaught.
+/// What happens to a panic that a thread raises from its frame `first`. One that only the standard library catches, at the end of a thread
+/// or of the program, counts as uncaught.
 pub fn of_panic(first: PhysicalFrame, space: Space<'_>) -> Fate {
     /// How many callers may lie between the catching function and the one that asked for it.
     const NEAR: usize = 12;
@@ -155,7 +156,7 @@ fn taken_by(
     Taken::Not
 }
 
-/// Whether a landing pad only terminates the program, which is how clang implements `noexcept`.
+/// Whether a landing pad begins with a call that terminates the program, which is how clang implements `noexcept`.
 fn terminates(landing: Address, space: Space<'_>) -> bool {
     const NEAR: usize = 4;
     let mut code = [0; 48];

@@ -14,17 +14,17 @@ use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::SP;
 use std::path::Path;
 
-/// The end of the mangled name of the function that all panics go through; formerly `rust_panic_with_hook`.
+/// A part of the mangled name of the function that all panics go through. Formerly it was called `rust_panic_with_hook`.
 const PANICS: &str = "panic_with_hook";
 /// How much of its frame is searched, in words.
 const MOST_WORDS: u64 = 128;
-/// How many of its callers belong to the panic's start.
+/// How many of its callers are searched for the location, too: they belong to the start of the panic.
 const CALLERS: usize = 4;
 
 /// The largest distance from its frame to the payload, in bytes. The payload is in a caller's frame.
 const FARTHEST: u64 = 1 << 14;
 
-/// The panic that a program aborts for, if it does.
+/// The panic that a program aborts for. `None`: there is none in `frames`, or neither its location nor its message is found.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
     let panics = |frame: &PhysicalFrame| frame.symbol().is_some_and(|name| name.contains(PANICS));
     let index = frames.iter().position(panics)?;

@@ -16,12 +16,12 @@ pub struct Patterns {
     choices: Vec<Choice>,
 }
 
-/// Includes or excludes some exceptions, whatever the patterns before it say.
+/// Includes or excludes some exceptions, whatever the list of patterns and earlier choices say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// Patterns of their names. An empty list matches all exceptions.
     pub names: Vec<String>,
-    /// Selects the exceptions that no pattern matches instead.
+    /// Selects the exceptions that none of `names` matches instead. Has no effect if `names` is empty.
     pub others: bool,
     /// Whether the exceptions are included.
     pub included: bool,
@@ -76,7 +76,7 @@ impl Patterns {
         self.expression.as_deref()
     }
 
-    /// Whether an exception is selected. `is` says whether a pattern matches it.
+    /// Whether an exception is selected by its name. `is` says whether a pattern matches it. The condition isn't evaluated.
     pub fn selects(&self, is: impl Fn(&str) -> bool) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
         for choice in self.choices.iter().rev() {

@@ -25,13 +25,13 @@ fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
     (!text.contains(odd)).then_some(text)
 }
 
-/// The location of a panic, such as `src/main.rs:3:5`, from its `PanicInfo`.
+/// The location of a panic, such as `src/main.rs:3:5`, from its `PanicInfo`. `None`: none of its words leads to a likely one.
 pub fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     const WORDS: i64 = 6;
     (0..WORDS).find_map(|index| place(memory, Address(word(memory, info.offset(8 * index))?)))
 }
 
-/// The text of a `Location`, which is a string, a line and a column.
+/// The text of a `Location`, which is a string, a line and a column. `None`: what is at `at` isn't likely to be one.
 pub(super) fn place(memory: &dyn Memory, at: Address) -> Option<String> {
     let (file, length) = (word(memory, at)?, word(memory, at.offset(8))?);
     let numbers = word(memory, at.offset(16))?;
@@ -106,7 +106,7 @@ pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<Str
     }
 }
 
-/// A `String`: a capacity, a pointer and a length, in any order.
+/// The text of a `String` that three words are: a capacity, a pointer and a length, in any order. `None`: they aren't one, or it is empty.
 fn string(memory: &dyn Memory, words: &[u64]) -> Option<String> {
     const ORDERS: [[usize; 3]; 6] = [
         [0, 1, 2],
@@ -145,7 +145,7 @@ pub(crate) fn is_caught_by_runtime<'n>(mut functions: impl Iterator<Item = &'n s
     first.is_some_and(|name| name.contains("std::rt::") || name.contains("std::thread::"))
 }
 
-/// The program's function that catches: the first that isn't part of the standard library's implementation.
+/// The program's function that catches: the first that isn't part of the standard library's implementation, or else the first of all.
 pub(crate) fn who_catches<'n>(functions: impl Iterator<Item = &'n str>) -> &'n str {
     let mut functions = functions.peekable();
     let first = functions.peek().copied().unwrap_or_default();

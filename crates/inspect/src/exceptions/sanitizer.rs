@@ -8,11 +8,11 @@ use super::thrown::Thrown;
 use super::{BreakMode, Exception};
 use crate::Address;
 
-/// The longest report kept, in bytes.
+/// The longest report in bytes. Pieces that would make it longer are left out.
 const LONGEST: usize = 1 << 16;
-/// The most lines of a report that its description includes.
+/// The most lines of a report that its description includes after the first.
 const MOST_LINES: usize = 5;
-/// The sanitizer whose report begins with a single line for each check.
+/// The sanitizer that reports each failed check by a line, without a head line.
 const UNDEFINED: &str = "UndefinedBehaviorSanitizer";
 
 /// A complete report.

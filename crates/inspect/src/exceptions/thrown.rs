@@ -1,7 +1,7 @@
 //! The thrown value: `$exception` in expressions.
 //!
 //! The exception in memory refers to its type only by name. The value gets the type with that name in the debug information. If there
-//! is none, the error says so.
+//! is none, numbers, pointers and descendants of `std::exception` still have a value; for others, the error says so.
 
 use super::cpp::{Object, Space};
 use super::rust::{Payload, payload};
@@ -123,8 +123,8 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// The type with a full name; definitions come before declarations. System libraries are skipped: their debug information is large,
-    /// and no type that programs throw is only there.
+    /// The type with a full name. Outside the frame's unit, definitions come before declarations, and system libraries are skipped: their
+    /// debug information is large, and no type that programs throw is only there.
     fn named(&self, name: &str, language: Language) -> Option<(Arc<LoadedModule>, TypeId)> {
         let pattern = NamePattern::new(&format!("::{name}"));
         let is_wanted = |found: &FoundType| found.language == language;

@@ -25,7 +25,7 @@ const NONCONTIGUOUS: u64 = 2;
 const MOST_ARENAS: usize = 1024;
 /// How many bytes of a module's data are searched.
 const MOST_DATA: u64 = 2 << 20;
-/// How many chunks are followed for one request.
+/// How many chunks are followed in each fast bin, and in all other bins together.
 const MOST_CHUNKS: usize = 1000;
 
 /// An arena as it was when it was read.

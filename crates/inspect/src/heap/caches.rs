@@ -24,7 +24,7 @@ const MOST_ENTRIES: usize = 64;
 /// The caches of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Caches {
-    /// The first chunk of each list.
+    /// Each cache's address, and the first entry of each of its lists.
     heads: Vec<Cache>,
     /// The keys of cached chunks: since 2.34 one for all, before that the cache's address.
     marks: Vec<u64>,
@@ -96,7 +96,7 @@ impl Caches {
         (self.marks.len() == 1 && !is_old).then_some(*mark)
     }
 
-    /// Whether a list has the chunk whose memory begins at an address.
+    /// Whether a list for chunks of `size` has the chunk whose memory begins at an address.
     pub(super) fn has(&self, address: u64, size: u64, memory: &dyn Memory) -> bool {
         let index = size.checked_sub(32).map(|over| (over / 16) as usize);
         let lists = self.heads.iter();

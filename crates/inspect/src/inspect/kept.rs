@@ -1,9 +1,9 @@
 //! Values that are inspected after the program has resumed.
 //!
 //! A value is a location and a type, and both outlive a stop; the object there may not. So a kept value records what it lies in (a call's
-//! frame, a module's image, the heap) and its rendered text. Before its children are read in a later stop, that is compared with the
-//! present state, and if the object is gone, the answer is the reason. A value that leads elsewhere, such as a pointer or an owner, and a
-//! value in registers is kept as bytes, so that its children are those of the text that was shown.
+//! frame, a module's image, the heap) and its rendered text. Before its children are read in a later stop, both are compared with the
+//! present state, and if the object is gone, the answer is the reason. A value that leads elsewhere, such as a pointer or an owner, or that
+//! is in registers is kept as bytes, so that its children are those of the text that was shown.
 //!
 //! A later call of the same function from the same place with its frame at the same address can't be distinguished from the original
 //! call. In that case, only a changed text shows the difference.
@@ -182,12 +182,13 @@ fn is_on_stack(address: Address, innermost: &PhysicalFrame) -> bool {
     (lowest..pointer.saturating_add(LARGEST_STACK)).contains(&address.0)
 }
 
-/// Whether an address is in a frame or in one further in.
+/// Whether an address on the stack is in a frame or in one further in.
 fn has(frame: &PhysicalFrame, address: Address) -> bool {
     frame.cfa.is_some_and(|cfa| cfa > address)
 }
 
-/// The value to read children from after the program has resumed: its bytes, unless it is an object in memory.
+/// The value to read children from after the program has resumed: the bytes of a value that is in registers or leads elsewhere; any other
+/// value unchanged.
 fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
     let stands_for_another = || reader.leads_elsewhere(value);
     let is_kept = match &value.contents {
@@ -381,7 +382,7 @@ trait KeptLookup: Inspect {
         (now != kept.rendered.text).then_some(now)
     }
 
-    /// Checks that a value's object still exists.
+    /// Checks that a value's object still exists, as far as can be known.
     ///
     /// # Errors
     /// Why it doesn't.

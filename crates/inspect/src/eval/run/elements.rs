@@ -101,7 +101,7 @@ impl Runner<'_> {
         Fault::absent(subscript.index.at, why)
     }
 
-    /// Why a container that is walked doesn't have the element: it can't be read that far, or it ends before.
+    /// Why a container that is read entry by entry doesn't have the element `wanted`: it can't be read that far, or it has fewer entries.
     fn no_entry(&self, subscript: &Subscript<'_>, entries: &Entries, wanted: u64) -> Fault {
         let (position, source) = (subscript.position, self.source(subscript.base));
         let broken = entries.broken.as_ref();
@@ -121,7 +121,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A character of a `std::string`. `None`: the value is none.
+    /// A character of a `std::string`. `None`: the value is no `std::string` of libstdc++.
     fn string_unit(
         &self,
         value: &Value,

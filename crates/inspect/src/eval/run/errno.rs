@@ -11,7 +11,7 @@ use dapple_symbols::location::LocationContext;
 const ERRNO: &str = "errno";
 
 impl Runner<'_> {
-    /// The value of `errno`. `None`: it is another name, or no C library has the symbol.
+    /// The value of `errno`. `None`: `name` is another name, no C library has the symbol, or the thread's variable can't be located.
     pub(super) fn errno(&self, name: &str) -> Option<Value> {
         if name != ERRNO {
             return None;

@@ -1,7 +1,7 @@
 //! Applies the format after an expression's comma to the value as a whole.
 //!
-//! Parts that the format doesn't apply to are displayed as usual, such as a string in a structure shown in hexadecimal. The value itself
-//! always takes the format: a string becomes its bytes, and a format that can't display the value at all is refused.
+//! Parts that the format doesn't apply to are displayed as usual, such as a string in a structure shown in hexadecimal. A value that is
+//! itself a string becomes its bytes. For a value that is itself a number or a pointer, a format that can't display it is refused.
 
 use super::super::Fault;
 use super::super::ir::{Expression, Scalar};
@@ -90,7 +90,8 @@ impl Runner<'_> {
         Some(with(value))
     }
 
-    /// A value without parts: `seen` is what is displayed for it, `shown` the value with the format set.
+    /// A value without parts in the format, or `None` if the format doesn't apply. `seen` is the value behind references; `shown` is the
+    /// original value with the format set.
     fn scalar_in_format(&self, seen: &Value, shown: Value, format: Format) -> Option<Value> {
         let is_number = matches!(seen.contents, Contents::Number(_)) || self.is_plain_number(seen);
         let formatted = Value {
@@ -130,7 +131,7 @@ impl Runner<'_> {
         self.reader.is_formatted(&shown).then_some(shown)
     }
 
-    /// The bytes of a library's string.
+    /// The bytes of a library's string, in the format. `address` is where they begin.
     fn text_in_format(&self, text: &Value, address: u64, format: Format) -> Option<Value> {
         let length = self.text_in(text)?.len() as u64;
         let byte = Scalar::Integer {

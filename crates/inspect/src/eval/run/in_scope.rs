@@ -1,7 +1,8 @@
 //! What a name without a path can mean at the frame's location, and messages that name the entities elsewhere with that name.
 //!
 //! Debug information doesn't say what a source file has imported, so everything in the user's own code that could have been imported
-//! counts as in scope. Methods never can be, nor, from Rust, what libraries in another language don't export.
+//! counts as in scope. Methods can't be imported: those of C++ are in scope in methods of their class and of derived ones, those of Rust
+//! never. Functions of a library that have a path are in scope only in a library's code.
 
 use super::Runner;
 use crate::modules::LoadedModule;
@@ -59,12 +60,12 @@ fn is_in_type(path: &str) -> bool {
 }
 
 impl Runner<'_> {
-    /// Whether the frame's function isn't the user's either. There, other library code is in scope.
+    /// Whether the frame is in the source of a library. There, the code of libraries is in scope.
     fn is_in_others(&self) -> bool {
         is_others(self.frame.position.as_ref())
     }
 
-    /// Whether a name may mean a static variable of another unit.
+    /// Whether `name` may mean `found`, a static variable of another unit.
     pub(super) fn may_mean_static(
         &self,
         name: &str,
@@ -85,7 +86,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The function that a name means, with its module. Of several, the one that has most of its path in common with the frame's function.
+    /// The function that a name means, with its module: the first module that has one. Of several in that module, the one that has most of
+    /// its path in common with the frame's function.
     pub(super) fn resolve_function(
         &self,
         name: &str,
@@ -142,7 +144,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A message with the entity that has the name but is not in scope.
+    /// The part of a message that names an entity called `name` that is not in scope. `None`: there is none, or `name` is a path.
     pub(super) fn elsewhere(&self, name: &str) -> Option<String> {
         if !is_bare(name) || name.is_empty() {
             return None;
@@ -183,7 +185,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The path of a variant of an enumeration in the frame's unit.
+    /// The path of a variant called `name` of an enumeration in the frame's unit.
     fn variant_called(&self, name: &str) -> Option<String> {
         let lookup = self.module.to_file(self.frame.physical.lookup);
         let all = NamePattern::new("*");
@@ -202,10 +204,10 @@ impl Runner<'_> {
         })
     }
 
-    /// A variable that is found under this name only in another module or unit.
+    /// The static variable that a name means, of any module and unit.
     pub(super) fn static_meant(&self, name: &str) -> Option<Value> {
         let global = name.strip_prefix("::");
-        // A variable that the linker dropped is returned, with that reason, only if there is no other.
+        // A variable that the linker has removed is returned only if there is no other. Its value then says that it was removed.
         let mut dropped = None;
         for module in self.reader.modules.iter() {
             let found = module.module.statics_named(name);

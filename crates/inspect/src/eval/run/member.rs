@@ -75,7 +75,8 @@ impl Runner<'_> {
         Err(self.no_member(searched, &value, base, (name, name_at))?)
     }
 
-    /// The fault that says which members there are instead. `last` is where the search ended.
+    /// The fault for a missing member, which says which members there are instead. `last` is the value where the search ended. Fails if that
+    /// value has no members because it is unavailable.
     fn no_member<'v>(
         &self,
         searched: impl Iterator<Item = &'v Value>,
@@ -112,7 +113,7 @@ impl Runner<'_> {
         Ok(Fault::unknown(name_at, message))
     }
 
-    /// A member of a value or of its target. Doesn't say why if there is none.
+    /// The member of a value or else of what it refers or points to, over several steps. `None`: none of them has it.
     pub(super) fn find_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
@@ -130,7 +131,7 @@ impl Runner<'_> {
         type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(Pointer, _)))
     }
 
-    /// A member as declared, or of the active variant.
+    /// A member as declared, or else a field as displayed, such as one of the active variant. Doesn't follow pointers.
     pub(super) fn own_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut visits = 0;
         if let Some(member) = self.declared_member(value, name, 0, &mut visits) {

@@ -35,7 +35,7 @@ struct MemberPointer {
 }
 
 impl Runner<'_> {
-    /// The value of `base.*pointer`.
+    /// The data member that `base.*pointer`, or with `arrow` `base->*pointer`, denotes. Fails for a member function.
     pub(super) fn pointed_member(
         &self,
         base: &Expression,
@@ -55,7 +55,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The function that `(base.*pointer)(…)` calls.
+    /// The function that `(base.*pointer)(…)` calls. `None`: `callee` is another expression.
     pub(super) fn member_function_pointed(
         &self,
         callee: &Expression,

@@ -63,7 +63,8 @@ fn scalar_constant(name: &str) -> Option<Number> {
 }
 
 /// The candidates for a path relative to the frame's function: `crate::x`, `self::x`, `super::x`. The debug information doesn't tell
-/// whether a part of the function's path is a type or a module, so there may be several.
+/// whether a part of the function's path is a type or a module, so there may be several. Empty: `name` is no relative path, or the frame
+/// isn't in Rust code.
 pub(in crate::eval) fn absolute(frame: &Frame, name: &str) -> Vec<String> {
     let mut path = frame.function.as_deref().unwrap_or_default();
     path = path
@@ -215,7 +216,7 @@ impl Runner<'_> {
         format!("no variable `{name}` here{hint}")
     }
 
-    /// As [`Runner::no_name`], for a name inside an enumeration or a class. `None`: the path is neither.
+    /// As [`Runner::no_name`], for a name inside an enumeration or a class. `None`: the path is neither, or it has the name or no constants.
     fn no_constant(&self, name: &str) -> Option<String> {
         let (path, last) = name.rsplit_once("::")?;
         let (module, id) = match self.type_named(path) {
@@ -250,7 +251,7 @@ impl Runner<'_> {
         Some(format!("`{path}` has no `{last}`; {hint}"))
     }
 
-    /// The constants of the enumerations of the frame's unit.
+    /// The names of the constants of enumerations in the frame's unit, up to a limit.
     fn constants_near(&self) -> Vec<String> {
         let lookup = self.module.to_file(self.frame.physical.lookup);
         let all = NamePattern::new("*");
@@ -290,7 +291,7 @@ impl Runner<'_> {
                     .strip_suffix(name)
                     .is_some_and(|head| head.ends_with("::"))
         };
-        // Variables that the linker has kept come before dropped ones, and those of the function's own namespaces before others.
+        // Variables that the linker has removed come last. Of the others, those of the function's own namespaces come first.
         let own = self.frame.function.as_deref().unwrap_or_default();
         let nearness = |variable: &&Variable| {
             let scope = variable.name.strip_suffix(name).unwrap_or_default();

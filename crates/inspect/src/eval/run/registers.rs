@@ -133,7 +133,8 @@ impl Runner<'_> {
         extended::bits(&state, number).map_err(|why| Fault::new(at, format!("`${name}` {why}")))
     }
 
-    /// The bits that represent a number in a register.
+    /// The bits that represent `number` in `register`. An integer that doesn't fit is an error, except if an operator computed it
+    /// (`is_computed`): then it overflows, and the bits above the register's are not cut off.
     pub(super) fn bits_for(
         &self,
         register: Named,

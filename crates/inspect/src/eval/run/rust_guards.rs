@@ -10,7 +10,7 @@ use crate::values::{Number, Value, names};
 use dapple_symbols::functions::Language;
 use std::time::Duration;
 
-/// What a cell's or lock's method without arguments returns.
+/// What a method that gives access to the contents of a cell or lock returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guarded {
     /// A guard.
@@ -19,10 +19,10 @@ enum Guarded {
     Fallible,
 }
 
-/// The methods that return guards. The same names with the prefix `try_` exist as well.
+/// The methods that return guards, or results with guards. The same names with the prefix `try_` exist as well.
 const GUARDING: [&str; 5] = ["borrow", "borrow_mut", "lock", "read", "write"];
 
-/// The supported cells and locks: what a method of them returns, and the name of the field with the contents.
+/// The supported cells and locks by the path of their type: what `method` returns, and the name of the field with the contents.
 fn guarded_by(path: &str, method: &str) -> Option<(Guarded, &'static str)> {
     let is_tried = method.starts_with("try_");
     Some(match (path, method) {
@@ -56,13 +56,13 @@ fn counting(callee: &Expression) -> Option<(&str, &str)> {
     is_one.then_some((owner, function))
 }
 
-/// Whether this is a call of such a function, which is answered without calling the program.
+/// Whether `callee` with so many arguments is a call of `Rc::strong_count` or the like, which is answered without calling the program.
 pub(in crate::eval) fn is_count(callee: &Expression, arguments: usize) -> bool {
     counting(callee).is_some_and(|(_, function)| arguments == 1 + usize::from(function == "ptr_eq"))
 }
 
 impl Runner<'_> {
-    /// The contents that `cell.borrow()` or `mutex.lock().unwrap()` lead to. `None`: it is another expression.
+    /// The contents that `cell.borrow()` or `mutex.lock().unwrap()` lead to. `None`: it is another expression, or the lock is poisoned.
     pub(super) fn guarded(&self, expression: &Expression) -> Option<Value> {
         if self.frame.language != Language::Rust {
             return None;
@@ -103,7 +103,8 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether a Rust expression returns a reference that is represented here by its target: `*v.last().unwrap()` is the element.
+    /// Whether the result of a Rust expression is a reference, but is represented here by its target: the value of `v.last().unwrap()` is
+    /// the element, and `*` leaves it as it is.
     pub(super) fn stands_for_target(&self, expression: &Expression) -> bool {
         if self.frame.language != Language::Rust {
             return false;
@@ -154,7 +155,7 @@ impl Runner<'_> {
         Some(value)
     }
 
-    /// The result of `as_millis()` and similar methods of a `Duration`.
+    /// The result of `as_millis()` and similar methods of a `Duration`. `None`: it is another method or object.
     pub(super) fn of_duration(&self, value: &Value, name: &str) -> Option<Value> {
         let type_ = self.reader.resolve(value)?.type_;
         if names::path_name(&type_.name) != "core::time::Duration" {
@@ -196,7 +197,8 @@ impl Runner<'_> {
         }))
     }
 
-    /// The result of `Rc::strong_count(&rc)` and similar functions. `None`: it is another function.
+    /// The result of `Rc::strong_count(&rc)` and similar functions. `None`: it is another function, or an argument is no readable `Rc` or
+    /// `Arc`.
     pub(super) fn reference_counts(
         &self,
         callee: &Expression,

@@ -24,14 +24,14 @@ const TEXTS: [&str; 6] = [
     "alloc::sync::Arc<str",
 ];
 
-/// A string and its address.
+/// A string and the address of its bytes, if they are in memory and found there.
 struct Text {
     text: String,
     address: Option<u64>,
 }
 
 impl Text {
-    /// A part of the string, which has to borrow from `self.text`.
+    /// A value that is a part of the string. `part` has to borrow from `self.text`.
     fn part(&self, part: &str) -> Made {
         let begin = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         Made::Text {
@@ -76,7 +76,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The result of `s.chars().count()` and the like. `None`: it is another expression.
+    /// The result of `s.chars().count()` and the like: `base` is `s.chars()`, and `name` is `count`. `None`: it is another expression, or `s`
+    /// is no string.
     pub(super) fn of_iterated(
         &self,
         base: &Expression,
@@ -158,7 +159,7 @@ impl Runner<'_> {
         }
     }
 
-    /// An expression's value, where a string literal is allowed too.
+    /// An expression's value, where in Rust a string literal is allowed too.
     pub(super) fn value_or_text(&self, expression: &Expression) -> Result<Value, Fault> {
         match &expression.kind {
             Kind::Text(text) if self.frame.language == Language::Rust => {
@@ -184,7 +185,7 @@ impl Runner<'_> {
 
     // Numbers and characters
 
-    /// The number or character that a value is by its type. Constants of enumerations and addresses don't count.
+    /// The number, character or `bool` that a value is by its type. `None` for constants of enumerations and for addresses.
     fn scalar_in(&self, value: &Value) -> Option<Number> {
         let number = match &value.contents {
             _ if value.repeated.is_some() => return None,
@@ -210,7 +211,7 @@ impl Runner<'_> {
     ) -> Result<Option<Value>, Fault> {
         let mut given = Vec::new();
         for argument in arguments {
-            // Methods that compare take their argument by reference.
+            // This method takes its argument by reference.
             let argument = match name {
                 "eq_ignore_ascii_case" => behind_reference(argument),
                 _ => argument,
@@ -240,7 +241,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// A number of the same type as another value.
+    /// `number` as a value of the same type as `value`.
     fn like(&self, value: &Value, number: Number) -> Value {
         match value.type_id {
             Some(id) => value.sibling(Some(id), Contents::Bytes(number.to_bytes().into())),
@@ -248,7 +249,7 @@ impl Runner<'_> {
         }
     }
 
-    /// An argument that has to have the type of `wanted`.
+    /// The number that an argument is. It has to have the type of `wanted`, whose own number doesn't matter.
     fn of_type(&self, argument: &Expression, wanted: Number) -> Result<Number, Fault> {
         let taken = |number: Number| {
             let taken = a_type(wanted.type_name(Language::Rust));
@@ -301,7 +302,7 @@ impl Runner<'_> {
 
     // Strings
 
-    /// The string that a value is, if it is a `str` and not too long.
+    /// The string that a value is, if its type contains a `str`, and it can be read, is UTF-8 and not too long.
     fn rust_text(&self, value: &Value, view: &View) -> Option<Text> {
         let address = match view {
             View::Text { address, .. } => *address,
@@ -327,7 +328,7 @@ impl Runner<'_> {
         if !is_text {
             return None;
         }
-        // The address of an `Rc` or `Arc` is that of its counts.
+        // The address in a pointer's view is that of the counts of an `Rc` or `Arc`.
         let is_at = !matches!(view, View::Pointer { .. });
         Some(Text {
             text: String::from_utf8(self.text_in(value)?).ok()?,
@@ -335,7 +336,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The string that a value is or refers to.
+    /// The string that a value is, refers to or, for a `Cow`, contains.
     fn text_behind(&self, value: Value) -> Option<Text> {
         let mut value = value;
         for _ in 0..super::MAX_STEPS {
@@ -351,7 +352,7 @@ impl Runner<'_> {
         None
     }
 
-    /// The target of a `Cow`.
+    /// What a `Cow` contains, borrowed or owned. `None`: the value is no `Cow`.
     pub(super) fn behind_cow(&self, value: &Value, view: &View) -> Option<Value> {
         let View::Record(record) = view else {
             return None;
@@ -507,7 +508,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The argument of `unwrap_or`, converted to the type `of`.
+    /// The value of the argument of `unwrap_or`. A literal gets the type `of`.
     pub(super) fn otherwise(&self, argument: &Expression, of: &str) -> Result<Value, Fault> {
         // A reference is displayed as its target.
         let argument = behind_reference(argument);
@@ -526,7 +527,7 @@ impl Runner<'_> {
         self.value_or_text(argument)
     }
 
-    /// A type argument of an `Option` or a `Result`, in its short form.
+    /// The name of a type argument of an `Option` or a `Result`, in its short form; `?` if it has none at that position.
     fn type_argument(&self, value: &Value, position: usize) -> String {
         let name = self.type_of(value);
         let inner = name
@@ -546,7 +547,7 @@ impl Runner<'_> {
     }
 }
 
-/// The string methods that take a pattern.
+/// The supported string methods that take a pattern.
 const PATTERNS: [&str; 7] = [
     "contains",
     "starts_with",

@@ -12,7 +12,7 @@ use crate::values::{Contents, Number, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// The container that an expression looks an element up in.
+/// The container that an expression looks an element up in: `v` for `v.get(1)` or `v.first().copied()`. `None`: it looks nothing up.
 pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
     let (base, name, arguments) = expression.as_method()?;
     match (name, arguments.len()) {
@@ -22,13 +22,14 @@ pub(super) fn looked_up_in(expression: &Expression) -> Option<&Expression> {
     }
 }
 
-/// The deepest nesting, and the most parts, that are compared.
+/// The deepest nesting that is compared.
 const DEEPEST: usize = 16;
+/// The most parts that are compared.
 const MOST_COMPARED: usize = 10_000;
 
 impl Runner<'_> {
-    /// The methods of a name that a user's type has, if the chain of dereferences reaches that type before one of the library with such
-    /// a method: `rc.as_str()` of an `Rc<W>` is `W`'s.
+    /// The methods called `name` of the first type behind references and smart pointers, if it is a user's type: `rc.as_str()` of an `Rc<W>`
+    /// is `W`'s. Empty: it is a type of the standard library, or has no such method.
     pub(super) fn users_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
         if self.frame.language != Language::Rust {
             return Vec::new();
@@ -60,7 +61,8 @@ impl Runner<'_> {
         Vec::new()
     }
 
-    /// The result of `is_some()`, `unwrap()` and the like on the `Option` that `get(…)`, `first()` or `last()` returns.
+    /// The result of `is_some()`, `unwrap()` and the like on the `Option` that `base`, a call of `get(…)`, `first()` or the like, returns.
+    /// `None`: it is another call.
     pub(super) fn of_looked_up(
         &self,
         base: &Expression,
@@ -91,7 +93,8 @@ impl Runner<'_> {
         })
     }
 
-    /// Wraps the found element in the `Option` that the look-up returns.
+    /// If `expression` is a look-up in a container, wraps its result `found` in the `Option` that it returns in Rust: an absent element
+    /// becomes `None`. Else returns `found` unchanged.
     pub(super) fn as_option(
         &self,
         expression: &Expression,
@@ -115,7 +118,7 @@ impl Runner<'_> {
         Ok(self.choice_of(found.ok(), of))
     }
 
-    /// The name of the type of a container's elements, empty if unknown. `None`: it is not a container.
+    /// The name of the type of a container's elements, or of a map's values; empty if unknown. `None`: it is not a container.
     pub(super) fn element_type(&self, container: &Expression) -> Option<String> {
         let mut value = self.value(container).ok()?;
         for _ in 0..MAX_STEPS {
@@ -131,7 +134,8 @@ impl Runner<'_> {
         None
     }
 
-    /// The result of `==` or `!=` for two values of the same type, part by part as a derived `PartialEq` does. `None`: it doesn't apply.
+    /// The result of `==` or `!=` for two values of the same type, part by part as a derived `PartialEq` does. `None`: it is another operator
+    /// or language, or some parts can't be compared.
     pub(super) fn compare_parts(
         &self,
         operator: Binary,
@@ -148,7 +152,7 @@ impl Runner<'_> {
         Some(Number::Bool(is_same == (operator == Binary::Equal)))
     }
 
-    /// The value of an expression, if it is a struct, a tuple or an enum with data.
+    /// The struct, tuple or enum with data that an expression is or refers to.
     pub(super) fn record_of(&self, expression: &Expression) -> Option<Value> {
         let mut value = self.value(expression).ok()?;
         for _ in 0..MAX_STEPS {
@@ -163,7 +167,7 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether two values of the same type are equal according to a derived `PartialEq`.
+    /// Whether two values of the same type are equal according to a derived `PartialEq`. `false` also if some parts can't be compared.
     pub(super) fn is_equal_part_by_part(
         &self,
         one: &Value,
@@ -234,7 +238,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The slice that a reference to a container is coerced to for a parameter: `&Vec<T>` to `&[T]`, `&String` to `&str`.
+    /// The slice, an address and a length, that a reference to a container is coerced to for a parameter of type `type_`: `&Vec<T>` to `&[T]`,
+    /// `&String` to `&str`. `None`: there is no such coercion.
     pub(super) fn as_slice(&self, type_: &Type, argument: &Expression) -> Option<Image> {
         if type_.language != Language::Rust || type_.size != Some(16) {
             return None;
@@ -280,7 +285,7 @@ impl Runner<'_> {
         None
     }
 
-    /// A length, which in Rust has the type `usize`.
+    /// A length, which in Rust has the type `usize` if the program has that type.
     pub(super) fn length(&self, length: u64) -> Value {
         let number = Number::integer(length.into(), 8, false);
         let usize_type = match self.frame.language {

@@ -49,7 +49,7 @@ fn count(count: u32) -> Answer {
     Answer::Other(Number::integer(count.into(), 4, false))
 }
 
-/// The result of an integer's or float's method. `None`: it has none of that name.
+/// The result of an integer's or float's method. `None`: no method with that name and such arguments is supported.
 pub(super) fn of_number(name: &str, number: Number, arguments: &[Number]) -> Option<Answer> {
     match number {
         Number::Integer {
@@ -277,7 +277,7 @@ macro_rules! float {
 float!(of_f32, f32);
 float!(of_f64, f64);
 
-/// The result of a `char`'s or `u8`'s method that classifies or converts a character.
+/// The result of a `char`'s or `u8`'s method that classifies or converts a character. `None`: it is no such method.
 pub(super) fn of_character(name: &str, number: Number, arguments: &[Number]) -> Option<Answer> {
     let (c, is_byte) = match number {
         Number::Char(code) => (char::from_u32(code)?, false),

@@ -1,4 +1,5 @@
-//! Names inside a value: variables, `this`, members, and then names outside the value.
+//! Evaluates expressions inside a value, as Natvis needs it. A name means, in this order: a variable of the [`Scope`], `this`, a member of
+//! the value, a static or constant outside it.
 
 use super::{Fault, Runner};
 use crate::eval::ir::{Binary, Expression};
@@ -92,7 +93,7 @@ impl Runner<'_> {
         })
     }
 
-    /// A static variable or a constant outside the value.
+    /// A static variable or a constant of an enumeration outside the value. Libraries of the distribution are not searched for variables.
     fn outside(&self, name: &str) -> Option<Value> {
         for module in self.reader.modules.iter().filter(|m| !m.is_distributions()) {
             let found = module.module.statics_named(name);
@@ -103,7 +104,7 @@ impl Runner<'_> {
         self.enumeration_constant(name)
     }
 
-    /// The value of `$i`, or of an argument that is a number: `$T2`.
+    /// The value of a variable such as `$i`, or of a template argument that is a value: `$T2`. `name` is without the `$`.
     pub(super) fn macro_in(
         &self,
         scope: &Scope<'_>,

@@ -10,8 +10,8 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
 impl Runner<'_> {
-    /// The row `*(grid + 1)`, which is `grid[1]` (C 2011 §6.5.2.1). `None`: it is another expression. Rows are handled apart because no
-    /// type of a pointer here says how long a row is.
+    /// The row `*(grid + 1)`, which is `grid[1]` (C 2011 §6.5.2.1); `operand` is `grid + 1`. `None`: it is another expression. Rows are handled
+    /// apart because the pointers that are computed here have no type that says how long a row is.
     pub(super) fn row(&self, operand: &Expression) -> Result<Option<Value>, Fault> {
         let Some((array, base, index)) = self.of_rows(operand)? else {
             return Ok(None);
@@ -19,7 +19,7 @@ impl Runner<'_> {
         self.element(array, base, index).map(Some)
     }
 
-    /// The address `grid + 1`.
+    /// The address `grid + 1`. `None`: `sum` is another expression.
     pub(super) fn row_address(&self, sum: &Expression) -> Result<Option<Value>, Fault> {
         let Some((array, base, index)) = self.of_rows(sum)? else {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Pointer { address, target })))
     }
 
-    /// An array of arrays to which an index is added: the array, its expression and the index.
+    /// An array of arrays to which an index is added: the array, its expression and the index. `None`: `sum` is another expression.
     fn of_rows<'e>(
         &self,
         sum: &'e Expression,
@@ -77,7 +77,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The elements of a range, which have to be adjacent in memory.
+    /// The elements of a range. They have to be adjacent in memory, which those of a ring buffer may not be.
     pub(super) fn slice(
         &self,
         value: Value,

@@ -14,7 +14,7 @@ use dapple_symbols::functions::Language;
 const MAX_TEXT: usize = 1 << 16;
 
 impl Runner<'_> {
-    /// The string that a value is or points to. `None`: it is not a string, or is too long.
+    /// The string that a value is or points to. `None`: it is not a string, can't be read, or is too long.
     pub(super) fn text_in(&self, value: &Value) -> Option<Vec<u8>> {
         let limit = Limit {
             text: MAX_TEXT,
@@ -46,7 +46,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The result of comparing two strings. `None`: they aren't strings, or the operator is not a comparison.
+    /// The result of comparing two strings. `None`: they aren't both strings, or the operator is not a comparison. Fails if one is a string
+    /// literal and the other no string.
     pub(super) fn compare_texts(
         &self,
         operator: Binary,
@@ -80,7 +81,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// The element of a map by its key. `None`: the container has no keys.
+    /// The element of a map by its key. `None`: the value is no container with keys. Fails if none of the keys, up to a limit, is equal.
     pub(super) fn keyed(
         &self,
         value: &Value,
@@ -104,7 +105,7 @@ impl Runner<'_> {
         let Some(View::Entries(entries)) = found else {
             return Ok(None);
         };
-        // In Rust, keys are passed by reference.
+        // In Rust, the key is written as a reference: `map[&key]`.
         let index = match self.frame.language {
             Language::Rust => behind_reference(index),
             _ => index,

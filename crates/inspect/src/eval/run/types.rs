@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 /// The deepest base class searched.
 const MAX_BASES: usize = 8;
-/// The most enumerations of a unit searched for a constant.
+/// The most types of a unit searched for a constant.
 const MAX_TYPES: usize = 20_000;
 
 impl Runner<'_> {
-    /// A type by its name, with arguments in the compiler's or in the short form.
+    /// A type by its name, whose template or generic arguments are in the compiler's or in the short form.
     pub(super) fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         match self.scope {
             Some(scope) => scope.type_named(name, |name| self.type_of_name(name)),
@@ -43,7 +43,8 @@ impl Runner<'_> {
         })
     }
 
-    /// A type with the name, among those that `pattern` finds: in the frame's unit, its module, or any other module.
+    /// A type with the name, among those that `pattern` finds. `pattern` is `name`, or its base name without arguments. Searches the frame's
+    /// unit, then its module, then the other modules.
     fn type_meant(&self, name: &str, pattern: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         let by_base = pattern != name;
         let plain = |name: &str| name.replace(' ', "");
@@ -123,7 +124,7 @@ impl Runner<'_> {
         names.find_map(|name| self.type_named(name))
     }
 
-    /// The type of a name; `None` in the result is void.
+    /// The type of a name and its module; `None` in the result is void.
     pub(super) fn find_type(
         &self,
         target: &TypeName,
@@ -210,8 +211,8 @@ impl Runner<'_> {
         ))
     }
 
-    /// An operand as a pointer to a type. A pointer to an object is adjusted if the type is a base class of its class, or the other way
-    /// round.
+    /// An operand as a pointer to the type `target`. A pointer to an object is adjusted if `target` is a base class of the object's class, or
+    /// the other way round.
     fn pointed(
         &self,
         operand: &Expression,
@@ -482,7 +483,8 @@ impl Runner<'_> {
         Ok(Number::integer(size.into(), 8, false))
     }
 
-    /// The value of a conditional expression, converted to the common type of both sides if both are numbers.
+    /// The value of a conditional expression that has chosen its side `taken`. If both sides are numbers, the value is converted to their
+    /// common type, for which `other` is evaluated too.
     pub(super) fn taken(&self, taken: &Expression, other: &Expression) -> Result<Value, Fault> {
         let value = self.value(taken)?;
         let (Ok(number), Ok(other)) = (self.number_of(&value, taken), self.number(other)) else {
@@ -506,7 +508,7 @@ impl Runner<'_> {
             .map(|number| self.computed(number))
     }
 
-    /// A constant of an enumeration: `Colour::Red`, or in C and C++ the name alone.
+    /// A constant of an enumeration: `Colour::Red`, in C++ also `Class::Red`, or in C and C++ the name alone.
     pub(super) fn enumeration_constant(&self, name: &str) -> Option<Value> {
         let (module, id, number, size) = match name.rsplit_once("::") {
             Some((path, last)) => match self.type_named(path) {
@@ -572,7 +574,7 @@ impl Runner<'_> {
         Value::new(module, Some(id), self.frame.language, contents)
     }
 
-    /// A constant of an object's class or of its bases: `item.Many`, or `Many` inside methods.
+    /// A constant of an enumeration inside an object's class or its bases: `item.Many`, or `Many` inside methods.
     pub(super) fn constant_of_object(&self, object: &Value, name: &str) -> Option<Value> {
         let mut object = object.clone();
         for _ in 0..MAX_STEPS {
@@ -633,7 +635,7 @@ fn namespaces(function: &str, path: &str) -> Vec<String> {
     paths.collect()
 }
 
-/// An operand that is no variable's name may be a type's: `sizeof(node)`.
+/// The type that an operand may name if no variable has that name: `sizeof(node)`. `None`: the operand is no name.
 fn perhaps_type(operand: &Expression) -> Option<TypeName> {
     let Kind::Name(name) = &operand.kind else {
         return None;
@@ -743,7 +745,7 @@ fn scalar_of(kind: &TypeKind, size: u8) -> Option<Scalar> {
     })
 }
 
-/// The names of a scalar in debug information.
+/// The names that compilers of C and C++ give a scalar in debug information.
 fn names_of(scalar: Scalar) -> &'static [&'static str] {
     match scalar {
         Scalar::Bool => &["_Bool", "bool"],
