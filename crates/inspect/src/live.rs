@@ -3,9 +3,9 @@
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
 
-/// Gives the registers that frames don't store, and other state. Call only when such a register is named: it takes system calls.
+/// Gives the registers that frames don't store, and other state. Call only when it is needed: it takes system calls.
 pub trait Live {
-    /// A thread's registers in the kernel's layout, and its extended state (XSAVE).
+    /// A thread's registers in the kernel's layout, and its extended state (XSAVE). `None`: they can't be read.
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
     /// A number that differs whenever memory may have changed; `None`: threads are running and may change memory during a read.
     fn memory_stamp(&self) -> Option<u64> {

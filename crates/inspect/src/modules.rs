@@ -307,7 +307,7 @@ impl Modules {
         self.changed();
     }
 
-    /// A different number for each set of modules in this process; 0: no modules.
+    /// A number that changes whenever the set of modules does, and that no other set in this process has had; 0: nothing was ever added.
     pub fn version(&self) -> u64 {
         self.version
     }

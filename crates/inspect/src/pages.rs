@@ -1,4 +1,4 @@
-//! A page cache of the debuggee's memory, for walks through lists, trees and stacks: each page is read once.
+//! A page cache of the debuggee's memory, for walks through lists, trees and stacks: a page is read once as long as it is kept.
 
 use crate::Address;
 use dapple_arch::Memory;
@@ -55,7 +55,7 @@ impl<'a> PageCache<'a> {
         }
     }
 
-    /// Whether the limit of pages is reached, so that nothing more can be read.
+    /// Whether the limit of pages is reached, so that no further page can be read.
     pub(crate) fn are_used_up(&self) -> bool {
         self.left.get() == 0
     }

@@ -27,7 +27,7 @@ pub fn innermost(registers: Registers, modules: &Modules, memory: &dyn Memory) -
     complete(0, registers, pc, pc, modules, memory)
 }
 
-/// The innermost frames of a thread with these registers, `most` of them.
+/// The innermost frames of a thread with these registers, at most `most` of them.
 pub fn frames(
     registers: Registers,
     modules: &Modules,
@@ -41,7 +41,8 @@ pub fn frames(
         .collect()
 }
 
-/// The caller's frame; `None` at the end of the stack, or where unwinding fails. Never loops, because the CFA has to grow.
+/// The caller's frame; `None` at the end of the stack, or where unwinding fails. Following callers always ends, because the CFA has to
+/// grow, and there are no more than [`MAX_FRAMES`].
 pub fn caller(
     frame: &PhysicalFrame,
     modules: &Modules,
@@ -219,7 +220,7 @@ pub enum SavedAt {
     Register(u16),
     /// In memory.
     Memory(Address),
-    /// Nowhere: it is computed, or lost.
+    /// Nowhere: it is computed or lost, or the frame has no unwind rules that say it.
     Nowhere,
 }
 

@@ -113,7 +113,7 @@ fn split<'a>(
     (rest, shown, unknown)
 }
 
-/// The last comma outside brackets and quotation marks.
+/// The offset of the last comma outside brackets and quotation marks.
 fn last_comma(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut escaped, mut last) = (0i32, None, false, None);
     // A `<` may begin a list of arguments, which contains commas of its own.
@@ -254,7 +254,7 @@ fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String
     }
 }
 
-/// The arguments in the brackets that a text begins with, and the offset of the closing bracket.
+/// The arguments in the brackets that a text begins with, and the offset after the closing bracket. `None`: there is none.
 fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
     let mut depth = 0i32;
     let mut start = 1;

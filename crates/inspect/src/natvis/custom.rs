@@ -1,5 +1,5 @@
 //! `CustomListItems`: elements found by a small program in the file, with variables, loops and conditions. The number of steps is limited.
-//! If the number of elements is known, the program ends as soon as the requested page is full.
+//! If the number of elements is known, the program ends as soon as the requested page is full; else it counts on, up to a limit.
 
 use super::evaluate::{Evaluator, failure, loaded, reason};
 use super::expand::Group;

@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
         evaluate(what, &scope)
     }
 
-    /// The value of an expression, without its format specifiers.
+    /// The value of an expression, or the one that an assignment sets, without its format specifiers.
     pub(super) fn plain(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
         self.within(object, code, |what, scope| match what {
             What::Value(parsed) => parsed.value_within(scope, &self.reader),
@@ -218,7 +218,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a guard applies. A condition that can't be evaluated doesn't.
+    /// Whether a guard applies: it is for this view, and its condition holds. A condition that can't be evaluated doesn't hold.
     pub(super) fn applies(&self, object: &Value, guard: &Guard) -> bool {
         let named =
             |names: &[Arc<str>]| self.view.as_ref().is_some_and(|view| names.contains(view));
@@ -237,7 +237,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The first choice that applies.
+    /// The first choice that applies; an optional one applies only if it can be evaluated. `None`: none does.
     pub(super) fn chosen<'c>(
         &self,
         object: &Value,
@@ -263,8 +263,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A text with the values of its expressions. An unavailable value is replaced by the reason, unless `must_work`. An unknown
-    /// name always fails.
+    /// A text with the values of its expressions. For an expression that can't be evaluated, the text has the reason. But it fails instead if
+    /// `must_work`, or if the expression has an unknown name.
     pub(super) fn text(
         &self,
         object: &Value,
@@ -330,7 +330,7 @@ pub(crate) fn wanted_view(
     }
 }
 
-/// A string in memory: up to a zero, or with the given number of code units.
+/// A value as a string: up to a zero or the end of its array, or with the number of code units that was requested.
 fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit) -> View {
     let (start, count) = match (value.repeated, reader.view(value, limit)) {
         (Some(count), _) => (value.contents.clone(), Some(count)),
@@ -392,7 +392,7 @@ fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit)
     View::Leaf(text)
 }
 
-/// A copy of a value's current contents, independent of its storage.
+/// A value with its current contents, so that it doesn't change with its storage. Only scalars are copied; others are returned unchanged.
 pub(super) fn loaded(reader: &Reader<'_>, value: Value) -> Value {
     let Some(resolved) = reader.resolve(&value) else {
         return value;

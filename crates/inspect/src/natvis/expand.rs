@@ -32,7 +32,7 @@ pub(crate) struct Group {
     pub elements: Elements,
     /// The lengths of its dimensions, if there are several, and whether the first one varies fastest.
     dimensions: Option<(Vec<u64>, bool)>,
-    /// The index of the first.
+    /// The index of the first element, in each dimension.
     lower: i128,
 }
 

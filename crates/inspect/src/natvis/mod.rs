@@ -61,8 +61,9 @@ type Use = (usize, u64, TypeId);
 struct State {
     /// The entries of each file, in order of precedence.
     files: Vec<(PathBuf, Vec<Arc<TypeEntry>>)>,
-    /// The version of the set of modules that the fields below were computed for.
+    /// The version of the set of modules that `candidates` and `usable` were computed for.
     version: u64,
+    /// The entries for a type, by the id of its module and its own.
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
     /// Whether an entry can be used for a type: whether the type has all names in it.
     usable: FxHashMap<Use, bool>,

@@ -25,7 +25,7 @@ pub(crate) struct TypeEntry {
     pub place: Place,
     /// Its `Name` and its alternative names.
     pub patterns: Vec<Pattern>,
-    /// Entries with higher priority are tried first. 0 by default.
+    /// Of the entries for one class, those with higher priority are tried first. 0 by default.
     pub priority: i8,
     /// Whether the entry also applies to derived classes.
     pub inheritable: bool,
@@ -151,7 +151,7 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct Node {
     pub name: Option<Vec<Part>>,
-    /// A node for which this doesn't hold is not an element.
+    /// A node for which this doesn't hold is not an element. In a tree, the nodes below it aren't either.
     pub condition: Option<Code>,
     pub value: Code,
 }
@@ -170,7 +170,7 @@ pub(crate) enum Step {
     /// The branches with their conditions; the first whose condition holds is run.
     If(Vec<(Option<Code>, Vec<Step>)>),
     Loop(Option<Code>, Vec<Step>),
-    /// Leaves the loop, if the condition holds.
+    /// Leaves the innermost loop, if the condition holds.
     Break(Option<Code>),
     /// Changes a variable, if the condition holds.
     Change(Option<Code>, Code),

@@ -91,7 +91,7 @@ fn unreadable(evaluator: &Evaluator<'_>, at: Address) -> Failure {
     failure(why.trim_matches(['<', '>']))
 }
 
-/// How a node is shown. Fails only if the entry refers to an unknown name.
+/// How a node is shown. Fails only if `code` has an unknown name.
 fn shown(
     evaluator: &Evaluator<'_>,
     node: &Value,
@@ -120,7 +120,8 @@ pub(super) fn key(evaluator: &Evaluator<'_>, object: &Value, parts: &[Part]) -> 
     }
 }
 
-/// The elements that a walk has collected, which may have failed before its end.
+/// The elements that a walk has collected in `page`. If it failed before its end, they are followed by the reason; if none was collected, or
+/// because of an unknown name, this fails as well.
 pub(super) fn walked(
     page: Page,
     length: Option<u64>,
@@ -275,7 +276,7 @@ fn walk_tree(
         _ => evaluator.target(evaluator.plain(object, &tree.head)?)?,
     };
     let (mut left, mut right) = (Link::new(&tree.left), Link::new(&tree.right));
-    // Nodes whose left side was visited, and their addresses.
+    // The nodes whose left side is being visited, from the root on, and their addresses.
     let mut path: Vec<Value> = Vec::new();
     let mut on_path = FxHashSet::default();
     for steps in 0.. {

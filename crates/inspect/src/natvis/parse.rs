@@ -15,7 +15,7 @@ pub(super) const MAX_FILE: u64 = 8 << 20;
 const MAX_NODES: u32 = 500_000;
 /// The most problems reported for one file.
 const MAX_PROBLEMS: usize = 20;
-/// The deepest nesting of elements that are read.
+/// The deepest nesting of `<Expand>` and of the steps in `<CustomListItems>`.
 const MAX_DEPTH: usize = 16;
 
 /// The contents of a parsed file.
@@ -92,7 +92,7 @@ fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }
 
-/// The whole text in an element.
+/// The text in an element, without that of its child elements.
 fn text_of(node: Node<'_, '_>) -> String {
     let texts = node.children().filter(|child| child.is_text());
     texts.filter_map(|child| child.text()).collect()
@@ -162,8 +162,8 @@ impl Reading {
     }
 
     fn intrinsic(&mut self, node: Node<'_, '_>) {
-        // Without an expression, a function of the program would have to be called, so it is skipped. An intrinsic with several forms has
-        // its first form in the attribute.
+        // An intrinsic without an expression is implemented by an extension of another debugger (`SourceId`), so it is skipped. One with
+        // several forms has its first form in the attribute.
         let Some(expression) = node.attribute("Expression") else {
             if node.attribute("SourceId").is_none() {
                 self.problem(node, "`<Intrinsic>` has no `Expression`");

@@ -50,7 +50,7 @@ impl Pattern {
         Ok(Pattern { name })
     }
 
-    /// The texts that the pattern's `*`s match in a type's name. `None`: the name doesn't match.
+    /// The texts that the pattern's `*`s match in a type's name; empty for a pattern that is just `*`. `None`: the name doesn't match.
     pub(crate) fn captures(&self, name: &Name) -> Option<Vec<String>> {
         let mut captures = Vec::new();
         let is_any = |part: &[Part]| matches!(part, [only] if only.name == "*");

@@ -283,7 +283,7 @@ impl Candidate {
     }
 }
 
-/// The first text that applies.
+/// The first text that applies. `None`: none does.
 fn line(
     evaluator: &Evaluator<'_>,
     object: &Value,

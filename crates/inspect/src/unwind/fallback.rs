@@ -1,7 +1,7 @@
 //! Unwinds code without call frame information: assembler, code made at run time, jumps to invalid addresses.
 //!
 //! First come the instructions at the program counter (a function's first instruction, `push rbp`, `ret`), then the frame-pointer chain.
-//! A word counts as a return address only if a call instruction precedes the address.
+//! A word counts as a return address only if a call instruction precedes the address, or the signal trampoline is there.
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
@@ -164,7 +164,7 @@ fn by_frame_pointer(
     Some((cfa, registers))
 }
 
-/// Whether the bytes before `address` can be a call instruction.
+/// Whether the bytes before `address` can be a call instruction, or a signal handler returns to it.
 fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -> bool {
     if address.0 < 16 {
         return false;

@@ -22,7 +22,8 @@ fn is_char(target: &Resolved) -> bool {
         }
 }
 
-/// The text at `address`, quoted, if `target` is a character type. Reads up to the limit or the end of readable memory.
+/// The text at `address`, quoted, if `target` is a character type; `None` for a null pointer. Shows it up to the limit or the end of
+/// readable memory. If nothing is readable, a text in angle brackets says so.
 pub(crate) fn text_at(
     reader: &Reader<'_>,
     target: &Resolved,
@@ -78,7 +79,7 @@ fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec
     }
 }
 
-/// The text that `bytes` start with, quoted, if `target` is a character type.
+/// The text that `bytes` start with, quoted, if `target` is a one-byte character type. `None` also if the text has no zero.
 pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<String> {
     if !is_char(target) {
         return None;
@@ -134,7 +135,7 @@ pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
         .collect()
 }
 
-/// The text of a character array up to its first zero, quoted; `None` if it isn't one.
+/// The text of a character array up to its first zero, quoted; `None` if it isn't one or can't be read.
 pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit) -> Option<String> {
     let element = reader.resolve(&sequence.element)?;
     let unit = match wide_unit(&element) {

@@ -118,8 +118,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Follows references and other aliases to the value whose children are shown; both languages and expressions do so, too. Returns it
-    /// with its view, and the additional children of the last owner on the way.
+    /// Follows references and other aliases to the value whose children are shown; expressions follow them too. Returns it with its view, and
+    /// the additional children of the first value on the way that has any.
     pub(super) fn seen_through<'v>(
         &self,
         value: &'v Value,

@@ -5,7 +5,7 @@ use crate::Address;
 use crate::frame::{PhysicalFrame, SharedFrame};
 use dapple_symbols::location::{Piece, Place, Unavailable};
 
-/// The most bytes that are read for one value; larger ones are read in parts.
+/// The most bytes that are read at once. Of a larger value, only parts can be read.
 const MAX_BYTES: usize = 1 << 20;
 
 impl Contents {
@@ -36,7 +36,7 @@ impl Contents {
         }
     }
 
-    /// As [`Contents::of_pieces`], for a location that doesn't depend on a frame.
+    /// As [`Contents::of_pieces`], for a location that doesn't depend on a frame. Such a location has to be a single piece.
     pub(super) fn of_static(pieces: Vec<Piece>) -> Contents {
         let only = match <[Piece; 1]>::try_from(pieces) {
             Ok([only]) => only.place,
@@ -248,7 +248,7 @@ fn no_address() -> Unavailable {
     Unavailable::Unsupported("points to something that has no address".into())
 }
 
-/// Copies `bits` bits, both sides counted from the least significant bit of their first byte.
+/// Copies `bits` bits to a target where they are still zero, both sides counted from the least significant bit of their first byte.
 fn copy_bits(source: &[u8], skip: u64, target: &mut [u8], at: u64, bits: u64) {
     if skip.is_multiple_of(8) && at.is_multiple_of(8) && bits.is_multiple_of(8) {
         let (from, to, length) = ((skip / 8) as usize, (at / 8) as usize, (bits / 8) as usize);

@@ -129,7 +129,7 @@ pub(crate) fn view(
     }
 }
 
-/// Whether a value has fields, even if its view doesn't show them.
+/// Whether a value is an object of a defined C++ class, so that it has a raw form that shows its fields. The raw form itself has none.
 pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
     !value.raw
         && reader.resolve(value).is_some_and(|resolved| {
@@ -143,7 +143,8 @@ pub(crate) fn is_library(type_: &Type) -> bool {
     type_.language == Language::Cpp && library_path(&type_.name).is_some()
 }
 
-/// The name of a library's type without its namespaces: `std::__1::vector<int>` → `vector`.
+/// The name of a library's type without arguments, `std` and the library's inline namespaces: `std::__1::vector<int>` → `vector`. `None`:
+/// the type isn't the library's.
 fn library_path(name: &str) -> Option<&str> {
     let path = names::path_name(name);
     if path.starts_with("__gnu_cxx::") {
@@ -330,7 +331,7 @@ pub(crate) fn member_pointer(
     }
 }
 
-/// The member of a class at an offset: `Point::y`.
+/// The member of a class at an offset: `Point::y`. `class` is an object at address 0.
 pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Option<String> {
     let type_ = reader.resolve(class)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
@@ -411,7 +412,8 @@ pub(crate) fn most_derived(
 }
 
 impl Reader<'_> {
-    /// The most-derived object that contains this part, found by its vtable; `None`: there is no table, or it is unreadable.
+    /// The most-derived object that contains this part, found by its vtable, or `part` itself if the vtable leads to no other object. `None`:
+    /// the class has no vtable.
     pub(crate) fn whole_object(&self, part: &Value, aggregate: &Aggregate) -> Option<Value> {
         let whole = most_derived(self, part, aggregate).map(|field| field.value);
         whole.or_else(|| self.has_table(part, aggregate, 0).then(|| part.clone()))
