@@ -176,7 +176,8 @@ pub(crate) fn declared(
         .or_else(|| streams::view(reader, value, type_, limit))
 }
 
-/// The name of the type that a value contains now, where its own type leaves that open: for a variant or an `any`.
+/// The name of the type of `held`, the value that `value` contains now, where the type of `value` leaves it open: for a `variant`, an `any`
+/// or a `function`.
 pub(crate) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
     calls::held(reader, value, held)
 }

@@ -1,7 +1,7 @@
 //! Elements of lists, trees and tables, which aren't contiguous: only one page of them is made, however many there are.
 //!
 //! A walk through a container offers each element to a [`Page`], which makes values of those on the page only and says when it is full.
-//! So elements after the page are never visited, and those before it cost one step each.
+//! So elements after the page are visited only where they have to be counted, and those before it cost no more than a step each.
 
 use super::Value;
 use super::view::Limit;
@@ -82,7 +82,7 @@ impl Page {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Counts the next element, and takes it if it is on the page. `None`: its value can't be read.
+    /// Counts the next element, and collects what `entry` makes of it if it is on the page. `None`: `entry` failed, and the element isn't counted.
     pub(crate) fn next(&mut self, entry: impl FnOnce() -> Option<Entry>) -> Option<()> {
         if (self.first..self.end).contains(&self.at) {
             self.entries.push(entry()?);

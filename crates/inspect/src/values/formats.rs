@@ -178,7 +178,7 @@ impl Format {
 }
 
 impl Reader<'_> {
-    /// A number's text in the value's format; `None`: it is no number, or its natural text fits the format.
+    /// A number's text in the value's format; `None`: it is no number, can't be read, or the format doesn't apply to it.
     pub(super) fn formatted(&self, value: &Value) -> Option<String> {
         if value.format == Format::Natural {
             return None;
@@ -208,7 +208,7 @@ impl Reader<'_> {
         shown(number_of(&type_, &bytes)?)
     }
 
-    /// Whether the value's format changes its text.
+    /// Whether it is a number or address that the value's format applies to.
     pub(crate) fn is_formatted(&self, value: &Value) -> bool {
         self.formatted(value).is_some() || matches!(self.as_bytes(value, LONG), Some(View::Leaf(_)))
     }
@@ -285,7 +285,8 @@ impl Reader<'_> {
         None
     }
 
-    /// The bytes of a scalar or of a sequence of scalars, if its format shows bytes; `None`: it has children to show instead.
+    /// The bytes of a scalar or of a sequence of scalars, if its format shows bytes. `None`: the format doesn't, the value can't be read, or it
+    /// has children to show instead.
     pub(super) fn as_bytes(&self, value: &Value, limit: Limit) -> Option<View> {
         if !value.format.is_of_bytes() {
             return None;

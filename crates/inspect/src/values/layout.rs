@@ -221,7 +221,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The first integer in a value or its members.
+    /// The first value of a base type, such as an integer, in a value or its members.
     pub(crate) fn find_integer(&self, value: &Value) -> Option<Value> {
         self.search(value, 8, &|_, type_| {
             matches!(type_.kind, TypeKind::Base(_)) && type_.size.is_some_and(|size| size > 0)
@@ -233,7 +233,8 @@ impl Reader<'_> {
         self.search(value, 0, &|member, _| member == Some(name))
     }
 
-    /// Searches a value and its members breadth-first, down to a depth.
+    /// Searches a value and its members breadth-first, down to a depth. `wanted` is given a member's name and its type without typedefs; for
+    /// the value itself, without a name.
     pub(crate) fn search(
         &self,
         value: &Value,

@@ -151,7 +151,7 @@ pub enum Contents {
     Memory(Address),
     /// In pieces: registers of a frame, memory, constants.
     Pieces(Arc<[Piece]>, SharedFrame),
-    /// Computed: its bytes.
+    /// The bytes themselves: computed, copied, or a constant of the debug information.
     Bytes(Arc<[u8]>),
     /// Computed by an expression; the module may lack its type.
     Number(Number),
@@ -257,8 +257,8 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parameters and locals visible in the frame, in declaration order; a shadowed one is followed by the one that shadows it. Leaves
-    /// out artificial variables, such as `__for_begin` of a `for` loop, and those dropped by the linker; expressions can still name them.
+    /// Parameters and locals visible in the frame, in declaration order; a shadowed one comes before the one that shadows it. Leaves out
+    /// artificial locals, such as `__for_begin` of a `for` loop, and variables that the linker has removed; expressions can still name them.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
@@ -274,7 +274,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Statics of the frame's compilation unit, without those that the linker dropped.
+    /// Statics of the frame's compilation unit, without those that the linker has removed.
     pub fn statics(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();

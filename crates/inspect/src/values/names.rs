@@ -23,7 +23,7 @@ pub(crate) fn shorten(name: &str, language: Language) -> String {
     }
 }
 
-/// Whether a name is a typedef of an 8-bit number.
+/// Whether a name is that of a typedef for an 8-bit number.
 pub(crate) fn is_small_integer(name: &str) -> bool {
     let name = name.rsplit("::").next().unwrap_or(name);
     let name = name.trim_start_matches('_');
@@ -41,7 +41,7 @@ pub(crate) fn is_small_integer(name: &str) -> bool {
     )
 }
 
-/// The name without generic arguments and without its path: `tour::Point<i32>` → `Point`.
+/// The name without its path and from the first generic argument on: `tour::Point<i32>` → `Point`, `Box<int>::Node` → `Box`.
 pub(crate) fn base_name(name: &str) -> &str {
     let path = match name.find('<') {
         Some(0) | None => name,
@@ -79,7 +79,7 @@ pub(crate) fn arguments(name: &str) -> Vec<String> {
     arguments
 }
 
-/// The path without generic arguments: `core::option::Option<i32>` → `core::option::Option`.
+/// The path up to the first generic argument: `core::option::Option<i32>` → `core::option::Option`.
 pub(crate) fn path_name(name: &str) -> &str {
     match name.find('<') {
         Some(0) | None => name,
@@ -352,7 +352,7 @@ fn shorten_cpp(name: &str) -> String {
         ]
         .iter()
         .any(|default| argument.starts_with(default))
-            // The default period of a duration (seconds), and the static extent of a span.
+            // The default layout of an `mdspan`, the default period of a duration (seconds), and the default extent of a span (dynamic).
             || ["std::layout_right", "std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
     library::durations(library::iterators(&library::characters(name)))
@@ -414,7 +414,7 @@ fn plain_numbers(name: &str) -> String {
     text
 }
 
-/// Unifies the spacing that compilers give template arguments: `Point *`, `int []`, `int(int)`, `const int`.
+/// Unifies the spacing that compilers give template arguments: `Point *`, `int []`, `int(int)`.
 fn spaced(name: &str) -> String {
     let Some(open) = name.find('<') else {
         return name.to_owned();

@@ -254,7 +254,8 @@ fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
     Passing::Parts { size, parts }
 }
 
-/// One or two Rust scalars are each in a register of their own. Other values are in one register, or in memory.
+/// One or two Rust scalars are each in a register of their own, or in two for 16 bytes. Other values are in one register or in memory, or
+/// it is unknown.
 fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Unsure> {
     let mut all = scalars.all;
     all.sort_by_key(|s| (s.offset, s.size));

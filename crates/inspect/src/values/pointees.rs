@@ -14,7 +14,7 @@ use dapple_symbols::types::TypeKind;
 pub(super) const FREED: &str = "<freed>";
 
 impl Reader<'_> {
-    /// Whether an address is in freed memory.
+    /// Whether an address is in freed memory. `false` if that is unknown, or if this reader doesn't look at the heap.
     pub(crate) fn is_freed(&self, address: u64) -> bool {
         let Some(live) = self.live.filter(|_| self.looks_at_heap && address != 0) else {
             return false;
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.known.heap().is_freed(address, around)
     }
 
-    /// Whether a value leads to another object: a pointer, a reference, an owner.
+    /// Whether a value leads to another one that is shown for it or behind it: a pointer, a reference, an owner, a wrapper such as `optional`.
     pub(crate) fn leads_elsewhere(&self, value: &Value) -> bool {
         matches!(
             self.view(value, SHORT),

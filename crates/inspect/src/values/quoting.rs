@@ -27,7 +27,7 @@ pub(crate) fn quote(bytes: &[u8]) -> String {
     quote_with(bytes, Controls::Bytes)
 }
 
-/// As [`quote`].
+/// As [`quote`], with control characters escaped as `controls` says.
 pub(crate) fn quote_with(bytes: &[u8], controls: Controls) -> String {
     let mut text = String::with_capacity(bytes.len() + 2);
     text.push('"');

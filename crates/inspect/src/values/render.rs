@@ -11,11 +11,11 @@ use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{AliasKind, PointerKind, TypeId, TypeKind};
 
-/// The length at which a summary is cut, in bytes.
+/// A summary that has reached this length, in bytes, is cut before its next part.
 const LINE: usize = 120;
 /// How deep a summary descends into fields.
 const DEPTH: usize = 4;
-/// How many values a summary visits.
+/// The most values that a summary visits.
 const VALUES: usize = 200;
 /// How many references to references are followed.
 pub(super) const ALIASES: usize = 8;
@@ -163,7 +163,7 @@ impl Reader<'_> {
         if value.dimension == 0 {
             return name;
         }
-        // A row of a C array: drop the first dimensions.
+        // A row of a C array: leave out the first dimensions.
         match name.split_once('[') {
             Some((element, dimensions)) => {
                 let rest: Vec<&str> = dimensions.split('[').skip(value.dimension.into()).collect();
@@ -373,7 +373,7 @@ impl Reader<'_> {
 
     /// Writes the target that a value stands for. Returns false if a mark was written in its place, which no note follows.
     fn write_target(&self, target: &Value, value: &Value, depth: usize, line: &mut Line) -> bool {
-        // References count as depth, because they can be cyclic.
+        // References can be cyclic. Most count as depth, and all as values, and both are limited.
         if depth >= DEPTH + ALIASES || line.values >= VALUES {
             line.cut();
             return false;

@@ -64,7 +64,7 @@ pub fn value(
     Value::new(Arc::clone(module), Some(type_id), language, contents)
 }
 
-/// The contents of a result of a type; `None` if there is none.
+/// The contents of a result of a type, or the reason why they are unavailable; `None` if there is no result.
 pub fn contents(
     module: &LoadedModule,
     type_id: TypeId,

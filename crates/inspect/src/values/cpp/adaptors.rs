@@ -44,7 +44,7 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit)
     }
 }
 
-/// The view of an iterator that is a plain pointer.
+/// The view of an iterator, made from that of its inner one. If that is a pointer, its target is shown, but not as a text.
 fn pointing(view: View) -> View {
     match view {
         View::Pointer {

@@ -267,7 +267,7 @@ pub(super) fn vector(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(contiguous(reader, element, start, size, bytes / size))
 }
 
-/// Contiguous elements, if they are readable.
+/// Contiguous elements from `start` on, where `element` is the first. If they can't be read, the view says so.
 pub(super) fn contiguous(
     reader: &Reader<'_>,
     element: Value,

@@ -78,7 +78,7 @@ fn class_of(reader: &Reader<'_>, value: &Value, function: u64, name: &str) -> Op
     (names::base_name(&type_.name) == name).then_some(class)
 }
 
-/// The view of a function object: an address for a pointer to a function, else the object.
+/// The view of a wrapper's target: the name of its class if that has no fields, else the target itself.
 fn callable(reader: &Reader<'_>, held: Value) -> View {
     let is_bare = reader.resolve(&held).is_some_and(|resolved| {
         let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
@@ -145,7 +145,7 @@ fn held_name(reader: &Reader<'_>, held: &Value) -> Option<String> {
     Some(format!("lambda at {file}:{}", place.line))
 }
 
-/// The name of the type that a value contains now, where its own type leaves that open.
+/// As [`super::held`].
 pub(super) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
     let type_ = reader.resolve(value)?.type_;
     if type_.language != Language::Cpp || value.raw {

@@ -40,13 +40,13 @@ impl TreeLinks {
             let parent = reader.words::<2>(words[2]);
             return !parent.is_ok_and(|links| links.contains(&node));
         }
-        // The header is red, and its parent's parent is itself. That also holds for the root, but the root is black.
+        // The header is red, and its parent's parent is itself. The latter also holds for the root, but the root is black.
         let is_red = words[0] & 0xffff_ffff == 0;
         let grandparent = reader.words::<2>(words[1]).map(|parent| parent[1]);
         is_red && (words[1] == 0 || grandparent == Ok(node))
     }
 
-    /// The predecessor of a node; of the first node, it is the header.
+    /// The predecessor of a node; of the first node it is the header, and of the header it is the last node.
     pub(super) fn before(&self, reader: &Reader<'_>, node: u64) -> Option<u64> {
         let pages = PageCache::new(reader.memory);
         let walker = reader.over(&pages);

@@ -8,7 +8,8 @@ use crate::values::view::View;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 
-/// An address above all of a program's stacks. Emulated functions have their stack here, in a buffer of the debugger's.
+/// An address near the end of the address space, where at most the main thread's stack begins. Emulated functions have their stack here, in
+/// a buffer of the debugger's.
 pub(super) const STACK: u64 = 0x7fff_ffff_e000;
 
 fn space<'a>(reader: &Reader<'a>) -> Space<'a> {

@@ -104,7 +104,7 @@ fn decimals(rest: i128, digits: usize) -> String {
     }
 }
 
-/// The date of seconds since 1970-01-01 in the Gregorian calendar. `None`: implausible years.
+/// The date and time of seconds since 1970-01-01 in the Gregorian calendar. `None`: the year is implausible.
 fn date(seconds: i128) -> Option<String> {
     const DAY: i128 = 86400;
     let (day, time) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));

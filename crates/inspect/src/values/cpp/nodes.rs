@@ -87,7 +87,7 @@ impl Element {
         reader.size_of(&self.value).filter(|size| *size > 0)
     }
 
-    /// The value of an element at an address.
+    /// The element at an address, if it has no key.
     pub(super) fn whole(&self, address: u64) -> Value {
         let mut value = self.value.clone();
         value.contents = Contents::Memory(Address(address));
@@ -140,7 +140,7 @@ fn is_map(path: &str) -> bool {
     )
 }
 
-/// The entries that a walk has found, or the reason why there are none.
+/// The entries that a walk has found, followed by the reason if it failed; or only the reason if there are none.
 pub(super) fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
     match walk {
         Ok(()) => View::Entries(page.of(length)),

@@ -93,7 +93,7 @@ fn shown(
     };
     let view = match text(reader, &stream.part(buffer, BUFFER), name, limit) {
         Ok(view) => view?,
-        // The text is optimized out.
+        // The buffer can't be read, or is optimized out.
         Err(reason) => View::Missing(reader.reason(&reason)),
     };
     Some(match view {

@@ -9,7 +9,7 @@ use dapple_symbols::types::TypeKind;
 /// The highest state of a mutex's futex: free, locked, locked with waiters.
 const STATES: u64 = 2;
 
-/// `mutex` and its variants: the mutex of glibc and musl stores its owner.
+/// `mutex` and its variants: glibc's mutex stores its owner.
 pub(super) fn mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = |name| integer(reader, &reader.find(value, name)?);
     // libc++'s timed mutexes protect a flag or a count of their own.

@@ -69,7 +69,7 @@ pub(super) fn tree(
 ) -> Result<(), String> {
     let pages = PageCache::new(reader.memory);
     let walker = reader.over(&pages);
-    // Nodes whose left subtree is done, with their right links.
+    // Nodes whose left subtree is being visited, with their right links.
     let mut path: Vec<(u64, u64)> = Vec::new();
     let (mut next, mut parent) = (tree.root, tree.header);
     let walk = Walk::Tree(tree.root, tree.header, [tree.parent, tree.left, tree.right]);
@@ -125,7 +125,8 @@ pub(super) fn tree(
     Ok(())
 }
 
-/// Offers the nodes to the page, and counts them all if their number isn't stored. `Err`: why the walk ended early.
+/// Offers the nodes to the page. If their number isn't stored, counts them on, up to `most`. Returns the number of elements and how the
+/// walk ended. `Err`: why it ended early.
 pub(super) fn chain(
     reader: &Reader<'_>,
     chain: &Chain,

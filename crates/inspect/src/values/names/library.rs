@@ -44,7 +44,7 @@ pub(super) fn characters(mut name: String) -> String {
     name
 }
 
-/// Iterators of maps and sets, which their element type distinguishes.
+/// For iterators of maps and sets: the beginning of the container's name, which depends on the element type.
 const TREE: &str = "std::";
 const TABLE: &str = "std::unordered_";
 /// Made of another iterator.
@@ -147,7 +147,8 @@ fn backwards(long: &str, argument: &str) -> String {
     }
 }
 
-/// A map's iterator if the elements are pairs with a constant key, otherwise a set's. `None`: the pair is not understood.
+/// A map's iterator if the elements are pairs with a constant key, otherwise a set's. Those of a `multimap` and a `multiset` have the same
+/// types, and so the same names. `None`: the pair is not understood.
 fn of_map_or_set(container: &str, kind: &str, argument: &str) -> Option<String> {
     let element = iterators(&pair_of(argument));
     if !element.starts_with("std::pair<const ") {
