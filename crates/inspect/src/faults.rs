@@ -68,7 +68,7 @@ pub(crate) struct SignalContext<'a> {
     pub(crate) mappings: &'a [Mapping],
     /// Why the program aborts, from the C library or the stack.
     pub(crate) abort_message: Option<String>,
-    /// The name of the process that sent it.
+    /// The name of the process that sent the signal.
     pub(crate) sender: Option<String>,
     /// The reason of the trap instruction, from the debug information.
     pub(crate) trap_message: Option<String>,
@@ -476,7 +476,7 @@ fn check_of_trap(instruction: Instruction) -> Option<String> {
     is_trap.then(|| trapped_check(number))?
 }
 
-/// The fields of `siginfo_t`, for users who want the details.
+/// The fields of `siginfo_t` that apply to the signal, for users who want the details.
 pub(crate) fn facts(info: SignalInfo) -> String {
     let code = code_name(info.number, info.code);
     let mut text = format!("si_signo {}, si_code {code}", info.number);

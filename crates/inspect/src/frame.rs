@@ -28,7 +28,7 @@ pub struct PhysicalFrame {
     pub lookup: Address,
     /// Its registers, as far as they can be recovered.
     pub registers: Registers,
-    /// Its canonical frame address, which identifies the frame while it lives.
+    /// Its canonical frame address, which identifies the frame while it lives. `None`: nothing can be unwound from here.
     pub cfa: Option<Address>,
     /// The module of `lookup`.
     pub module: Option<Arc<LoadedModule>>,

@@ -1,8 +1,8 @@
 //! Whether an address is in memory that a program has freed with glibc's malloc.
 //!
 //! Needs no debug information of glibc. The main arena is found in glibc's data by its form (`arenas`), and its lists are believed only
-//! where they are consistent. Supported are glibc 2.27 and later, for the threads' caches 2.32 to 2.41. For other versions, other
-//! allocators, and lists that are too long, the answer is "not freed".
+//! where they are consistent. Supported are glibc 2.27 and later, for fast bins 2.32 and later, for the threads' caches 2.32 to 2.41. For
+//! other versions, other allocators, and lists that are too long, the answer is "not freed".
 //!
 //! An address counts as freed if it is in a chunk of a free list (a thread's cache, a fast bin, or another bin with consistent links and
 //! sizes) or in the unused end of a heap. That is correct wherever threads have stopped: malloc takes a chunk from its list before it
@@ -47,7 +47,7 @@ struct State {
     main: Option<(u64, u64)>,
     /// The version of a set of modules, and how often the main arena was looked for in it.
     tries: (u64, u32),
-    /// How far below a thread's pointer the variable lies that points to its cache.
+    /// How far below a thread pointer (`fs_base`) the thread's variable lies that points to its cache, in bytes.
     cache_offset: Option<u64>,
     /// The key that marks all cached chunks, since 2.34.
     mark: Option<u64>,

@@ -88,7 +88,7 @@ pub trait Inspect {
 
     // Provided methods.
 
-    /// A reader of values.
+    /// A reader of values for one request: also resets the limits of what natvis presentations may compute.
     fn reader(&self) -> Reader<'_> {
         self.known().presentation().begin();
         Reader {

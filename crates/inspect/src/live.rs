@@ -7,7 +7,7 @@ use dapple_arch::registers::user::UserRegisters;
 pub trait Live {
     /// A thread's registers in the kernel's layout, and its extended state (XSAVE). `None`: they can't be read.
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
-    /// A number that differs whenever memory may have changed; `None`: threads are running and may change memory during a read.
+    /// A number that differs whenever memory may have changed; `None`: unknown, as when threads run and may change memory during a read.
     fn memory_stamp(&self) -> Option<u64> {
         None
     }

@@ -17,7 +17,7 @@ pub const VDSO: &str = "[vdso]";
 /// Functions that jump to a `jmp_buf` of setjmp(3), the variant for `_FORTIFY_SOURCE` included.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
-/// A module at its place in the debuggee. Cheap to clone behind [`Arc`].
+/// A module at its place in the debuggee. Shared as an [`Arc`].
 #[derive(Debug)]
 pub struct LoadedModule {
     /// Counts from 1; never reused in a session.

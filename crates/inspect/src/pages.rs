@@ -1,4 +1,4 @@
-//! A page cache of the debuggee's memory, for walks through lists, trees and stacks: a page is read once as long as it is kept.
+//! A page cache of the debuggee's memory, for walks through lists, trees and stacks: a page in the cache isn't read again.
 
 use crate::Address;
 use dapple_arch::Memory;

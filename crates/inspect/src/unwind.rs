@@ -142,7 +142,8 @@ fn cfa_by_rules(
     cfa.filter(|cfa| *cfa != 0).map(Address)
 }
 
-/// The values that a frame leaves in caller-saved registers. The frames of a deep recursion share one `CallerSaved`.
+/// The values that a frame leaves in caller-saved registers; `None` for a signal trampoline, which restores all. Frames with the same
+/// values, as in a deep recursion, share one `CallerSaved`.
 fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<CallerSaved>> {
     if frame.signal_trampoline {
         return None;

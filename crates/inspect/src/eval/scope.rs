@@ -63,7 +63,7 @@ pub(crate) struct Failure {
 }
 
 impl Outside {
-    /// Empties the cache. Call when the set of modules has changed.
+    /// Empties the cache. Call when the set of modules or of Natvis files has changed.
     pub(crate) fn forget(&self) {
         lock(&self.types).clear();
         lock(&self.names).clear();

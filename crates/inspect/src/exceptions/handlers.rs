@@ -156,7 +156,7 @@ fn taken_by(
     Taken::Not
 }
 
-/// Whether a landing pad begins with a call that terminates the program, which is how clang implements `noexcept`.
+/// Whether a landing pad's first call is of the function that terminates the program, which is how clang implements `noexcept`.
 fn terminates(landing: Address, space: Space<'_>) -> bool {
     const NEAR: usize = 4;
     let mut code = [0; 48];

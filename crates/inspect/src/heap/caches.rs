@@ -1,8 +1,8 @@
 //! The threads' caches of free chunks (`tcache_perthread_struct`).
 //!
 //! The first thread's cache is the first chunk of the main arena's heap. The thread-local variable that points to a cache has the same
-//! distance from each thread's pointer, since the C library's TLS block is static. The distance is found by searching below the first
-//! thread's pointer for the known address.
+//! distance from each thread's thread pointer (`fs_base`), since the C library's TLS block is static. The distance is found by searching
+//! below the first thread's thread pointer for the known address.
 
 use super::arenas::link;
 use super::{Around, FLAGS, HEADER, Head, words};
@@ -14,9 +14,9 @@ const LISTS: usize = 64;
 const ENTRIES: u64 = 2 * LISTS as u64;
 /// The size of the chunk that holds a cache (2.30 to 2.41).
 const CHUNK: u64 = 0x290;
-/// How far below a thread's pointer to search for the variable, in bytes.
+/// How far below a thread pointer to search for the variable, in bytes.
 const REACH: usize = 0x2000;
-/// How many threads' caches are read.
+/// The most threads whose caches are read.
 const MOST_THREADS: usize = 64;
 /// How many chunks of one list are followed. glibc's default limit is 7.
 const MOST_ENTRIES: usize = 64;
@@ -133,7 +133,7 @@ fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterato
     entries.take(MOST_ENTRIES)
 }
 
-/// How far below a thread's pointer the variable is that points to its cache.
+/// How far below the thread pointer `pointer` a word with the address `cache` is, in bytes. `None`: there is none in reach.
 fn distance(pointer: u64, cache: u64, memory: &dyn Memory) -> Option<u64> {
     let mut bytes = vec![0; REACH];
     let start = pointer.checked_sub(REACH as u64)?;

@@ -53,7 +53,7 @@ pub(crate) struct Kept {
     rendered: Rendered,
     /// Whether `rendered` was made with pointees and with marks of freed memory.
     is_full: bool,
-    /// Whether its memory was already freed then.
+    /// Whether its memory was already freed when it was kept.
     freed: bool,
     /// The number of the stop; `None`: it was logged while the program ran.
     stop: Option<u64>,
@@ -104,7 +104,7 @@ impl Call {
 pub struct Opened {
     /// The children; those that have children themselves are kept as well.
     pub children: Vec<(NamedValue, Rendered, Option<KeptValue>)>,
-    /// The frame that they were found in, during its stop only.
+    /// The frame that the value was found in; `None` after its stop.
     pub frame: Option<FrameId>,
     /// The value's text now, if it has changed.
     pub now: Option<String>,
@@ -116,7 +116,7 @@ impl KeptValue {
         &self.0.named
     }
 
-    /// Its text then.
+    /// Its text when it was found.
     pub fn rendered(&self) -> &Rendered {
         &self.0.rendered
     }

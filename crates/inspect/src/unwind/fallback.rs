@@ -51,7 +51,8 @@ pub(super) fn find(
     by_frame_pointer(frame, sp, modules, memory)
 }
 
-/// How many words were pushed since the call; `None` where the instructions don't show it.
+/// How many words were pushed since the call; `None` where the instructions don't show it. `instruction` is the byte at the program
+/// counter.
 fn pushed_at(
     frame: &PhysicalFrame,
     instruction: u8,

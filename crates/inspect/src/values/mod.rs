@@ -1,8 +1,8 @@
 //! Values: a lazy tree of (location, type), and how it is shown.
 //!
 //! Responsible for a value's text and its children. Not responsible for finding variables' locations ([`dapple_symbols::location`]) or
-//! frames. Text and children are both made from one intermediate form, `view::View`, so that they never disagree. Languages and their
-//! standard libraries add views instead of special cases.
+//! frames. Text and children are both made from one intermediate form, `view::View`, so that they agree. Languages and their standard
+//! libraries add views instead of special cases.
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;

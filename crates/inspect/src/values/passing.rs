@@ -8,7 +8,7 @@ use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Encoding, Type, TypeId, TypeKind};
 
-/// Larger values are in memory, in bytes.
+/// The largest value that can be in registers, in bytes.
 const IN_REGISTERS: u64 = 16;
 /// How deep types may nest.
 const DEEPEST: usize = 32;

@@ -351,7 +351,7 @@ impl Reader<'_> {
             }),
             Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
         };
-        // The text of a library class already includes its dynamic type.
+        // The text of a target that is shown alone already includes its dynamic type.
         if let Some(note) = note.filter(|_| target_text != Some(TargetText::Alone)) {
             line.text.push(' ');
             line.text.push_str(note);

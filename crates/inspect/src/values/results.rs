@@ -11,7 +11,7 @@ use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// Symbol suffixes of functions whose interface the compiler has changed.
+/// Parts of the symbols of functions whose interface the compiler has changed.
 const CHANGED: [&str; 3] = [".isra.", ".part.", ".specialized."];
 
 /// The registers that may contain a result.

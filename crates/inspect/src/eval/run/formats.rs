@@ -12,7 +12,7 @@ use crate::values::view::{LONG, View};
 use crate::values::{Contents, Format, Number, Reader, Value, number_of};
 use dapple_symbols::types::TypeKind;
 
-/// The value in another format than its own.
+/// The value in the format after an expression's comma. `tree` is the expression, and `text` its source.
 ///
 /// # Errors
 /// Fails if the format can't display such a value.

@@ -134,7 +134,7 @@ impl Runner<'_> {
     }
 
     /// The bits that represent `number` in `register`. An integer that doesn't fit is an error, except if an operator computed it
-    /// (`is_computed`): then it overflows, and the bits above the register's are not cut off.
+    /// (`is_computed`): then it overflows, and the bits above those of the register are to be ignored.
     pub(super) fn bits_for(
         &self,
         register: Named,

@@ -1,4 +1,4 @@
-//! Callables: `function` and other type-erased wrappers, bound functions, and coroutines.
+//! Callables: `function`, bound functions and their placeholders, and coroutines.
 
 use super::choices::{elements, listed};
 use super::{find, library_path, word};
@@ -10,7 +10,7 @@ use dapple_symbols::types::{Aggregate, TypeKind};
 
 /// The largest function object that libstdc++'s `function` stores inline, if the object is trivially copyable, in bytes.
 const INSIDE: u64 = 16;
-/// How many functions of a vtable of libc++'s are looked at.
+/// How many functions in the vtable of libc++'s object are looked at.
 const TABLE: usize = 9;
 
 /// `function`: its target. libstdc++ stores a function that is specialised for the target's type, libc++ an object with a vtable.

@@ -84,7 +84,7 @@ fn direct(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<Value> {
 }
 
 /// A `tuple`. libstdc++ has each element in a base of its own, the last element in the innermost base; libc++ has the bases side by side.
-/// An empty class is itself such a base.
+/// The base of an element that is an empty class is derived from that class, and has no member for it.
 pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let elements = elements(reader, value, aggregate)?;
     let fields = elements.into_iter().enumerate();

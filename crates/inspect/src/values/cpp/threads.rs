@@ -44,7 +44,7 @@ pub(super) fn guard(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Alias(find(reader, value, &["_M_device", "__m_"])?))
 }
 
-/// `unique_lock` and `shared_lock`, which may not hold their mutex.
+/// `unique_lock` and `shared_lock`: their mutex, and whether they hold it.
 pub(super) fn lock(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let pointer = find(reader, value, &["_M_device", "_M_pm", "__m_"])?;
     let owns = integer(reader, &find(reader, value, &["_M_owns", "__owns_"])?)?;

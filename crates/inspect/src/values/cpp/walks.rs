@@ -29,7 +29,7 @@ pub(super) struct Chain {
     pub first: u64,
     /// The index of the word that points to the next node.
     pub next: usize,
-    /// The index of the word that points to the previous node, and where the first node's points.
+    /// The index of the word that points to the previous node, and the value of that word in the first node.
     pub back: Option<(usize, u64)>,
     /// What follows the last node: null, or the list itself.
     pub end: u64,
