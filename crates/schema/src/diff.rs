@@ -2,7 +2,7 @@
 //!
 //! Structure is what a program depends on: which definitions and properties exist, which definition extends which, what is required,
 //! types, references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose don't belong to it.
-//! Parsing refuses keywords that the model doesn't represent, so no difference goes unnoticed.
+//! Parsing refuses unknown keywords, so that a difference in them doesn't go unnoticed.
 //!
 //! ```
 //! use dapple_schema::{Model, diff};
@@ -27,7 +27,8 @@ use std::fmt;
 /// One way in which two definitions differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The place: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values.
+    /// The place: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values. Of [`text`](fn@text), also
+    /// the aspect: `D.p: description`.
     pub path: String,
     /// What the first model has there.
     pub first: String,
@@ -41,7 +42,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences, in the order of the first model, followed by what only the second has.
+/// All differences in structure, in the order of the first model, at each level followed by what only the second has.
 pub fn diff(first: &Model, second: &Model) -> Vec<Difference> {
     let mut comparison = Comparison { found: Vec::new() };
     for definition in first.definitions() {
@@ -146,7 +147,7 @@ impl Comparison {
         }
     }
 
-    /// Alternatives have no order: each is compared with the corresponding one of the other model.
+    /// Alternatives have no order: both models' are sorted by their descriptions, then compared pairwise.
     fn alternatives<'t>(
         &mut self,
         path: &str,

@@ -1,8 +1,8 @@
 //! The model of a protocol definition: the contents of a DAP JSON schema as plain data.
 //!
 //! It covers the subset of JSON schema (draft 4) that protocol definitions use, with two extensions: `_enum` (an open enumeration) and
-//! `enumDescriptions`. Everything keeps the order of the file. The model recognizes the three message families (`XRequest` with
-//! `XResponse`, `XEvent`) by their base definition. [`Model::parse`] reads it.
+//! `enumDescriptions`. Everything keeps the order of the file. The model recognizes an `XRequest` and an `XEvent` by their base
+//! definition, and the request's `XResponse` by its name. [`Model::parse`] reads it.
 
 use std::collections::HashMap;
 
@@ -163,7 +163,7 @@ pub struct Request<'a> {
     pub response: Option<&'a Definition>,
     /// The boolean property of `Capabilities` (or, for a reverse request, of `InitializeRequestArguments`) that gates it.
     pub capability: Option<&'a str>,
-    /// Whether the adapter sends the request and the client answers it.
+    /// Whether the adapter sends the request and the client answers it. The capability tells; a request without one counts as forward.
     pub reverse: bool,
 }
 
@@ -264,7 +264,8 @@ impl Model {
         })
     }
 
-    /// A definition's properties, those of its bases first. Its own property replaces a base's of the same name, in place.
+    /// A definition's properties, those of its bases first. Its own property replaces a base's of the same name, in that one's place,
+    /// and is required if either is.
     pub fn all_properties(&self, definition: &Definition) -> Vec<Property> {
         let mut chain = vec![definition];
         while let Some(base) = chain

@@ -1,7 +1,7 @@
 //! Parses a JSON schema file into the [`Model`].
 //!
 //! Parsing is strict: an unknown keyword is an error. If it were skipped, it would silently be missing from the types, from validation and
-//! from the comparison of two files. Every error names its definition and property.
+//! from the comparison of two files. An error within a definition names that and the property.
 
 use crate::json::Node;
 use crate::model::{
@@ -39,13 +39,14 @@ impl Model {
     /// Parses the text of a schema file.
     ///
     /// # Errors
-    /// The text is not JSON, a keyword or type is unknown, or a reference has no target.
+    /// The text is not JSON, or not a definition as expected: for example, a keyword or type is unknown, or a reference has no target.
     pub fn parse(text: &str) -> Result<Model, SchemaError> {
         Model::read(text, Vec::new())
     }
 
-    /// Parses the text of a schema file that extends this definition, for example by an adapter's own requests. The result has the
-    /// definitions of both, this one's first. A definition of the same name replaces the one here.
+    /// Parses the text of a schema file that extends this model, for example by an adapter's own requests. The result has the
+    /// definitions of both, this model's first. One in the file replaces this model's of the same name, in its place. Title and
+    /// description are those of the file.
     ///
     /// # Errors
     /// As for [`Model::parse`].

@@ -1,7 +1,7 @@
 //! Checks whole messages against the definition.
 //!
 //! Checks the shape of a single message: envelope, the payload for its command or event, required properties, types, closed enumerations
-//! and integer ranges. Whether a message may be sent at that time is not checked here but by the session. Open enumerations accept any
+//! and ranges of numbers. Whether a message may be sent at that time is not checked here but by the session. Open enumerations accept any
 //! string, and properties that the definition does not list are accepted, as the protocol demands. It is made for tests and tools, so it
 //! works on a parsed value and reports all problems, not just the first.
 //!
@@ -90,7 +90,8 @@ impl Validator {
         Model::protocol().map(Validator::new)
     }
 
-    /// All problems of a request, response or event. Empty if it conforms to the definition.
+    /// All problems of a request, response or event. Empty if it conforms to the definition. If its command or event is unknown, only
+    /// the envelope is checked.
     pub fn message(&self, json: &Value) -> Vec<Problem> {
         let mut check = Check {
             validator: self,

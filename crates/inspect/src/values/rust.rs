@@ -1,7 +1,7 @@
 //! Rust's enums, and the types of its standard library and of widely used crates as their users know them.
 //!
 //! The library's layout is undocumented and changes. So members are found by their role (the first pointer inside `buf`, the integer
-//! called `len`) and their values are checked; if they make no sense, the plain fields are shown.
+//! called `len`). If one is missing, the plain fields are shown. If the members' values make no sense, a reason is shown.
 
 use super::view::{Field, Limit, Reason, Record, Style, View};
 use super::{Contents, Reader, Value, contents, names};
@@ -72,12 +72,12 @@ fn broken<T>(why: impl Into<String>) -> Result<T, Flaw> {
     Err(Flaw::Contents(why.into()))
 }
 
-/// Whether a pointer stands for its target: a reference, a `Box`.
+/// Whether a pointer whose type has this name is shown as its target: a reference, a `Box`.
 pub(crate) fn is_transparent_pointer(name: &str) -> bool {
     name.starts_with('&') || name.starts_with("alloc::boxed::Box<")
 }
 
-/// The position of a tuple's field: `__0` → `0`.
+/// The position of a tuple's field: `__0` → `0`. `None`: the name isn't that of a tuple's field.
 pub(crate) fn tuple_index(name: &str) -> Option<&str> {
     let index = name.strip_prefix("__")?;
     let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
@@ -92,7 +92,7 @@ pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
     })
 }
 
-/// The name before a struct's fields; tuples have none. For a reference that is a struct, such as `&[T]`, it is the whole type.
+/// The name before a struct's fields; empty for tuples. For a reference that is a struct, such as `&[T]`, it is the whole type.
 pub(crate) fn record_name(name: &str) -> String {
     match name.chars().next() {
         Some('(') => String::new(),
@@ -101,7 +101,7 @@ pub(crate) fn record_name(name: &str) -> String {
     }
 }
 
-/// The view of an enum: its active variant.
+/// The view of an enum: its active variant; if it is a future, what that stores.
 pub(crate) fn enum_view(
     reader: &Reader<'_>,
     value: &Value,
@@ -157,7 +157,7 @@ fn shown(name: &str, fields: Vec<(&str, Value)>) -> View {
     })
 }
 
-/// Whether a type has no values: `!`, an enum without variants, and types that contain such a type.
+/// Whether a type has no values: `!`, an enum without variants, and types with a member of such a type, up to `nesting` levels down.
 fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
     let Some(type_) = reader.resolve(value).map(|resolved| resolved.type_) else {
         return false;
@@ -213,7 +213,7 @@ fn active_variant<'a>(
         .ok_or_else(|| unsupported(&format!("no variant has the discriminant {number}")))
 }
 
-/// The view of a standard library's type; `None`: another type, or an unknown layout.
+/// The view of a type of the standard library or of a known crate, or of a fat pointer; `None`: another type, or an unknown layout.
 pub(crate) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -359,7 +359,8 @@ fn of_library(
     }
 }
 
-/// The note after a value: an unusual state, and if the value is on its own, how many owners share it.
+/// The note after a value: an unusual state or where a future is suspended. If the value is on its own (`alone`), also how many owners
+/// share it, how many ends a channel has, or the concrete type of a trait object.
 pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
     if let View::Leaf(_) | View::Missing(_) | View::Pointer { .. } | View::Entries(_) = view {
         return None;
@@ -396,7 +397,7 @@ enum Kind {
     Range,
     /// A pointer to a trait object.
     Object,
-    /// A future made by `async`.
+    /// A future made by `async`, or a `gen` block.
     Future,
 }
 

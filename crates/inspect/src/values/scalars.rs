@@ -54,7 +54,7 @@ impl Number {
         }
     }
 
-    /// Reads the bytes of a base type.
+    /// Reads the bytes of a base type. `None`: no number of this encoding has this size, or the encoding isn't that of a single number.
     pub(crate) fn read(encoding: Encoding, bytes: &[u8]) -> Option<Number> {
         let size = u8::try_from(bytes.len())
             .ok()
@@ -166,7 +166,7 @@ impl Number {
     }
 }
 
-/// The text of a base type's bytes in its language. `alias` is the outermost typedef's name.
+/// The text of a base type's bytes in its language. `alias` is the outermost typedef's name, or the type's own.
 pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -> String {
     if encoding == Encoding::ComplexFloat && bytes.len().is_multiple_of(2) {
         let (real, imaginary) = bytes.split_at(bytes.len() / 2);
@@ -284,7 +284,7 @@ pub(crate) fn enumerator<'a>(
     value.to_string()
 }
 
-/// The number in a type's bytes, if it is a base type, enumeration or pointer.
+/// The number in a type's bytes, if it is a base type, enumeration or pointer of a supported size.
 pub fn number_of(type_: &Type, bytes: &[u8]) -> Option<Number> {
     match &type_.kind {
         TypeKind::Base(encoding) => Number::read(*encoding, bytes),

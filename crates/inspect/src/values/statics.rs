@@ -51,7 +51,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The definition of a static member of a class in `module`, and the module that has it.
+    /// The definition of a static member of a class in `module`, and the module that has the definition. `None`: neither `module` nor
+    /// another one has it; the distribution's libraries aren't searched.
     fn definition_of_static(
         &self,
         module: &Arc<LoadedModule>,

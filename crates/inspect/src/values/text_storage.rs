@@ -17,7 +17,7 @@ pub(crate) struct TextStorage {
     pub unit: u64,
     /// Whether the text must have a terminating zero. A full array may lack it.
     pub terminated: bool,
-    /// Where its length is stored, in units.
+    /// Where its length is stored, in units; `None` for an array, which stores none.
     pub length: Option<Value>,
     /// Whether it must be valid UTF-8.
     pub utf8: bool,
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let unit = self.unit_behind(&data)?;
         let address = crate::Address(self.word(&data.contents).ok()?);
         let local = self.find(value, "_M_local_buf")?;
-        // A short string is in the object itself; a long one has its capacity there.
+        // A short string is in the object itself; a long one has its capacity in place of the characters.
         let capacity = if local.contents.address() == Some(address) {
             (16 / unit).checked_sub(1)?
         } else {
@@ -182,7 +182,8 @@ fn text_storage(address: crate::Address, capacity: u64, unit: u64, length: Value
 }
 
 impl TextStorage {
-    /// The units of a text, with a terminating zero where necessary, and their number. `None`: the text is invalid here.
+    /// The units of a text, with a terminating zero where necessary, and their number without it, which may exceed the capacity. `None`:
+    /// the text isn't valid UTF-8, but must be.
     pub(crate) fn encode(&self, text: &[u8]) -> Option<(Vec<u8>, u64)> {
         let (mut bytes, length) = match self.unit {
             1 => {

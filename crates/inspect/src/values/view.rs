@@ -24,9 +24,9 @@ pub(crate) enum View {
         /// What a summary shows after the address.
         shows: Shows,
     },
-    /// A value that stands for its target: a reference, a `Box`.
+    /// A value that is shown as its target or its contents: a reference, a `Box`, a wrapper.
     Alias(Value),
-    /// The text of a library's string type.
+    /// The text of a library's type, such as a string or a date, and the address of the string's bytes.
     Text { text: String, address: Option<u64> },
     /// Contiguous elements.
     Sequence(Sequence),
@@ -88,7 +88,7 @@ pub(crate) struct Sequence {
 /// Fields, including bases.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// The name before the fields: `Point`, `Some`; C and C++ have none.
+    /// The name before the fields: `Point`, `Some`. C and C++ have none, but a base has that of the object that it is part of.
     pub name: Option<String>,
     pub style: Style,
     pub fields: Vec<Field>,
@@ -199,7 +199,7 @@ pub struct Resolved {
 }
 
 impl Reader<'_> {
-    /// The type without typedefs; `None` for void and unknown types.
+    /// The type without typedefs and qualifiers; `None` for void and unknown types.
     pub fn resolve(&self, value: &Value) -> Option<Resolved> {
         let module = &value.module.module;
         let id = value.type_id?;
@@ -231,7 +231,7 @@ impl Reader<'_> {
         Some(Resolved { type_, alias })
     }
 
-    /// The target of a reference; other values unchanged.
+    /// The target of a C++ reference; other values, and references that can't be read, unchanged.
     pub fn referred(&self, value: Value) -> Value {
         let kind = self.resolve(&value).map(|resolved| resolved.type_);
         let is_reference = kind.is_some_and(|type_| {
@@ -249,7 +249,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value's view. Reads at most some hundred bytes.
+    /// The value's view. How much of a text or a container it reads depends on `limit`.
     pub(crate) fn view(&self, value: &Value, limit: Limit) -> View {
         let otherwise = self.as_text(value, limit);
         if let Some(view) = otherwise.or_else(|| self.as_bytes(value, limit)) {
@@ -523,7 +523,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of the function that contains `address`.
+    /// The name of the function that contains `address`, from the debug information; else the demangled name of the symbol there.
     pub(crate) fn function_name(&self, address: u64) -> Option<String> {
         let address = crate::Address(address);
         let module = self.modules.at(address)?;
@@ -573,7 +573,7 @@ impl Reader<'_> {
         };
         let is_unbounded = dimensions.get(depth).is_some_and(Option::is_none);
         if is_unbounded && value.language != Language::Rust {
-            // A text ends with a zero.
+            // Only a text shows where it ends: at its zero.
             let text = || {
                 let address = value.contents.address()?;
                 let element = self.resolve(&sequence.element)?;

@@ -6,9 +6,9 @@ use super::Reader;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many are kept.
+/// How many positions are kept. The one that was kept first makes room for another.
 const MOST: usize = 16;
-/// A walk to an element before this position is as fast as looking up where one has ended.
+/// A walk to an element before this position is as fast as looking up where an earlier walk has ended.
 const NEAR: u64 = 500;
 
 /// Identifies a walk: which links it follows, and from where.
@@ -64,7 +64,8 @@ impl WalkPositions {
 }
 
 impl Reader<'_> {
-    /// The latest element up to `position` that an earlier walk has reached, with the walk's state there.
+    /// Of the positions that are kept for this walk, the last one up to `position`, with the walk's state there. `None`: there is none,
+    /// `position` is near the start, or it isn't known whether memory has changed.
     pub(super) fn position_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
         let stamp = self.live?.memory_stamp().filter(|_| position >= NEAR)?;
         let kept = self.known.walk_positions().kept(stamp);
@@ -76,7 +77,7 @@ impl Reader<'_> {
         Some((*at, state.clone()))
     }
 
-    /// Keeps the state of a walk before the element at `position`.
+    /// Keeps the state of a walk before the element at `position`, unless that is near the start or changes of memory aren't known.
     pub(super) fn keep_position(&self, walk: Walk, position: u64, state: impl FnOnce() -> State) {
         let stamp = self.live.filter(|_| position >= NEAR);
         let Some(stamp) = stamp.and_then(|live| live.memory_stamp()) else {

@@ -143,7 +143,7 @@ impl Reader<'_> {
             let is_lost = element.contents.address().is_some() && !self.is_readable_value(&element);
             self.put(&element, depth + 1, whole);
             if is_lost {
-                // The remaining elements are unreadable, too.
+                // The remaining elements are probably unreadable, too.
                 break;
             }
         }

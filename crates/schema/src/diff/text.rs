@@ -4,8 +4,8 @@ use super::Difference;
 use crate::Model;
 use crate::model::{Additional, Enumeration, Object, Schema, Type};
 
-/// Compares titles, descriptions, meanings of values, and the order of definitions and properties. Only items in both models are compared;
-/// [`diff`](super::diff) finds the others. A missing text counts as empty.
+/// Compares titles, descriptions, meanings of values, and the order of definitions, properties and values. Only items in both models are
+/// compared; [`diff`](super::diff) finds the others. In a [`Difference`], a missing text is an empty one.
 pub fn text(first: &Model, second: &Model) -> Vec<Difference> {
     let mut reading = Reading { found: Vec::new() };
     let file = "the definition file";
@@ -44,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// Reports the first place where the items that both have are in a different order.
+    /// Of the items that are in both models, reports the first two that are in a different order.
     fn order<'n>(
         &mut self,
         path: &str,

@@ -1,6 +1,6 @@
 //! Breaks lines at a maximal width: comments at spaces, types at their alternatives.
 
-/// The maximal length of a comment's line, including its indent and star.
+/// The maximal length of a line; a comment's includes its indent and star.
 const WIDTH: usize = 80;
 
 /// A block comment. Each line of `said` is wrapped by itself.

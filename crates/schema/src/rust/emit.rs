@@ -6,7 +6,7 @@ use crate::Model;
 use crate::model::{Definition, Type};
 use std::fmt::Write as _;
 
-/// The column at which documentation wraps.
+/// The column before which documentation wraps, with some room for an indent.
 const WIDTH: usize = 100;
 
 const IMPORTS: &str = "\
@@ -388,7 +388,7 @@ fn event(out: &mut String, item: &EventMarker) {
     );
 }
 
-/// Writes accessors for the boolean properties by their names on the wire, and the union of two sets of capabilities.
+/// Writes accessors by name on the wire for the boolean properties that begin with `support`. For `Capabilities`, also writes setters.
 fn flags(out: &mut String, definition: &Definition) {
     let Some(object) = definition.object() else {
         return;

@@ -5,9 +5,9 @@
 //! of a copy of that crate for one's own protocol: it uses the traits and the hand-written pieces in the `message` module beside it.
 //! [`Options::preamble`] replaces the text at its start.
 //!
-//! Conventions: optional properties are `Option`, omitted when empty, and `null` counts as absent unless the definition lists `null`.
+//! Conventions: optional properties are `Option`, omitted when `None`, and `null` counts as absent unless the definition allows `null`.
 //! Integers are `i64` with their range in the doc. An `XResponse` is its *body*, an `XRequest` or `XEvent` a marker that implements the
-//! trait. Base definitions get the suffix `Message`, because the traits have the plain names.
+//! trait. The bases `Request`, `Response` and `Event` get the suffix `Message`, because the traits have the plain names.
 
 mod emit;
 mod names;

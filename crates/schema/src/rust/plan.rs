@@ -303,7 +303,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans a struct. Inline enumerations are named after `prefix` and the property.
+    /// Plans a struct. Inline enumerations and objects are named after `prefix` and the property.
     fn structure(
         &mut self,
         name: String,

@@ -2,7 +2,7 @@
 
 use crate::model::{Additional, Enumeration, Object, Property, Schema, Type};
 
-/// Words that can't name a type: predefined types and reserved words.
+/// Words that are refused as a type's name: predefined types, reserved words and some others.
 const RESERVED: [&str; 49] = [
     "any",
     "as",

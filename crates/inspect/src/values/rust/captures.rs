@@ -17,7 +17,7 @@ const FUTURES: [(&str, &str); 4] = [
 /// How the compiler names the future that another one awaits.
 const AWAITED: &str = "__awaitee";
 
-/// The name shown for a closure, after renaming its fields to the captured variables; `None`: no closure.
+/// Renames a closure's fields to the captured variables, and returns the name shown for it. `None`: `name` isn't a closure's type.
 pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static str> {
     let base = names::base_name(name);
     if !CLOSURES.iter().any(|closure| base.starts_with(closure)) {
@@ -26,7 +26,7 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
     for field in fields {
         let by_reference = field.name.strip_prefix("_ref__");
         let captured = by_reference.unwrap_or(&field.name);
-        // Part of a variable: `point__x`.
+        // A part of a variable is named `point__x`. After a leading `_`, the name may have the `__` in the source.
         field.name = match captured.starts_with('_') {
             true => captured.to_owned(),
             false => captured.replace("__", "."),
@@ -35,7 +35,7 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
     Some("closure")
 }
 
-/// Whether a type is a future made by `async`.
+/// Whether a type is a future made by `async`, or a `gen` block.
 pub(super) fn is_future(name: &str) -> bool {
     kind(name).is_some()
 }
@@ -65,7 +65,7 @@ pub(super) fn future(
         // The fields have been dropped.
         record.fields.clear();
     }
-    // A parameter may be stored twice: as captured, and before that as the variable that it has been moved to.
+    // A parameter may be stored twice: first as the variable that it was moved to, and after that as captured. The first one is shown.
     let mut seen: Vec<String> = Vec::new();
     record.fields.retain(|field| {
         let is_new = !seen.contains(&field.name);
@@ -99,7 +99,7 @@ fn state_name(payload: Option<&Type>) -> &str {
     payload.map_or("", |type_| names::base_name(&type_.name))
 }
 
-/// The state of a future: where it is suspended.
+/// The state of a future: not started, finished, panicked, or where it is suspended; `None`: unknown.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<String> {
     let variant = active_variant(reader, value, aggregate).ok()?;
     let payload = reader.member(value, &variant.member);

@@ -5,14 +5,14 @@ use crate::values::view::{Field, Record, Style, View};
 use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::location::Unavailable;
 
-/// The number of readers in an `RwLock`'s futex word; all of these bits set: a writer has it.
+/// The bits of an `RwLock`'s futex word that count its readers. All of these bits set: a writer has the lock.
 const READERS: u32 = (1 << 30) - 1;
 /// States of `Once`, as implemented with a futex.
 pub(super) const COMPLETE: u32 = 0;
 pub(super) const RUNNING: u32 = 1;
 pub(super) const POISONED: u32 = 2;
 
-/// A record of type `name` with a single field.
+/// A record of type `name` with a single field, which has `value` without its wrappers ([`held`]).
 pub(super) fn holding(
     reader: &Reader<'_>,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) fn holding(
     })
 }
 
-/// As [`holding`], for a cell without a value.
+/// As [`holding`], for a cell without a value: `why` is shown instead.
 fn holding_none(reader: &Reader<'_>, name: &str, value: &Value, why: &str) -> View {
     let reason = Unavailable::Unsupported(why.to_owned());
     let type_id = argument_of(reader, value);
@@ -140,13 +140,13 @@ pub(super) fn lazy_lock(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw
     })
 }
 
-/// The state of the `Once` in a value; the higher bits are for waiters.
+/// The state of the `Once` in a value, without the higher bits, which are for waiters.
 pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Result<u32, Flaw> {
     let state = reader.find(value, "state_and_queued").known()?;
     Ok(number(reader, &state)? as u32 & 3)
 }
 
-/// The target of a `Ref` and similar types.
+/// The target of the pointer in a `Ref` or in a similar type.
 pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw> {
     match reader.view(pointer, crate::values::view::SHORT) {
         View::Pointer {

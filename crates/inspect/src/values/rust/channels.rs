@@ -49,7 +49,7 @@ pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     Some(format!("senders {senders}, receivers {receivers}"))
 }
 
-/// The word in a part of a channel.
+/// The word in the part of a channel that is called `name`.
 fn word(reader: &Reader<'_>, value: &Value, name: &str) -> Result<u64, Flaw> {
     let part = reader.find(value, name).known()?;
     let part = reader.find_integer(&part).known()?;

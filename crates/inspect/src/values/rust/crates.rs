@@ -27,13 +27,13 @@ const CRATES: [&str; 11] = [
     "uuid",
 ];
 
-/// Whether a path is in one of these crates.
+/// Whether a path is in one of the supported crates.
 pub(super) fn is_known(path: &str) -> bool {
     let first = path.split("::").next();
     first.is_some_and(|first| CRATES.contains(&first))
 }
 
-/// The view of a type of these crates.
+/// The view of a type of the supported crates.
 pub(super) fn view(
     reader: &Reader<'_>,
     value: &Value,
@@ -97,7 +97,7 @@ fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Fl
     Ok((element, size, whole.checked_div(size).unwrap_or(0)))
 }
 
-/// The address, the length and the element type of a value with `len` and an array.
+/// The address and the element type of `array`, and between them how many of its elements are in use: the `len` of `value`.
 fn array(reader: &Reader<'_>, value: &Value, array: &Value) -> Result<(u64, u64, TypeId), Flaw> {
     let array = held(reader, array.clone());
     let (element, size, capacity) = elements(reader, &array)?;
@@ -122,7 +122,7 @@ fn small_vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Resul
     let capacity = number(reader, &reader.field(value, "capacity").known()?)?;
     let is_inline = size == 0 || capacity <= inline;
     let part = |name: &str| reader.field(&data, name);
-    // An enum, or a union if the crate's feature `union` is on.
+    // `data` is an enum, or a union if the crate's feature `union` is on.
     let is_union = part("inline").is_some();
     let (address, length) = match (is_inline, is_union) {
         (true, true) => (offset(&held(reader, part("inline").known()?))?, capacity),

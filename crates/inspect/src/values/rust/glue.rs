@@ -1,7 +1,7 @@
-//! Drops values of Rust: finds the compiler's drop glue (`core::ptr::drop_in_place::<T>`) by the type's name.
+//! How to drop values of Rust: finds the compiler's drop glue (`core::ptr::drop_in_place::<T>`) by the type's name.
 //!
 //! A type without glue in the program, such as a `Result` that was only ever unwrapped, is dropped member by member, as its glue would
-//! do. This module only reads the debug information; its callers run the code.
+//! do. This module only reads debug information and memory; its callers run the code.
 
 use super::active_variant;
 use crate::Address;
@@ -11,10 +11,11 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// How many types are visited for one.
+/// The most types that are visited for one, and the most calls that drop one value.
 const MOST_VISITS: usize = 256;
 const DEEPEST: usize = 16;
-/// Types that must be dropped even if their glue is missing: they hold locks, borrows and reference counts.
+/// Types whose values must not be left undropped, since they hold borrows and reference counts that others see. So do types whose
+/// names end in `Guard`.
 const SHARED: [&str; 10] = [
     "Ref",
     "RefMut",
@@ -34,10 +35,10 @@ const HEAP: [&str; 3] = ["alloc::", "std::collections::", "hashbrown::"];
 /// Whether values of a type have to be dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Drops {
-    /// No, or unknown.
+    /// No. Also if the type is unknown, or too large to be searched.
     No,
     Yes,
-    /// Yes, but the program has no code for this type.
+    /// Yes, but the program has no code for the type of this name, which is the value's or that of a part.
     Unknown(String),
 }
 
@@ -52,7 +53,7 @@ pub struct DropCall {
     pub object: Address,
 }
 
-/// Whether a value that a Rust function has returned has to be dropped.
+/// Whether values of a type have to be dropped.
 pub(crate) fn drops(module: &Arc<LoadedModule>, id: TypeId) -> Drops {
     drops_within(module, id, DEEPEST, &mut 0)
 }
@@ -80,7 +81,7 @@ fn drops_within(module: &Arc<LoadedModule>, id: TypeId, depth: usize, visits: &m
     found
 }
 
-/// The calls that drop a value in memory, in order.
+/// The calls that drop a value in memory, in order. Empty if it isn't in memory or needs none.
 pub fn calls(reader: &Reader<'_>, value: &Value) -> Vec<DropCall> {
     let mut calls = Vec::new();
     collect(reader, value, DEEPEST, &mut calls);
@@ -129,14 +130,14 @@ pub(crate) fn is_owner(module: &Arc<LoadedModule>, type_: &Type) -> bool {
         && (owns_memory(module, type_) || drops(module, type_.id) != Drops::No)
 }
 
-/// Whether the memory that is shown for a value outlives its drop: the value owns no memory, or shares it.
+/// Whether the memory that is shown for a value outlives its drop, judged by names: the value owns no memory, or shares it.
 pub fn outlives_drop(module: &LoadedModule, type_: &Type) -> bool {
     let is_shared = |part: &str| SHARED.contains(&part) || part.ends_with("Guard");
     let mut words = type_.name.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.any(is_shared) || !owns_memory(module, type_)
 }
 
-/// Whether a type owns heap memory exclusively, judged by its parts.
+/// Whether values of a type own heap memory, alone or with others, judged by its parts. `true` if the type is too large to be searched.
 pub(crate) fn owns_memory(module: &LoadedModule, type_: &Type) -> bool {
     owns_within(module, type_, DEEPEST, &mut 0)
 }
@@ -163,7 +164,7 @@ fn owns_within(module: &LoadedModule, type_: &Type, depth: usize, visits: &mut u
     }
 }
 
-/// The type, if its values may have to be dropped.
+/// The type without aliases, if it is a Rust type whose values may have to be dropped.
 fn dropped_type(module: &LoadedModule, id: TypeId) -> Option<Arc<Type>> {
     let type_ = module.module.strip_aliases(id).ok().flatten()?;
     let is_plain = match &type_.kind {
@@ -204,7 +205,8 @@ fn keeps_others_out(type_: &Type) -> bool {
     name.ends_with("Guard") || is_library && SHARED.contains(&name)
 }
 
-/// The address of a type's drop glue. Searches symbols first, which is faster than a search of the debug information.
+/// The address of a type's drop glue; `None`: the module has none. Symbols give the candidates, which is faster than a search of the
+/// debug information. What this says at a candidate's address then decides.
 fn code(module: &LoadedModule, type_: &Type) -> Option<Address> {
     // An identifier in the type's name, which every mangling scheme preserves.
     let base = names::base_name(&type_.name);

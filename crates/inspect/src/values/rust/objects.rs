@@ -11,7 +11,7 @@ use dapple_symbols::names::NamePattern;
 use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// How many wrappers are searched for a trait object.
+/// How many nested structs are searched for the trait object at their end.
 const NESTING: usize = 6;
 
 /// The metadata of a fat pointer.
@@ -23,7 +23,7 @@ pub(super) enum Fat {
 }
 
 impl Fat {
-    /// The metadata of the pointer in a value.
+    /// The metadata of the pointer in a value; `None`: a thin pointer, or unreadable.
     pub fn of(reader: &Reader<'_>, value: &Value) -> Option<Fat> {
         let word = |field: Value| reader.word(&field.contents).ok();
         if reader.find(value, "data_ptr").is_some() {
@@ -74,7 +74,8 @@ pub(super) fn fat_pointer(
     sequences::slice(reader, value, pointee, element, (address, length), limit)
 }
 
-/// The view of the target of a pointer with a vtable: a trait object, or a struct that ends in one, such as a `RefCell<dyn Trait>`.
+/// The view of `pointee`, the target of the pointer `value` with a vtable at `table`: a trait object, or a struct that ends in one,
+/// such as a `RefCell<dyn Trait>`.
 pub(super) fn behind_table(
     reader: &Reader<'_>,
     value: &Value,
@@ -217,7 +218,7 @@ pub(super) fn alignment(reader: &Reader<'_>, table: u64) -> Option<u64> {
     (align.is_power_of_two() && align <= 1 << 29).then_some(align)
 }
 
-/// The concrete type of a trait object, unless its text begins with it.
+/// The concrete type of the trait object `target`; `None`: its text begins with a type's name already.
 pub(super) fn note(reader: &Reader<'_>, target: &Value) -> Option<String> {
     if let View::Record(record) = reader.view(target, crate::values::view::SHORT)
         && record.name.is_some_and(|name| !name.is_empty())
@@ -295,7 +296,7 @@ pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
     Ok(View::Alias(inside))
 }
 
-/// A value of the first generic argument of a value's type.
+/// `value` as the type that is the first generic argument of its own type.
 fn first_argument(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     match &type_.kind {

@@ -152,7 +152,7 @@ pub(crate) fn counts(reader: &Reader<'_>, value: &Value) -> Option<(u64, u64)> {
     Some((shared.strong_count, shared.weaks()))
 }
 
-/// Additional children of a pointer: an owner's counts and its raw form.
+/// Additional children of a pointer: an owner's counts, and the raw form of an owner, a guard or a pointer to a trait object.
 pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     let mut extras = Vec::new();
     let Some(kind) = super::kind(reader, value) else {
@@ -184,7 +184,8 @@ pub(crate) fn extras(reader: &Reader<'_>, value: &Value) -> Vec<NamedValue> {
     extras
 }
 
-/// Whether a value is a wrapper of the standard library that is shown as its contents but has fields of its own.
+/// Whether a value has a type of Rust's standard library with fields of its own. If it is shown as its contents, only its raw form
+/// shows these fields.
 pub(crate) fn is_seen_through(reader: &Reader<'_>, value: &Value) -> bool {
     let is_there = !value.raw && !matches!(value.contents, Contents::Unavailable(_));
     is_there

@@ -16,7 +16,7 @@ pub(super) fn vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> 
     Ok(sequence(value, element, address, size, length, None))
 }
 
-/// A `Vec`'s address and length, checked for plausibility.
+/// A `Vec`'s address and length, checked for plausibility. `size` is that of an element.
 pub(super) fn vec_parts(reader: &Reader<'_>, vec: &Value, size: u64) -> Result<(u64, u64), Flaw> {
     let buffer = reader.field(vec, "buf").known()?;
     let (address, capacity) = raw_vec_parts(reader, &buffer)?;
@@ -41,7 +41,8 @@ fn element_size(reader: &Reader<'_>, value: &Value, element: Option<TypeId>) -> 
     reader.size_of(&element).known()
 }
 
-/// Checks that memory can contain `length` of `capacity` elements at `address`.
+/// Checks that memory can contain `length` of `capacity` elements of `size` bytes at `address`, and that the first and the last byte
+/// of these are readable.
 fn plausible(
     reader: &Reader<'_>,
     address: u64,
@@ -65,7 +66,6 @@ fn plausible(
     if address == 0 {
         return broken("a null pointer");
     }
-    // Read the first and the last byte.
     let Some(last) = length.saturating_mul(size).checked_sub(1) else {
         return Ok(());
     };
@@ -79,7 +79,7 @@ fn plausible(
     Ok(())
 }
 
-/// Whether the first and the last byte are readable.
+/// Whether the first and the last of `length` bytes are readable; `true` if `length` is 0.
 pub(crate) fn is_readable(reader: &Reader<'_>, address: u64, length: u64) -> bool {
     let Some(last) = length.checked_sub(1).map(|last| address.checked_add(last)) else {
         return true;
@@ -146,7 +146,7 @@ pub(super) fn slice(
     at(reader, value, element, address, length)
 }
 
-/// The remaining items of an iterator over contiguous elements.
+/// The remaining items of an iterator over contiguous elements. `end` is the name of the field with their end.
 pub(super) fn remaining(
     reader: &Reader<'_>,
     value: &Value,

@@ -1,4 +1,5 @@
-//! Rust's hash tables and linked lists, and the remaining items of iterators over them. Walked no further than requested.
+//! Rust's hash tables and linked lists, and the remaining items of iterators over them. A walk goes no further than the requested
+//! elements.
 
 use super::{Flaw, OrUnknownLayout, argument, broken};
 use crate::Address;
@@ -10,14 +11,15 @@ use dapple_symbols::types::{Type, TypeId, TypeKind};
 
 /// How many control bytes are read at most, for a summary and for a page.
 const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
-/// How many control bytes are read at once, at first and on a long way.
+/// How many control bytes are read at once: near the requested entries, and while there are many entries to skip.
 const CHUNKS: (u64, u64) = (256, 1 << 16);
-/// The size of a group. So many control bytes after the last bucket repeat the first ones, so that a group can be read from any position.
+/// The size of a group, in control bytes. So many bytes after the last bucket's repeat the first ones, so that a group can be read from
+/// any position.
 const GROUP: u64 = 16;
 /// Control bytes of a bucket that was never used, and of one that is free again.
 const EMPTY: u8 = 0xff;
 const DELETED: u8 = 0x80;
-/// The most nodes that a walk visits.
+/// The most steps of a walk over nodes.
 pub(super) const MAX_STEPS: u64 = 1 << 24;
 
 /// The part of an entry to show: a map shows all of it, a set its keys, an iterator depends on its type.
@@ -43,7 +45,8 @@ impl EntryPart {
     }
 }
 
-/// The result of a walk. Fewer elements than the stored length mean that the object is corrupt.
+/// The entries that a walk through `length` elements has found. `flaw` says why it ended early. Without one, a walk that ended before
+/// the requested elements means that the object is corrupt.
 pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
     if page.is_full(length) {
         return Ok(page.of(length));
@@ -100,7 +103,7 @@ impl Slots {
         }
     }
 
-    /// Items of an iterator are shown as a list; the order of a map or a set has no meaning.
+    /// Keys or values that an iterator yields are shown as a list, in its order. The order of a hash table has no meaning.
     pub(super) fn shown(&self, entries: Entries, is_iterator: bool) -> View {
         match is_iterator && self.given != EntryPart::Entries {
             true => ordered(entries),
@@ -184,7 +187,7 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// Offers the used buckets to the page. Returns the reason if it ended early.
+    /// Offers the used buckets to the page. Returns a reason if the table is too large to be walked to its end.
     fn walk(
         &self,
         reader: &Reader<'_>,

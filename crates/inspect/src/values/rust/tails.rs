@@ -22,7 +22,8 @@ enum End {
     Struct,
 }
 
-/// The view of a pointer with a length to a struct. `pointee` is that struct, without its length.
+/// The view of a pointer with a length to a struct. `pointee` is that struct, without its length; `pointer`, the name of the pointer's
+/// type.
 pub(super) fn behind(
     reader: &Reader<'_>,
     mut pointee: Value,

@@ -8,7 +8,7 @@ use crate::values::{Contents, Reader, Value, names};
 /// The path of the wake function of a waker that was made from an `Arc<impl Wake>`.
 const WAKE: &str = "alloc::task::raw_waker::wake";
 
-/// `Waker`: the value of its `Arc`; if it was made by hand, its data and its wake function.
+/// `Waker`: the value of its `Arc`. If it was made otherwise, or that value's type isn't found: its data and its wake function.
 pub(super) fn waker(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let raw = reader.field(value, "waker").known()?;
     let data = reader.field(&raw, "data").known()?;

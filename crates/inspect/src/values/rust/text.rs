@@ -15,7 +15,7 @@ pub(super) enum Kind {
     ZeroEnded,
 }
 
-/// The kind of string that an unsized type is; `None`: it is none.
+/// The kind of string that the unsized type `pointee` is; `None`: another type.
 pub(super) fn kind(pointee: &str) -> Option<Kind> {
     match pointee {
         "str" | "std::path::Path" | "std::ffi::os_str::OsStr" | "bstr::bstr::BStr" => {

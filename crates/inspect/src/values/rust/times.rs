@@ -103,7 +103,7 @@ pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<V
         let (seconds, nanoseconds) = (number(value, "secs")?, number(value, "frac")?);
         match (seconds, nanoseconds) {
             (0..86_400, 0..1_000_000_000) => Ok((i64::from(seconds), nanoseconds.unsigned_abs())),
-            // A leap second.
+            // A leap second: its plain fields are shown.
             (0..86_400, 1_000_000_000..2_000_000_000) => Err(Flaw::Layout),
             _ => broken(format!("{seconds} seconds of a day")),
         }

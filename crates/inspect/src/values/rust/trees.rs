@@ -1,4 +1,4 @@
-//! Rust's B-trees, and the remaining items of iterators over them. Walked no further than requested.
+//! Rust's B-trees, and the remaining items of iterators over them. A walk goes no further than the requested elements.
 
 use super::tables::{EntryPart, MAX_STEPS, Slots, collected, offset, stuck};
 use super::{Flaw, OrUnknownLayout, broken, held};
@@ -16,7 +16,7 @@ const MAX_KEYS: u64 = 64;
 /// How many entries of a range are counted by walking.
 const MAX_COUNTED: u64 = 10_000;
 
-/// The layout of a B-tree's nodes.
+/// The layout of a B-tree's nodes: offsets in a node, and strides.
 struct Tree {
     slots: Slots,
     count: u64,
@@ -230,7 +230,7 @@ impl Tree {
         Ok((place, 0))
     }
 
-    /// Walks from a leaf's edge up to the edge `back`, or for `length` entries. Returns whether it has reached `back`.
+    /// Walks from a leaf's edge to the edge `back`, but over about `length` entries at most. Returns whether it has reached `back`.
     fn walk_on(
         &self,
         reader: &Reader<'_>,
@@ -244,7 +244,7 @@ impl Tree {
                 return Ok(true);
             }
             let is_done = match back {
-                // The walk counts them.
+                // No length is stored: the walk has to count the entries, also those after the page.
                 Some(_) => page.position() >= length,
                 None => page.is_full(length),
             };
@@ -321,7 +321,7 @@ impl Tree {
         })
     }
 
-    /// Walks a node and its children in order. Each node must link back to its parent, so that no node is visited twice.
+    /// Walks a node and its children in order. Each node below the root must link back to its parent, so that no node is visited twice.
     fn walk(
         &self,
         reader: &Reader<'_>,
