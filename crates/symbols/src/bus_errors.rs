@@ -3,7 +3,7 @@
 //!
 //! [`survive_changed_files`] installs a handler that replaces such pages with zeros and marks the mapping, so that its
 //! readers can report that the file has changed. The handler may interrupt anything, even an allocation or a held lock.
-//! It therefore only reads a linked list of atomics that never shrinks; entries of dropped mappings are reused.
+//! It therefore uses only atomics, and a linked list of them that never shrinks; entries of unmapped files are reused.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -40,7 +40,7 @@ fn ranges() -> impl Iterator<Item = &'static Range> {
     })
 }
 
-/// Increases whenever any mapping loses a page. A caller that sees no change needs to check no mapping.
+/// Increases whenever the lost pages of any mapping are replaced. A caller that sees no change needs to check no mapping.
 pub(crate) fn replaced_so_far() -> u32 {
     REPLACED.load(Ordering::Relaxed)
 }
@@ -91,13 +91,13 @@ fn add_range() -> &'static Range {
     }
 }
 
-/// Keeps this process alive when a module's file is truncated or overwritten while it is mapped, as a rebuild in place
-/// does (`cp`, `strip`, some linkers). The lost pages then read as zeros. The next query to the module is answered
-/// without that file, and [`crate::Error::Changed`] is among the module's warnings.
+/// Keeps this process alive when a module's file is truncated while it is mapped, as a rebuild in place does (`cp`,
+/// `strip`, some linkers). The lost pages then read as zeros. The next query to the module is answered without that file,
+/// and [`crate::Error::Changed`] is among the module's warnings.
 ///
 /// This installs a SIGBUS handler for the whole process; repeated calls have no effect. A SIGBUS outside the mapped files
 /// of modules goes to the previous handler, or ends the process as before. A handler that is installed later must pass on
-/// the signals that it doesn't handle. Without this call a file that shrinks ends the process.
+/// the signals that it doesn't handle. Without this call, reading behind the end of a file that shrank ends the process.
 pub fn survive_changed_files() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
@@ -142,7 +142,8 @@ extern "C" fn on_bus_error(
     pass_on(signal, info, context);
 }
 
-/// Replaces a guarded mapping with zeros from the page of `address` on. `false` if no guarded mapping contains `address`.
+/// Replaces a guarded mapping with zeros from the page of `address` on. `false` if no guarded mapping contains `address`,
+/// or if the kernel refuses.
 fn replace_from(address: usize) -> bool {
     let has = |range: &&Range| {
         let start = range.start.load(Ordering::Acquire);

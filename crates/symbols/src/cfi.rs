@@ -311,7 +311,7 @@ impl<'a> Frames<'a> {
             .ok()
     }
 
-    /// All entries of a section, sorted by address.
+    /// All readable entries of a section, sorted by address.
     fn build_table<S>(&self, section: &S, name: &'static str) -> Vec<TableEntry>
     where
         S: UnwindSection<Reader<'a>>,

@@ -1,12 +1,12 @@
 //! Turns linkage names into readable names.
 
 /// Demangles a Rust (legacy, v0) or C++ (Itanium) name in full: with a C++ function's parameters and all template
-/// arguments, but without Rust's hash. Returns other names unchanged.
+/// arguments, but without Rust's hash. Returns other names, and names of more than 16 KiB, unchanged.
 pub fn demangle(name: &str) -> String {
     in_full(name, &cpp_demangle::DemangleOptions::default())
 }
 
-/// Like [`demangle`], but only the path: without parameters and result type.
+/// Like [`demangle`], but only the path: without parameters, result type and the mark of a compiler's clone.
 pub(crate) fn demangle_path(name: &str) -> String {
     let options = cpp_demangle::DemangleOptions::default();
     let path = in_full(name, &options.no_params().no_return_type());

@@ -124,7 +124,7 @@ pub(crate) enum Origin<'a> {
     Module,
     /// All units of the same supplementary file.
     Supplementary,
-    /// The type units of the same object file.
+    /// The type units of the same object file, and those of the module.
     SplitObject(Arc<SplitObject<'a>>),
     /// The type units of the same package.
     Package,
@@ -198,7 +198,7 @@ impl<'a> Unit<'a> {
     }
 
     /// Notes that `other` refers to this unit. The partial units that `dwz` makes have no language of their own; they get
-    /// the language of the first unit that refers to them.
+    /// the language of the first unit with a known language that is noted here.
     pub fn inherit_language(&self, other: &Unit<'a>) {
         if self.partial && self.index != other.index && other.language() != Language::Other {
             self.inherited_language.get_or_init(|| other.language());
@@ -523,7 +523,7 @@ impl<'a> Dwarf<'a> {
             .filter_map(|index| self.unit(index))
     }
 
-    /// The map from addresses to units, made from the units themselves.
+    /// The map from addresses to units, made without the module's index.
     pub fn address_map(&self) -> &AddressMap {
         self.addresses.get_or_init(|| AddressMap::build(self))
     }

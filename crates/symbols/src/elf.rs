@@ -244,13 +244,14 @@ impl Elf {
             .find(|section| section.contains(address))
     }
 
-    /// Whether code can be at `address`. Functions and line sequences that the linker discarded have 0, 1, −1 or −2.
+    /// Whether code can be at `address`. Functions and line sequences that the linker discarded have the address 0, 1, −1
+    /// or −2.
     pub fn is_code(&self, address: u64) -> bool {
         self.code.iter().any(|range| range.contains(&address))
     }
 
-    /// Whether a variable can be at `address`. Variables that the linker discarded have 0, −1 or −2. A variable of size
-    /// zero may be at the end of its section.
+    /// Whether a variable can be at `address`. Variables that the linker discarded have the address 0, −1 or −2. A variable
+    /// of size zero may be at the end of its section.
     pub fn may_be_variable(&self, address: u64) -> bool {
         let mut data_ranges = self.data_ranges.iter();
         data_ranges.any(|range| range.contains(&address) || range.end == address)

@@ -281,7 +281,7 @@ impl Warnings {
     }
 }
 
-/// Further problems are dropped.
+/// Further problems are ignored.
 const WARNINGS_LIMIT: usize = 200;
 
 impl Files {
@@ -305,7 +305,7 @@ impl Files {
     }
 
     /// Whether one of the files has changed on disk since it was opened. Cheap: accesses the disk at most once per
-    /// [`LOOK_EACH`].
+    /// [`LOOK_EACH`], unless a mapping has lost pages.
     pub fn have_changed(&self) -> bool {
         self.changes.check_for_change(|| {
             let opened = self.opened.iter().map(|(_, file)| file);
@@ -363,7 +363,7 @@ impl Files {
         files
     }
 
-    /// The file with DWARF, or the loaded one if none has DWARF.
+    /// The loaded file if it has DWARF itself or there is no separate one; otherwise the separate one.
     pub fn with_dwarf(&self) -> &ElfFile {
         match &self.debug {
             Some(debug) if !self.main.has(".debug_info") => debug,

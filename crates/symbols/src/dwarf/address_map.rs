@@ -76,7 +76,7 @@ impl AddressMap {
         AddressMap { ranges }
     }
 
-    /// The units with code in `wanted`, nearest start first.
+    /// The units with code in `wanted`; a unit whose range starts later comes first.
     pub fn within(&self, wanted: Range<u64>) -> Vec<u32> {
         let after = self
             .ranges

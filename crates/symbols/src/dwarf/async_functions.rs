@@ -23,10 +23,11 @@ use std::path::Path;
 const FUTURE: &str = "{async_fn_env#";
 const BODY: &str = "{async_fn#";
 
-/// The base name of every body; the number counts within the function.
+/// The base name of a body. The number counts within the `async fn`, which has one body.
 pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
 
-/// The name of the `async fn` that a body belongs to. In Rust's legacy mangling, the body is a closure.
+/// The name of the `async fn` that the body of this name belongs to. In Rust's legacy mangling, a body is named like any
+/// closure. `None`: the name is neither a body's nor a closure's.
 pub(crate) fn written_name(body: &str) -> Option<&str> {
     ["::{async_fn#", "::{{closure}}"]
         .into_iter()

@@ -94,7 +94,7 @@ impl<'a> Evaluator<'_, 'a> {
             return Err(Unavailable::OptimizedOut);
         }
         let value = passed(unit, site, wanted).ok_or(Unavailable::OptimizedOut)?;
-        // `DW_AT_call_value` computes a value, not an address: mark it as one, so that it may also be floating-point.
+        // `DW_AT_call_value` computes a value, not an address: mark it as a value, so that it may also be floating-point.
         let mut value = value.0.slice().to_vec();
         value.push(dw::DW_OP_stack_value.0);
         let around = Surroundings {

@@ -12,7 +12,7 @@ pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<Reader<'a>>;
 const RANGES_LIMIT: usize = 100_000;
 
 /// An entry, followed by the entry it refers to by `DW_AT_abstract_origin` or `DW_AT_specification`, and so on. The first
-/// has the address, the last has the name, and its parents are the namespaces.
+/// has the address; the last usually has the name, and the last one's parents are the namespaces.
 pub(crate) struct Chain<'s, 'a> {
     pub links: Vec<(&'s Unit<'a>, Entry<'a>)>,
 }
@@ -139,7 +139,7 @@ impl<'a> Dwarf<'a> {
         ranges
     }
 
-    /// The code ranges of an entry, in file order, which starts with that of the entry point. Leaves out code that the
+    /// The code ranges of an entry, in file order: compilers write that of the entry point first. Leaves out code that the
     /// linker discarded.
     pub fn code_ranges(
         &self,
@@ -252,8 +252,8 @@ impl<'a> Dwarf<'a> {
         Some(names.chain([base]).collect::<Vec<String>>().join("::"))
     }
 
-    /// The names of the namespaces, types and functions around an entry, joined by `::`. Empty in C and in languages other than C++ and
-    /// Rust.
+    /// The names of the namespaces, types and functions around an entry, joined by `::`. Empty in languages other than C++
+    /// and Rust.
     pub fn namespace_of(&self, unit: &Unit<'a>, offset: UnitOffset<usize>) -> String {
         if matches!(unit.language(), Language::C | Language::Other) {
             return String::new();

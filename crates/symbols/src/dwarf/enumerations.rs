@@ -1,5 +1,5 @@
-//! Finds unscoped enumerations of a unit, whose constants are in the enclosing namespace. This includes enumerations
-//! without a name, which no index has.
+//! Finds the unscoped enumerations of a unit's namespaces, whose constants are in the namespace, too. This includes
+//! enumerations without a name, which no index has. Those in classes and functions are left out.
 
 use crate::dwarf::entries::Entry;
 use crate::dwarf::types::TypeId;

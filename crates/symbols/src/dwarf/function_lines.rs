@@ -11,12 +11,12 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The declarations, sorted by file and line, of a unit's functions that have code or were inlined.
+/// The declarations, sorted by file and line, of a unit's functions that have code or were inlined, without lambdas.
 pub(crate) type FunctionLines = Vec<(Arc<Path>, u32)>;
 
 impl<'a> Dwarf<'a> {
-    /// The line at which the function that contains `line` begins. Unknown in Rust, where closures are not described
-    /// inside the functions that contain them.
+    /// The line at which the function that contains `line` begins. `None`: no function begins there or before; always in
+    /// Rust, where closures are not described inside the functions that contain them.
     pub fn written_in(&self, unit: &Unit<'a>, file: &Path, line: u32) -> Option<u32> {
         let begins = self
             .index(unit)

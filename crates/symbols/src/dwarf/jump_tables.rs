@@ -92,7 +92,8 @@ impl Dwarf<'_> {
         targets
     }
 
-    /// The targets of a table's entries, up to the first that leads to no instruction.
+    /// The targets of a table's entries, up to the table's bound or the first entry that leads to no instruction; at most
+    /// `most`.
     fn entries(
         &self,
         jump: &Jump,
@@ -203,8 +204,8 @@ fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
     })
 }
 
-/// The index of the instruction before a jump that reads the table entry in the jump's register, possibly added to
-/// another register.
+/// The index of the instruction in `before` that reads the table's entry into `target`, the jump's register. The code
+/// between may add another register. `None`: there is no such instruction.
 fn reads_table(target: Register, before: &[Instruction]) -> Option<usize> {
     let mut wanted = vec![target];
     for (at, instruction) in before.iter().enumerate().rev() {
@@ -230,7 +231,7 @@ fn writes_first(instruction: &Instruction) -> bool {
         && matches!(access, OpAccess::Write | OpAccess::ReadWrite)
 }
 
-/// The number of entries in a table, if the code directly before branches away for larger indexes.
+/// The number of entries in a table, if the code before the read of the entry branches away for larger indexes.
 fn bound(index: Register, before: &[Instruction]) -> Option<usize> {
     let compared = |pair: &[Instruction]| match pair {
         [compare, jump]

@@ -45,8 +45,9 @@ struct Slot {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The variables of a Rust function that have a value only in a part of their scope, and that part: of those on the stack, at most
-    /// [`MOST_VARIABLES`]. Empty for other languages, if the function is too large, and if a jump's targets are unknown.
+    /// The variables of a Rust function that may have a value in only a part of their scope, and that part. Considers at
+    /// most [`MOST_VARIABLES`], which must be on the stack. Empty for other languages, if the function is too large, and if
+    /// a jump's targets are unknown.
     pub(crate) fn binding_ranges(
         &self,
         unit: &Unit<'a>,

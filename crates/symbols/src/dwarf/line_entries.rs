@@ -15,10 +15,11 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 
 impl<'a> Dwarf<'a> {
-    /// Those `places` in a function's code at which execution enters the line: they are reached before any other of them. `others` are the
-    /// addresses whose instruction belongs to another line. A place among `others` is left out if it is reached after the line was entered
-    /// elsewhere, unless it is the lowest: when optimisers merge code behind branches, it keeps the lines of one branch. The lowest place
-    /// is also returned if no path to it is known. Empty if the function is too large.
+    /// Those of the `places`, a line's addresses in a function's code, at which execution enters the line: on some path from the function's
+    /// entry, no other place is before them. `others` are the addresses whose instruction belongs to another line. A place among `others` is
+    /// left out if it is also reached after the line was entered elsewhere: when optimisers merge code behind branches, it keeps the lines
+    /// of one branch. The lowest place is left out only if it is known to be reached behind others alone. Empty if the function is too
+    /// large.
     pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],

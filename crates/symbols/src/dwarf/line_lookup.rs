@@ -232,8 +232,8 @@ impl<'a> Dwarf<'a> {
         LineLookup::NoCode { before, after }
     }
 
-    /// The locations of the code on a line that starts at `column`, or at the nearest column before; empty if that is the
-    /// first column of the line.
+    /// The locations of the code on a line that starts at `column`, or at the nearest column before. Empty if there is none,
+    /// or if it is the first column with code: a breakpoint there is one on the line.
     pub(crate) fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         let named = self.units_with_file(file);
         let mut on_line = Vec::new();
@@ -311,7 +311,8 @@ impl<'a> Dwarf<'a> {
 
     /// A line often has several runs of code (the parts of a `for` statement), but a breakpoint should stop once on
     /// entering the line. Returns the lowest address in each function instance; on the function's opening line, the end
-    /// of its prologue.
+    /// of its prologue. Returns several where that isn't enough: the copies that [`is_copy`] finds, and in optimised
+    /// functions the addresses at which execution enters the line.
     fn one_per_instance(&self, candidates: Vec<Candidate<'_, 'a>>) -> Vec<LineLocation> {
         let mut instances: BTreeMap<Instance, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
@@ -546,8 +547,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Files whose names differ from that of `file` only in the extension or in case. None in large modules, where the search takes too
-    /// long.
+    /// A few files whose names differ from that of `file` only in the extension or in case. Empty for large modules, where the search takes
+    /// too long.
     pub(crate) fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         let Some(wanted) = stem(file).filter(|_| !is_large(self.files)) else {
             return Vec::new();

@@ -21,7 +21,7 @@ pub struct LineRow {
     pub column: u32,
     /// Whether the row is a recommended breakpoint location.
     pub is_stmt: bool,
-    /// Whether this is the first row after a function's prologue.
+    /// Whether the compiler marks this as the first row after a function's prologue; gcc marks none.
     pub prologue_end: bool,
 }
 
@@ -132,7 +132,7 @@ impl Lines {
         all.get(first..behind).unwrap_or(&[])
     }
 
-    /// Runs the unit's line program. If the program is broken, keeps the rows before the error.
+    /// Runs the unit's line program. If the program is broken, keeps the sequences before the error.
     pub fn decode<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Lines {
         let mut lines = Lines::default();
         let Some(program) = unit.own.dw.line_program.clone() else {
@@ -234,7 +234,7 @@ impl Lines {
         Some(sequence.rows.start + chosen)
     }
 
-    /// The address range of the row with this index in its sequence.
+    /// The address range of the row with this index in [`Lines::rows`]; `sequence` is the one that has the row.
     pub fn range_of(&self, sequence: &Sequence, row: usize) -> Range<u64> {
         let start = self.rows[row].address;
         let later = &self.rows[row..sequence.rows.end.max(row)];

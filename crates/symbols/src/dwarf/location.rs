@@ -182,7 +182,7 @@ impl<'a> Evaluator<'_, 'a> {
         if let Some(initial) = initial {
             evaluation.set_initial_value(initial);
         }
-        // Compilers before DWARF 3 wrote a thread-local's offset with `DW_OP_addr`.
+        // Compilers before DWARF 3 wrote a thread-local's offset with `DW_OP_addr`. It must not be relocated.
         let last = expression.0.slice().last();
         let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
         let mut state = evaluation.evaluate().map_err(broken)?;
@@ -331,7 +331,7 @@ impl<'a> Evaluator<'_, 'a> {
         }
     }
 
-    /// The number that an expression computes: an address, or the content of a register.
+    /// The number that an expression computes: an address, the content of a register, or a value.
     pub fn number<'r>(
         &self,
         expression: Expression<Reader<'r>>,
@@ -612,7 +612,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The bytes of a constant, in its type's size.
+    /// The bytes of a constant. A number gets the size of its type, `size`.
     fn constant(
         &self,
         unit: &Unit<'a>,

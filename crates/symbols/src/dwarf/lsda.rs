@@ -46,8 +46,8 @@ pub struct CallSite {
 pub struct LandingPad {
     /// The first instruction.
     pub address: FileAddress,
-    /// The actions, in the order in which the personality routine tries them. An empty list means the same as
-    /// [`Action::Cleanup`].
+    /// The actions, in the order in which the personality routine tries them. A landing pad without actions in the table
+    /// has an [`Action::Cleanup`] here.
     pub actions: Arc<[Action]>,
 }
 
@@ -214,7 +214,7 @@ struct Reader<'d, 'a> {
     actions: u64,
     /// How many more actions and types may be read.
     left: usize,
-    /// The last chain of actions; call sites that share a chain are often adjacent.
+    /// The chain of actions that was read last, and its index; call sites that share a chain are often adjacent.
     known: Option<(u64, Arc<[Action]>)>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct EntryPlace {
 }
 
 /// Finds entries by base name: the last component of a name, without generic arguments and parameters (see [`base_of`]).
-/// All implementations return the same results in the same order.
+/// All implementations for whole modules return the same results in the same order.
 pub(crate) trait NameIndex {
     /// The entries with this kind and base name, by unit and offset.
     fn entries_named(&self, base: &[u8], kind: EntryKind) -> Vec<EntryPlace>;
@@ -205,6 +205,7 @@ fn base_bytes(name: &[u8]) -> &[u8] {
 #[derive(Clone, Copy)]
 enum Named<'a> {
     Name(&'a [u8]),
+    /// The name is that of the entry at this offset of the unit.
     As(usize),
     /// The name is in an entry of another unit.
     Elsewhere,

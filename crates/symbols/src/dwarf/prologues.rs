@@ -18,9 +18,9 @@ use std::ops::Range;
 const LONGEST: u64 = 4096;
 
 impl<'a> Dwarf<'a> {
-    /// The end of the prologue. LLVM marks that row. gcc doesn't: without optimisation, its second row starts behind the
-    /// prologue (in DWARF 4 and 5 alike, as gdb assumes); with optimisation there is no such place, but location lists
-    /// are valid from the entry on.
+    /// The end of the prologue of the function at `entry`; `entry` itself if the end is unknown. LLVM marks that row. gcc
+    /// doesn't: without optimisation, its second row starts behind the prologue (in DWARF 4 and 5 alike, as gdb assumes);
+    /// with optimisation there is no such place, but location lists are valid from the entry on.
     pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
         let found = self.function_entry_at(entry);
         let unit = found

@@ -47,7 +47,8 @@ pub struct FoundFunction {
     pub name: String,
     /// The name for display; see [`short_name`].
     pub short_name: String,
-    /// The types of its parameters, for C and C++: `int, const char *`. Empty if it has none, `None` if unknown.
+    /// The types of its parameters, for C and C++: `int, const char *`. Empty if it has none; `None` if unknown, and for
+    /// other languages.
     pub parameters: Option<String>,
     /// The linkage (mangled) name.
     pub linkage_name: Option<String>,
@@ -95,7 +96,7 @@ pub struct FoundType {
 pub struct FoundVariable {
     /// The variable, with its full name.
     pub variable: Variable,
-    /// The address; `None` for thread-locals and constants.
+    /// The address; `None` for thread-locals, constants, and variables that the linker discarded.
     pub address: Option<FileAddress>,
     /// Its unit's language.
     pub language: Language,
@@ -171,7 +172,7 @@ impl<'s, 'a> Queries<'s, 'a> {
         found
     }
 
-    /// The bodies of the Rust `async fn`s with that name, for functions whose future-making code is optimised away.
+    /// The bodies of the Rust `async fn`s that match the pattern, for functions whose future-making code is optimised away.
     pub(crate) fn bodies_called(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         let mut found = Vec::new();
         for kind in [EntryKind::Function, EntryKind::InlinedCall] {
@@ -471,7 +472,7 @@ fn is_mangled(name: &[u8]) -> bool {
     name.starts_with(b"_Z") || name.starts_with(b"_R")
 }
 
-/// The functions of the symbol table that match, without those found by DWARF.
+/// The functions of the symbol table that match, without those at a `known` address, which DWARF has.
 pub(crate) fn symbol_functions(
     decoded: &Decoded<'_>,
     pattern: &NamePattern,

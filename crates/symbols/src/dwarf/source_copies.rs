@@ -20,7 +20,7 @@ pub(crate) const MOST_COPIES: usize = 64;
 const LONGEST_SOURCE: u64 = 64 << 20;
 
 impl Contents {
-    /// The content of a file as it is now; empty if it isn't on this machine.
+    /// The content of a file as it is now; empty if it isn't on this machine or can't be read.
     pub fn of_file(file: &Path) -> Contents {
         Contents(content_of(file).into_iter().collect())
     }

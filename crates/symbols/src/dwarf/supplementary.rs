@@ -1,8 +1,8 @@
 //! Supplementary files (DWARF 5 §7.3.6, and GNU's predecessor): `dwz` moves what several files have in common into one.
 //!
 //! A file refers to its supplementary file in `.gnu_debugaltlink` (by path and build id) or `.debug_sup` (by path and a
-//! checksum, which the supplementary file repeats). The supplementary file is opened together with the module's first
-//! unit, since any string or type may be in it.
+//! checksum, which the supplementary file repeats). The supplementary file is opened when the module's DWARF is first
+//! needed, since any string or type may be in it.
 
 use crate::companions::{Companion, Outcome};
 use crate::dwarf::{Reader, Source, bytes_path};
@@ -27,7 +27,8 @@ enum LinkKind {
     Standard,
 }
 
-/// Opens the supplementary file of a module's debug information, if it has one, and makes `sections` refer to it.
+/// Opens the supplementary file of a module's debug information, if it has one, and makes `sections` refer to it. `None`
+/// if it has none, or, with a warning, if the file isn't found.
 pub(crate) fn open<'a>(
     files: &'a Files,
     sections: &mut gimli::Dwarf<Reader<'a>>,

@@ -16,7 +16,8 @@ const NAME: &[u8] = b"{vtable}";
 pub(crate) type TraitTables = FxHashMap<u64, TypeId>;
 
 impl<'a> Dwarf<'a> {
-    /// `near` is a type of the unit to search first. In a large module without an index, no other unit is searched.
+    /// The concrete type of the table at `address`; `None` if unknown. `near` is a type of the unit to search first. In a
+    /// large module without an index, no other unit is searched.
     pub(crate) fn type_of_table(&self, address: u64, near: TypeId) -> Option<TypeId> {
         if let Some(tables) = self.trait_tables.get() {
             return tables.get(&address).copied();

@@ -182,7 +182,7 @@ pub struct StaticMember {
 /// The variants of a Rust enum (`DW_TAG_variant_part`).
 #[derive(Debug, Clone)]
 pub struct VariantPart {
-    /// The member with the discriminant; `None` for a single variant.
+    /// The member with the discriminant; `None` if only one variant is possible.
     pub discriminant: Option<Member>,
     /// The variants in order.
     pub variants: Vec<Variant>,
@@ -193,7 +193,7 @@ pub struct VariantPart {
 pub struct Variant {
     /// Its name.
     pub name: Arc<str>,
-    /// The discriminant's values for this variant, as inclusive ranges, zero-extended to the discriminant's width. Empty
+    /// The discriminant's values for this variant, as inclusive ranges of unsigned numbers of the discriminant's width. Empty
     /// for the default (niche) variant.
     pub discriminants: Vec<(u128, u128)>,
     /// The member with the variant's fields.

@@ -56,7 +56,7 @@ struct Selection {
 }
 
 impl Selection {
-    /// Whether to return the places of a function with this name (hash).
+    /// Counts the function with this name (a hash; for symbols, the address) and tells whether to return its places.
     fn takes(&mut self, name: u64) -> bool {
         let full = self.names.len() >= MOST_FUNCTIONS || self.functions.len() >= MOST_PLACES;
         let taken = self.names.contains(&name) || (!full && self.names.insert(name));

@@ -26,8 +26,8 @@ pub struct SimilarName {
     pub name: String,
 }
 
-/// Keeps the best suggestions: each name once, nearest first, no library's name unless it is nearer than the user's own
-/// nearest one. May be called with the names of several modules together.
+/// Keeps the best suggestions, each name once: the user's own before those of libraries, each nearest first. Of libraries,
+/// only names nearer than the user's own nearest one. May be called with the names of several modules together.
 pub fn sort_out(found: &mut Vec<SimilarName>) {
     found.sort();
     let mut told: Vec<SimilarName> = Vec::new();
@@ -43,7 +43,7 @@ pub fn sort_out(found: &mut Vec<SimilarName>) {
 }
 
 impl Queries<'_, '_> {
-    /// Full names similar to the pattern, nearest first.
+    /// Full names similar to the pattern, best first (see [`sort_out`]).
     pub fn similar(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         let base = pattern.base();
         let lower = base.to_lowercase();
