@@ -93,7 +93,7 @@ pub(crate) struct Dwarf<'a> {
     companion_units: boxcar::Vec<Slot<'a>>,
     split: Arc<SplitFiles<'a>>,
     addresses: OnceLock<AddressMap>,
-    /// By base name; see [`Dwarf::lookup_line`].
+    /// What the method `files_called` has found, by base name.
     pub files_called: Mutex<FxHashMap<Vec<u8>, FilesCalled>>,
     /// The index of all units in `slots`, if there is one.
     pub index_slot: IndexSlot,
@@ -159,7 +159,7 @@ pub(crate) struct Unit<'a> {
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Arc<Lines>>,
     entries: OnceLock<Index<'a>>,
-    /// From the module's index; `None` if there is none.
+    /// From the module's index; `None` if there is no index.
     scopes: OnceLock<Option<Scopes>>,
     names: OnceLock<UnitNames<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,

@@ -448,7 +448,7 @@ fn kind(reader: &Reader<'_>, value: &Value) -> Option<Kind> {
     }
 }
 
-/// The value in a slot that may be uninitialised, without its wrappers.
+/// The value in `slot`, without wrappers such as `UnsafeCell` and `MaybeUninit`.
 fn held(reader: &Reader<'_>, slot: Value) -> Value {
     let mut value = slot;
     for _ in 0..4 {

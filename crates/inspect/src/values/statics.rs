@@ -71,7 +71,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A static member's value. Thread-local ones need a frame.
+    /// A static member's value. A thread-local one is unavailable without a frame.
     pub(crate) fn static_member(
         &self,
         object: &Value,

@@ -6,7 +6,7 @@ use super::Reader;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many positions are kept. The one that was kept first makes room for another.
+/// How many positions are remembered. The oldest is forgotten for a new one.
 const MOST: usize = 16;
 /// A walk to an element before this position is as fast as looking up where an earlier walk has ended.
 const NEAR: u64 = 500;
@@ -47,7 +47,7 @@ pub(crate) struct WalkPositions {
 #[derive(Debug, Default)]
 struct Kept {
     stamp: Option<u64>,
-    /// The newest last.
+    /// Oldest first.
     positions: VecDeque<(Walk, u64, State)>,
 }
 
@@ -64,7 +64,7 @@ impl WalkPositions {
 }
 
 impl Reader<'_> {
-    /// Of the positions that are kept for this walk, the last one up to `position`, with the walk's state there. `None`: there is none,
+    /// Of the positions remembered for this walk, the highest one up to `position`, with the walk's state there. `None`: there is none,
     /// `position` is near the start, or it isn't known whether memory has changed.
     pub(super) fn position_before(&self, walk: Walk, position: u64) -> Option<(u64, State)> {
         let stamp = self.live?.memory_stamp().filter(|_| position >= NEAR)?;
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Some((*at, state.clone()))
     }
 
-    /// Keeps the state of a walk before the element at `position`, unless that is near the start or changes of memory aren't known.
+    /// Remembers the state of a walk before the element at `position`, unless that is near the start or changes of memory aren't known.
     pub(super) fn keep_position(&self, walk: Walk, position: u64, state: impl FnOnce() -> State) {
         let stamp = self.live.filter(|_| position >= NEAR);
         let Some(stamp) = stamp.and_then(|live| live.memory_stamp()) else {

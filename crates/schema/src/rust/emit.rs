@@ -388,7 +388,8 @@ fn event(out: &mut String, item: &EventMarker) {
     );
 }
 
-/// Writes accessors by name on the wire for the boolean properties that begin with `support`. For `Capabilities`, also writes setters.
+/// Writes `supports`, which reads the boolean properties that begin with `support` by their names on the wire. For `Capabilities`,
+/// also writes `support` and `merge`, which set them.
 fn flags(out: &mut String, definition: &Definition) {
     let Some(object) = definition.object() else {
         return;

@@ -7,7 +7,7 @@
 //!
 //! Conventions: optional properties are `Option`, omitted when `None`, and `null` counts as absent unless the definition allows `null`.
 //! Integers are `i64` with their range in the doc. An `XResponse` is its *body*, an `XRequest` or `XEvent` a marker that implements the
-//! trait. The bases `Request`, `Response` and `Event` get the suffix `Message`, because the traits have the plain names.
+//! trait. The bases `Request`, `Response` and `Event` get the suffix `Message`, because the traits are called `Request` and `Event`.
 
 mod emit;
 mod names;

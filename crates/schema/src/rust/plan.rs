@@ -136,7 +136,7 @@ pub(super) fn plan(model: &Model) -> Result<Vec<Item>, GenerateError> {
     }
 }
 
-/// The Rust name of a definition. `Request`, `Response` and `Event` get a suffix, because traits have those names.
+/// The Rust name of a definition. `Request`, `Response` and `Event` get a suffix, because traits are called `Request` and `Event`.
 fn type_name(definition: &str) -> String {
     match definition {
         "Request" | "Response" | "Event" => format!("{definition}Message"),

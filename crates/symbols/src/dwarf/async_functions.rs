@@ -140,6 +140,7 @@ impl<'a> Dwarf<'a> {
             .unwrap_or(after_prologue)
     }
 
+    /// The start of the body behind the code that moves arguments; `None` if the function is no body, or an optimised one.
     /// The row at the end of the prologue is at the body's opening brace, and the code that moves arguments is at
     /// positions before the brace. The code that runs first has the lowest addresses.
     fn async_body_start(&self, entry: u64, after_prologue: u64) -> Option<u64> {

@@ -113,7 +113,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Like [`Dwarf::code_ranges`], for ranges that are cached. In a broken file, every entry may refer to one long list;
-    /// the total is limited in proportion to the size of the lists.
+    /// the total is limited in proportion to the size of the lists. Empty, with a warning, for entries beyond that.
     pub fn kept_code_ranges(
         &self,
         part: &Part<'a>,

@@ -3,8 +3,8 @@
 //! rustc puts the binding of `if let Some(x) = a && x > 2` in a block around the whole `if`, so `x` is in scope before it
 //! is bound, and also behind the `if`. Such a block starts on the line of the variable's declaration or above it; the
 //! block of a plain `let` starts when its value is computed. Without optimisation the variable has its own stack slot. It
-//! has a value where every path from the function's entry has stored to that slot; paths on which the `if` has failed or
-//! is over have not.
+//! has a value where every path from the function's entry has stored to that slot. Behind the `if`, the paths on which it
+//! failed have not.
 
 use crate::dwarf::blocks::{BlockKind, BlockVariable, Blocks};
 use crate::dwarf::fixed_location::FixedLocation;

@@ -258,9 +258,9 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// How many of the inlined calls that cover a row's address contain it. In optimised code, a caller's row may have
-    /// the very address at which a call begins, and belongs before the call. The call's line, or the functions'
-    /// declarations, tell which case it is.
+    /// How many of the inlined calls that cover a row's address contain the row. In optimised code, a caller's row may
+    /// have the very address at which a call begins, and belongs before the call. The line that the call is written on, or
+    /// the lines on which the functions are declared, tell whether that is so.
     fn calls_around_row(
         &self,
         row: &Candidate<'_, 'a>,

@@ -20,12 +20,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-/// Whether a run of rows is another copy of the line's lowest run, and needs a breakpoint as well. rustc drops a block's
-/// variables at its closing brace: once where the block ends, and once for each way that a panic leaves it. The latter
-/// code may have lower addresses, and lies before code of the block's lines. In contrast, what a line does when its own
-/// arithmetic panics comes later, and is no copy. A brace has one column (a function's return has the column behind it),
-/// while parts of a statement have several. A macro's code has one column, too, but a part that is no copy is jumped to
-/// from the line itself.
+/// Whether `run` is another copy of the code of `lowest`, the line's lowest run of rows, and needs a breakpoint as well.
+/// rustc runs the destructors of a block's variables at its closing brace: once where the block ends, and once for each
+/// way that a panic leaves it. The code for panics may have the lower addresses; code of the block's lines then follows
+/// it. In contrast, what a line does when its own arithmetic panics has higher addresses than the line's other code, and is
+/// no copy. Columns tell these cases apart: a brace has one column (a function's return has the column behind it), while
+/// parts of a statement have several. A macro's code has one column, too; for it, see `is_continued_at`.
 fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -> bool {
     let (Some(first), Some(index)) = (lowest.row(), run.row()) else {
         return false;
@@ -421,9 +421,9 @@ impl<'a> Dwarf<'a> {
         self.line_entry_addresses(&function.ranges, &places, &others)
     }
 
-    /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before it. The
-    /// code in between then belongs to another line, such as code for that line's arithmetic panics. If `run` is where
-    /// the line's own arithmetic panics, a conditional jump leads there.
+    /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before `run`. Then
+    /// `run` is no copy. The code in between belongs to another line, such as code for that line's arithmetic panics. If
+    /// `run` is where the line's own arithmetic panics, a conditional jump leads there.
     fn is_continued_at(
         &self,
         lowest: &Candidate<'_, 'a>,

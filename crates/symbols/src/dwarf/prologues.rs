@@ -1,9 +1,9 @@
 //! Finds the end of functions' prologues, where the frame is set up and the arguments are where the debug information
 //! says. This is the place for breakpoints on functions.
 //!
-//! LLVM marks that row, but marks one too early in three cases: if a large frame is first touched page by page, if
-//! AddressSanitizer makes its own stack, and if Rust's patterns for arguments have yet to be destructured. gcc marks no
-//! row.
+//! LLVM marks the row that starts there, but an earlier one in three cases: if a large frame is first touched page by
+//! page, if AddressSanitizer makes its own stack, and if Rust's patterns for arguments have yet to be destructured. gcc
+//! marks no row.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
@@ -18,9 +18,9 @@ use std::ops::Range;
 const LONGEST: u64 = 4096;
 
 impl<'a> Dwarf<'a> {
-    /// The end of the prologue of the function at `entry`; `entry` itself if the end is unknown. LLVM marks that row. gcc
-    /// doesn't: without optimisation, its second row starts behind the prologue (in DWARF 4 and 5 alike, as gdb assumes);
-    /// with optimisation there is no such place, but location lists are valid from the entry on.
+    /// The end of the prologue of the function at `entry`; `entry` itself if the end is unknown. LLVM marks the row that
+    /// starts there. gcc doesn't: without optimisation, its second row starts behind the prologue (in DWARF 4 and 5 alike,
+    /// as gdb assumes); with optimisation there is no such place, but location lists are valid from the entry on.
     pub(crate) fn after_prologue(&self, entry: u64) -> u64 {
         let found = self.function_entry_at(entry);
         let unit = found

@@ -5,9 +5,9 @@
 //! get the lambda's opening line, and generated code of coroutines gets both. A step would jump to that line from the
 //! middle of a statement, and a breakpoint on the statement would be behind its first half.
 //!
-//! Control flow identifies such stray rows: the brace's own code ends in the return, while theirs continues into the
-//! statement, whose line they get here. In a coroutine, the code at the entry that selects the resume point keeps the
-//! opening line, and the code behind the body gets the closing brace's.
+//! Control flow identifies such stray rows: the brace's own code ends in the return, while the code of stray rows continues
+//! into the statement. Here they get the statement's line. In a coroutine, the code at the entry that selects the resume
+//! point gets the opening line, and the code behind the body gets the closing brace's.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;

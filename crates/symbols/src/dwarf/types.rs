@@ -19,7 +19,7 @@ pub struct Type {
     /// and the like composed from their parts (`char *`, `int [4]`). Never empty: types without a name are `{anonymous
     /// struct}` and so on.
     pub name: Arc<str>,
-    /// Size in bytes; `None` for incomplete types and arrays without bounds.
+    /// Size in bytes; `None` if it is unknown, as for incomplete types and arrays without bounds.
     pub size: Option<u64>,
     /// Its unit's language.
     pub language: Language,

@@ -62,7 +62,7 @@ pub(super) fn future(
         _ => empty(),
     };
     if let "Returned" | "Panicked" = state_name(inner.as_deref()) {
-        // The fields have been dropped.
+        // The fields have no values any more: their destructors have run.
         record.fields.clear();
     }
     // A parameter may be stored twice: first as the variable that it was moved to, and after that as captured. The first one is shown.

@@ -67,7 +67,7 @@ pub(super) fn lock(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vie
     ))
 }
 
-/// A thread's value of a `thread_local!`.
+/// A thread's value of a `thread_local!`: `value` is the storage, with a state, and `inside` its field with the value.
 pub(super) fn thread_storage(
     reader: &Reader<'_>,
     value: &Value,

@@ -84,7 +84,7 @@ fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     Ok(contents::extract_bits(&bytes, 0, 64) as u64)
 }
 
-/// The element type of an array, the elements' size, and their number.
+/// The element type of an array, the elements' size, and their number (0 if their size is 0).
 fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Flaw> {
     let resolved = reader.resolve(array).known()?;
     let TypeKind::Array { element, .. } = &resolved.type_.kind else {

@@ -29,7 +29,7 @@ const SHARED: [&str; 10] = [
     "Receiver",
 ];
 
-/// Paths of the standard library's types that own heap memory.
+/// The beginnings of the paths of library types that own heap memory.
 const HEAP: [&str; 3] = ["alloc::", "std::collections::", "hashbrown::"];
 
 /// Whether values of a type have to be dropped.

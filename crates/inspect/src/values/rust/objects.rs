@@ -177,6 +177,7 @@ pub(super) fn object(
 }
 
 /// A value of the type with this name, preferably as the compilation unit of `value`'s type has it. Its location is a placeholder.
+/// `None`: the module has no definition of the type.
 pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     let pattern = NamePattern::new(&format!("::{name}"));
     let module = &value.module.module;
@@ -186,7 +187,7 @@ pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     Some(value.sibling(Some(found.id), Contents::Memory(Address(0))))
 }
 
-/// A value of the type that the debug information gives for a vtable. Its location is a placeholder.
+/// A value of the type that the debug information gives for a vtable; `None` if it gives none. Its location is a placeholder.
 fn described(reader: &Reader<'_>, value: &Value, table: u64) -> Option<Value> {
     let module = reader.modules.at(Address(table))?;
     let file = module.to_file(Address(table));

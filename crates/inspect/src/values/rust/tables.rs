@@ -22,7 +22,7 @@ const DELETED: u8 = 0x80;
 /// The most steps of a walk over nodes.
 pub(super) const MAX_STEPS: u64 = 1 << 24;
 
-/// The part of an entry to show: a map shows all of it, a set its keys, an iterator depends on its type.
+/// The part of an entry to show: of a map, the whole entry; of a set, its key; of an iterator, what its type yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryPart {
     Entries,
@@ -112,7 +112,7 @@ impl Slots {
     }
 }
 
-/// The offset of a member in a value at address 0.
+/// The offset of `part`, a member of a value that was placed at address 0.
 pub(super) fn offset(part: &Value) -> Result<u64, Flaw> {
     Ok(part.contents.address().known()?.0)
 }

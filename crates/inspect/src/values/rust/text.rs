@@ -83,7 +83,7 @@ pub(super) fn uncut(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<
     }
 }
 
-/// A string of a kind.
+/// The view of a string of this kind. `length` is the one that the pointer has.
 pub(super) fn of_kind(
     reader: &Reader<'_>,
     kind: Kind,
@@ -98,7 +98,7 @@ pub(super) fn of_kind(
     utf8(reader, address, length, limit)
 }
 
-/// UTF-8 of a known length.
+/// The view of `length` bytes of UTF-8 at `address`.
 pub(super) fn utf8(
     reader: &Reader<'_>,
     address: u64,
@@ -108,7 +108,7 @@ pub(super) fn utf8(
     quoted(reader, address, length, limit, quote)
 }
 
-/// UTF-8 of a known length, cut at the limit and not inside a character.
+/// As [`utf8`], but written by `quote`. The text is cut at the limit, but not inside a character.
 pub(super) fn quoted(
     reader: &Reader<'_>,
     address: u64,

@@ -133,7 +133,7 @@ struct Place {
     node: u64,
     /// The number of levels below it.
     height: u64,
-    /// The parent, and the index among its edges.
+    /// The parent, and the index among its edges; `None` for a root, or if unknown.
     above: Option<(u64, u64)>,
 }
 
@@ -166,7 +166,7 @@ impl Tree {
         Ok((place, Tree::of(reader, &leaf, given)?))
     }
 
-    /// The position of a `Handle` or a `LazyLeafHandle`.
+    /// The position of a `Handle` or a `LazyLeafHandle`, and the layout of the tree's nodes.
     fn edge(reader: &Reader<'_>, handle: &Value, given: EntryPart) -> Result<(Edge, Tree), Flaw> {
         let is_lazy = reader.field(handle, "idx").is_none();
         let handle = match is_lazy {
@@ -179,7 +179,7 @@ impl Tree {
             return Ok((Edge::Root(root), tree));
         };
         let position = reader.word(&position.contents)?;
-        // The height of a leaf may be optimized out.
+        // A leaf's height is 0. The stored one may be optimized out.
         let node = reader.field(&handle, "node").known()?;
         let (leaf, tree) = Tree::at(reader, &node, 0, given)?;
         match position <= MAX_KEYS {
