@@ -1,5 +1,5 @@
 //! The positions in a range of lines at which breakpoints are possible: all that have code. For a breakpoint on one line,
-//! see [`Module::lookup_line`].
+//! see [`crate::Module::lookup_line`].
 
 use crate::FileAddress;
 use crate::dwarf::Dwarf;

@@ -116,7 +116,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// Whether the address is in an inlined call, but not at its beginning.
+    /// Whether the address is in an inlined call, but not at the call's beginning.
     pub fn is_inside_call(&self, address: u64) -> bool {
         let outermost = self.blocks.inlined(address).first().copied();
         let block = outermost.and_then(|call| self.blocks.blocks.get(call as usize));

@@ -18,8 +18,8 @@ impl<'a> Dwarf<'a> {
     /// Those of the `places`, a line's addresses in a function's code, at which execution enters the line: on some path from the function's
     /// entry, no other place is before them. `others` are the addresses whose instruction belongs to another line. A place among `others` is
     /// left out if it is also reached after the line was entered elsewhere: when optimisers merge code behind branches, it keeps the lines
-    /// of one branch. The lowest place is left out only if it is known to be reached behind others alone. Empty if the function is too
-    /// large.
+    /// of one branch. The lowest place is left out only if no jump's targets are unknown and every path to it has another place before it.
+    /// Empty if the function is too large.
     pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],

@@ -232,8 +232,8 @@ impl<'a> Dwarf<'a> {
         LineLookup::NoCode { before, after }
     }
 
-    /// The locations of the code on a line that starts at `column`, or at the nearest column before. Empty if there is none,
-    /// or if it is the first column with code: a breakpoint there is one on the line.
+    /// The locations of the code on a line that starts at `column`, or at the nearest column before. Empty if there is no
+    /// such code, or if its column is the line's first with code: a breakpoint there is the same as one on the line.
     pub(crate) fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         let named = self.units_with_file(file);
         let mut on_line = Vec::new();

@@ -26,7 +26,7 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
     for field in fields {
         let by_reference = field.name.strip_prefix("_ref__");
         let captured = by_reference.unwrap_or(&field.name);
-        // A part of a variable is named `point__x`. After a leading `_`, the name may have the `__` in the source.
+        // A part of a variable is named `point__x`. In a name that begins with `_`, the `__` may be from the source.
         field.name = match captured.starts_with('_') {
             true => captured.to_owned(),
             false => captured.replace("__", "."),

@@ -97,7 +97,7 @@ fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Fl
     Ok((element, size, whole.checked_div(size).unwrap_or(0)))
 }
 
-/// The address and the element type of `array`, and between them how many of its elements are in use: the `len` of `value`.
+/// The address of `array`, how many of its elements are in use (the field `len` of `value`), and the element type.
 fn array(reader: &Reader<'_>, value: &Value, array: &Value) -> Result<(u64, u64, TypeId), Flaw> {
     let array = held(reader, array.clone());
     let (element, size, capacity) = elements(reader, &array)?;
