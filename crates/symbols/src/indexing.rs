@@ -4,9 +4,9 @@
 //! a walk over all entries, which takes a second for some hundred megabytes, or an index made by such a walk. With an
 //! [`IndexCache`] the walk is done once for each build of a program on this machine.
 //!
-//! An index is never trusted: its bytes are verified when read, and every answer is checked against the debug
-//! information. A damaged index is dropped with a warning ([`Error::Index`]) and removed from the cache; queries then
-//! read the units instead.
+//! An index is not trusted: its bytes are verified when read, and it only says where to look; the entries themselves are
+//! read from the debug information. A damaged index is given up with a warning ([`Error::Index`]) and removed from the
+//! cache; queries then read the units instead.
 
 use crate::Error;
 use crate::dwarf::Dwarf;
@@ -30,7 +30,7 @@ pub enum IndexState {
     /// The module is large enough for an index, but has none yet.
     Missing,
     /// The module gets no index: there is too little debug information, too much for an index file, or it is of a kind that is not indexed
-    /// (partial units, as `dwz` makes them; split units whose files are missing). Also if its index was dropped as wrong, or one of its
+    /// (partial units, as `dwz` makes them; split units whose files are missing). Also if its index was found to be wrong, or one of its
     /// files changed while the index was made.
     Unneeded,
     /// The caller cancelled making the index.
@@ -41,16 +41,17 @@ pub enum IndexState {
 #[derive(Default)]
 pub(crate) struct IndexSlot {
     ready: OnceLock<StoredIndex>,
-    /// Whether the index was found to be wrong.
+    /// Whether the index was given up, because it was wrong or its file has changed.
     dropped: AtomicBool,
-    /// Whether the module can't have an index.
+    /// Whether making the index has failed for good: see [`IndexState::Unneeded`].
     unsuitable: AtomicBool,
     /// Locked while a thread makes the index.
     making: Mutex<()>,
 }
 
 impl<'a> Dwarf<'a> {
-    /// Queries the index, if there is one. An index that proves damaged or wrong, or whose file has changed, is dropped: then, too, `None`.
+    /// The answer of the index; `None` if there is no index. Also `None` if the index proves damaged or wrong, or if its file has changed:
+    /// then it is given up.
     pub fn ask_index_if_there<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
@@ -69,7 +70,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Queries the index, and makes it first if the module is large enough for one.
+    /// As [`Dwarf::ask_index_if_there`], but makes the index first if the module is large enough for one.
     pub fn ask_index<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
@@ -93,7 +94,7 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Loads the index from the cache, if it has one.
+    /// Loads the index from the cache, if there is a cache and it has the index.
     pub(crate) fn load_index(&self) {
         let slot = &self.index_slot;
         let Some(cache) = self.files.index_cache.get() else {
@@ -114,8 +115,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Makes the index, stores it in the cache if there is one, and uses it. If another thread is making it, waits for
-    /// it.
+    /// Makes the index, unless there is one, stores it in the cache if there is one, and uses it. If another thread is
+    /// making it, first waits until that thread is done.
     pub(crate) fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         let slot = &self.index_slot;
         let _alone = slot.making.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +188,7 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// The size of the sections with entries, in bytes as stored in the file.
+/// The size of the sections with debugging information entries, in bytes as stored in the file.
 fn entries_size(files: &Files) -> u64 {
     let file = files.with_dwarf();
     file.size_of(".debug_info") + file.size_of(".debug_types")
@@ -199,8 +200,8 @@ pub(crate) fn is_large(files: &Files) -> bool {
 }
 
 /// The file name of a module's index in the cache, and the key that must match for the index to be used. The key has the
-/// build id, or the stamp of the file if there is none, and the files' sizes, since a program with and without symbols
-/// has one build id.
+/// build id, or the files' stamps if there is none, and the files' sizes, since a program with and without symbols has
+/// one build id.
 fn identity(files: &Files) -> (String, Vec<u8>) {
     let mut key = Vec::new();
     let mut name = String::new();

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 pub struct Slot {
     /// The address of the word.
     pub address: FileAddress,
-    /// The initial value in the file: for lazily bound calls, an address in the linkage stub.
+    /// The initial value in the file: for lazily bound calls, an address in the linkage stub. 0 if the file has none.
     pub initial: u64,
 }
 
@@ -30,8 +30,8 @@ pub(crate) fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u
     })
 }
 
-/// The code addresses in words of the global offset table that refer to this module itself (`R_X86_64_RELATIVE`), by the
-/// word's address. Not all linkers write these values to the file.
+/// The addresses in words of the global offset table that refer to this module itself (`R_X86_64_RELATIVE`), by the
+/// word's address. They come from the relocations, because not all linkers write them to the words in the file.
 pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
     let tables = file.elf.sections.iter();
     let tables: Vec<&Section> = tables.filter(|s| s.name.starts_with(".got")).collect();

@@ -1,6 +1,6 @@
 //! Reads what an ELF file and its DWARF say about a program. This crate never touches a process.
 //!
-//! A [`Module`] is one ELF file with the debug information found for it. Opening one reads headers only; line tables,
+//! A [`Module`] is one ELF file with the debug information found for it. Opening one decodes headers only; line tables,
 //! functions, scopes and types are decoded lazily, unit by unit, and cached. A module is `Send + Sync` and is shared as
 //! `Arc<Module>`.
 

@@ -83,8 +83,8 @@ impl<'a> Slots<'a> {
         slots
     }
 
-    /// The name of the function that a stub jumps to. A stub has `jmp *slot(%rip)`, or `push index` if that jump is in
-    /// `.plt.sec`.
+    /// The name of the function that a stub jumps to, if the slot's relocation has one. A stub has `jmp *slot(%rip)`, or
+    /// `push index` if that jump is in `.plt.sec`.
     fn target_of(&self, code: &[u8], address: u64) -> Option<&'a [u8]> {
         let jump = code.windows(2).position(|pair| pair == [0xff, 0x25]);
         if let Some(at) = jump {
@@ -121,7 +121,7 @@ impl<'a> SymbolNames<'a> {
         }
     }
 
-    /// The name of the symbol with this index; empty if it has none.
+    /// The name of the symbol with this index; empty if there is no such symbol or it has no name.
     pub(crate) fn name(&self, index: usize) -> &'a [u8] {
         let record = index
             .checked_mul(SYMBOL_SIZE)

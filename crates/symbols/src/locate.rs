@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/usr/lib/debug";
 
-/// The debug information file of `main`, found by its build id or its `.gnu_debuglink`; `None` if `main` has DWARF itself. Files of other
-/// builds are skipped.
+/// The debug information file of `main`, found by its build id or its `.gnu_debuglink`; `None` if `main` has DWARF itself, or if there is
+/// no such file. Skips files of other builds. Adds the paths that it tried to `searches`.
 pub(crate) fn separate_debug_file(main: &ElfFile, searches: &mut Vec<Search>) -> Option<ElfFile> {
     if main.has(".debug_info") {
         return None;
@@ -83,7 +83,7 @@ pub(crate) fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// The path with symbolic links resolved.
+/// The path with symbolic links resolved; `None` if there is no such file.
 pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }

@@ -98,10 +98,10 @@ impl Bytes {
         }
     }
 
-    /// Whether the file was written to since it was mapped, by its size and modification time. Another file at the same
-    /// path is not a change: the mapped file can then no longer be reached to be written.
+    /// Whether the file was written to since it was mapped, by its size and modification time, or has lost pages. If the
+    /// path now names another file or none, that is not a change: writers by the path no longer reach the mapped file.
     ///
-    /// `is_same` compares the contents if only the time differs, as after `touch`.
+    /// `is_same` is called if only the time differs, as after `touch`: it says whether the contents are still the same.
     pub(crate) fn check_for_change(&self, is_same: impl FnOnce() -> bool) -> bool {
         let Bytes::Mapped(mapped) = self else {
             return false;
@@ -122,7 +122,7 @@ impl Bytes {
     }
 }
 
-/// The system's error text without Rust's "(os error 2)".
+/// The reason in an I/O error, for a message: without Rust's "(os error 2)".
 fn plain_reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),

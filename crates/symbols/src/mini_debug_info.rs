@@ -14,7 +14,7 @@ const MEMORY_LIMIT_KIB: u32 = 80 << 10;
 
 pub(crate) const SECTION: &str = ".gnu_debugdata";
 
-/// The ELF file inside `main`; `None` if `main` has none.
+/// The ELF file inside `main`; `None` if `main` has none. The error says why it can't be used.
 pub(crate) fn read(main: &ElfFile) -> Result<Option<ElfFile>, String> {
     let Some(section) = main.elf.section(SECTION) else {
         return Ok(None);

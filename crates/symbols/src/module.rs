@@ -1,8 +1,8 @@
 //! One ELF file and the debug information found for it.
 //!
 //! [`Module`] owns the files' bytes and everything decoded from them. It is a self-referencing cell whose decoded part
-//! (`Decoded`) borrows from the files, so nothing is copied or reference-counted. If a file changes on disk, a new module
-//! of the unchanged files replaces the content.
+//! (`Decoded`) borrows from the files, so it needn't copy their bytes. If a file changes on disk, a new module of the
+//! unchanged files takes its place.
 
 mod code;
 mod debug_information;
@@ -53,8 +53,8 @@ self_cell::self_cell!(
 );
 
 impl Module {
-    /// Maps the file and reads its headers; decodes no DWARF. If the file has no DWARF, the separate debug information
-    /// file is opened, too, if one is found by build id or `.gnu_debuglink`.
+    /// Maps the file and reads its headers; decodes no DWARF. If the file has no DWARF, searches for its separate debug
+    /// information file by build id and `.gnu_debuglink`, and opens that, too.
     ///
     /// # Errors
     /// [`Error::Open`], [`Error::Unsupported`] for anything but a 64-bit little-endian x86-64 ELF file,
@@ -73,7 +73,8 @@ impl Module {
     /// Like [`Module::open`], but with the given debug information file.
     ///
     /// # Errors
-    /// As [`Module::open`]; [`Error::Unsupported`] if that file is of another build or has no debug information.
+    /// As [`Module::open`]; [`Error::Unsupported`] if the file `debug` is missing, can't be read, is of another build, or has
+    /// no debug information.
     pub fn open_with_debug_file(path: &Path, debug: &Path) -> Result<Module, Error> {
         let bytes = Bytes::open(path)?;
         let elf = Elf::parse(path, &bytes)?;
@@ -114,8 +115,8 @@ impl Module {
         }
     }
 
-    /// This module, or its replacement without the changed files if one has changed on disk. Everything decoded so far is
-    /// given up, because decoding would go on with a file of another build.
+    /// This module or, if one of its files has changed on disk, its replacement without the changed files. The replacement
+    /// decodes everything again: what was decoded so far may come from the changed file.
     fn current(&self) -> &Module {
         let mut current = self;
         while let Some(replacement) = current.replacement.get() {
@@ -226,8 +227,8 @@ impl Module {
             .bytes_at(&self.files().main.bytes, address.0, length)
     }
 
-    /// The symbol that covers `address`, or the nearest symbol before it in the same section if that one has no size. A
-    /// stub of the procedure linkage table is named after its target: `puts@plt`.
+    /// The symbol that covers `address`; if there is none, the nearest symbol before `address` if that one has no size and
+    /// is in the same section. A stub of the procedure linkage table is named after its target: `puts@plt`.
     pub fn symbol_at(&self, address: FileAddress) -> Option<Symbol> {
         let sections = &self.elf().sections;
         let section_of = |address| {
@@ -238,7 +239,7 @@ impl Module {
         self.decoded(|decoded| decoded.symbols().at(address.0, section_of))
     }
 
-    /// The defined symbol with this exact (mangled) name.
+    /// The defined symbol with this exact (mangled) name; of several, a function or one with a size, if there is one.
     pub fn symbol_named(&self, name: &str) -> Option<Symbol> {
         self.decoded(|decoded| decoded.symbols().named(name))
     }
@@ -267,8 +268,8 @@ impl Module {
         })
     }
 
-    /// Whether some dynamic symbol, defined here or not, has this name or a name that ends with it. Searches only the
-    /// dynamic string table, which is small.
+    /// Whether a dynamic symbol, defined here or not, has this name or a name that ends with it. Searches only the dynamic
+    /// string table, which is small; it also has the names of needed libraries and of versions, which count, too.
     pub fn has_dynamic_name(&self, name: &str) -> bool {
         self.decoded(|decoded| decoded.symbols().has_dynamic_name(name.as_bytes()))
     }

@@ -11,7 +11,7 @@ pub(crate) fn join(parts: &[&Path]) -> PathBuf {
     normalise(&joined)
 }
 
-/// Removes `.`, doubled slashes and, if a folder precedes it, `..`.
+/// Removes `.`, doubled slashes, and `..` with the folder before it. A `..` at the start of a relative path stays.
 pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -1,8 +1,8 @@
 //! Source files: what a module was compiled from, where those files are on this machine, and whether they are unchanged.
 //!
 //! The debug information has paths of the machine that compiled. A [`PathMap`] maps them to paths on this machine. The
-//! checksums of DWARF 5 show whether a file has changed since compilation. Only [`PathMap::find`] and [`Source::check`]
-//! access source files; a module's queries do not.
+//! checksums of DWARF 5 show whether a file has changed since compilation. Only [`PathMap::find`], [`Source::check`] and the
+//! search for copies of a source ([`crate::source_copies`]) access source files; a module's other queries do not.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub enum SourceStatus {
 /// The location and state of a source file on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedSource {
-    /// The path on this machine; `None` if the file is missing.
+    /// The path on this machine; `None` if the file is missing or can't be read.
     pub found: Option<PathBuf>,
     /// How the file compares to what was compiled.
     pub status: SourceStatus,
@@ -65,7 +65,7 @@ impl PathMap {
     }
 
     /// Sets the folder of Rust's source: the one that contains `library`, in rustup's toolchains `lib/rustlib/src/rust`.
-    /// The version must be that of the compiler, which the checksums verify.
+    /// The version must be that of the compiler, as [`installed_rust_source`] finds it.
     #[must_use]
     pub fn with_rust_source(mut self, folder: impl Into<PathBuf>) -> PathMap {
         self.rust_source = Some(folder.into());
@@ -127,7 +127,7 @@ fn in_rust_source(path: &Path) -> Option<&Path> {
     rust_path(path).map(|(_, rest)| rest)
 }
 
-/// Splits `/rustc/HASH/library/…` into the hash and the rest.
+/// Splits `/rustc/HASH/library/…` into the hash (or a distribution's version) and the rest; `None` for other paths.
 fn rust_path(path: &Path) -> Option<(&str, &Path)> {
     let rest = path.strip_prefix("/rustc").ok()?;
     let mut components = rest.components();
@@ -140,7 +140,7 @@ fn rust_path(path: &Path) -> Option<(&str, &Path)> {
 
 /// The installed source of the standard library that `sources` were compiled with: in `toolchains`
 /// (`~/.rustup/toolchains`), the source of the toolchain whose manifest names the compiler's commit. `None` if `sources`
-/// has no file of the library, or if the component `rust-src` isn't installed.
+/// has no file of the library with that commit in its path, or if no such toolchain has the component `rust-src`.
 pub fn installed_rust_source(toolchains: &Path, sources: &[Source]) -> Option<PathBuf> {
     /// In bytes; real manifests have one or two megabytes.
     const LONGEST_MANIFEST: u64 = 64 << 20;
@@ -165,7 +165,7 @@ pub fn installed_rust_source(toolchains: &Path, sources: &[Source]) -> Option<Pa
     })
 }
 
-/// Reads instead of mapping, because editors truncate files while writing them.
+/// The MD5 of a file. Reads instead of mapping, because editors truncate files while writing them.
 pub(crate) fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
     let mut context = md5::Context::new();
     std::io::copy(&mut File::open(path)?, &mut context)?;
@@ -173,8 +173,8 @@ pub(crate) fn md5_of(path: &Path) -> std::io::Result<[u8; 16]> {
 }
 
 impl Source {
-    /// Finds the file on this machine and compares it with what was compiled. Reads the whole file if there is a
-    /// checksum.
+    /// Finds the file on this machine and compares it with what was compiled. If there is a checksum, reads the candidates
+    /// ([`PathMap::candidates`]) as a whole, up to the first unchanged one.
     pub fn check(&self, map: &PathMap) -> CheckedSource {
         let missing = CheckedSource {
             found: None,

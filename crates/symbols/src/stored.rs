@@ -1,10 +1,10 @@
 //! The index of a whole module: maps names to entries, files to units, and addresses to units.
 //!
-//! It is built once by a walk over all entries ([`build`]), written to a file of the user's cache
+//! It is built once by a walk over all entries ([`build`]), written to a file of the user's cache if there is one
 //! ([`crate::index_file::cache`]), and from then on used in place ([`crate::index_file`]), so that a program with
 //! hundreds of megabytes of debug information answers as quickly as a small one. The index only says where to look: the
 //! entries themselves are read from the debug information. If the index contradicts itself or the debug information, it
-//! is dropped, and queries read the units again.
+//! is given up, and queries read the units again.
 
 pub(crate) mod build;
 
@@ -20,7 +20,7 @@ use std::ops::Range;
 /// A flag in a recorded unit offset: the unit is in `.debug_types`.
 const IN_TYPES: u64 = 1 << 63;
 
-/// A module's index, verified to describe the module's units.
+/// A module's index. Its list of units was found to be that of the module.
 pub(crate) struct StoredIndex {
     file: IndexFile,
     names: Keyed,
@@ -49,8 +49,8 @@ impl StoredIndex {
         })
     }
 
-    /// Passes on an answer if the file is intact until now. Lost pages read as zeros, so an answer may be wrong
-    /// otherwise.
+    /// Returns `answer`, or an error if the index file is known to have changed by now. Lost pages read as zeros, so the
+    /// answer may then be wrong.
     pub fn still<T>(&self, answer: T) -> Result<T, IndexError> {
         self.file.check_whole().map(|()| answer)
     }
@@ -118,7 +118,7 @@ impl StoredIndex {
         Ok(found)
     }
 
-    /// The files with this base name, with their units.
+    /// The files with this base name, each with the index of a unit that names it, in unit order.
     pub fn files_called(&self, base: &[u8]) -> Result<Vec<(u32, NumberedFile)>, IndexError> {
         let first = self
             .files

@@ -12,10 +12,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A symbol of the ELF symbol tables.
+/// A symbol of the ELF symbol tables, or a linkage stub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name as in the file (mangled).
+    /// The name as in the file (mangled). A stub has that of its target: `puts@plt`.
     pub name: String,
     /// The address in the file.
     pub address: FileAddress,
@@ -34,7 +34,7 @@ const ENTRY_SIZE: usize = 24;
 /// few milliseconds for some hundred thousand symbols; sorting takes many times as long.
 const SCANS: u32 = 12;
 
-/// How many preceding entries are checked. Nested symbols are rare and shallow.
+/// How many entries before an address are examined for one that covers it. Nested symbols are rare and shallow.
 const LOOK_BACK: usize = 64;
 
 /// A symbol, borrowed from its file.
@@ -70,7 +70,7 @@ pub(crate) struct SymbolTable<'a> {
     scans: AtomicU32,
     /// By address and rank.
     sorted: OnceLock<Vec<Entry<'a>>>,
-    /// By name, the index in `sorted`.
+    /// The index in `sorted` of the symbol with each name; of several, one with the highest rank. Without the stubs.
     names: OnceLock<FxHashMap<&'a [u8], u32>>,
 }
 
@@ -134,8 +134,8 @@ impl<'a> SymbolTable<'a> {
         })
     }
 
-    /// The symbol that covers `address`; if the nearest symbol before it has no size and is in the same section, that
-    /// one.
+    /// The symbol that covers `address`. If there is none, the nearest symbol before `address`, but only if that one has no
+    /// size and is in the same section.
     pub fn at(&self, address: u64, section_of: impl Fn(u64) -> Option<usize>) -> Option<Symbol> {
         let (covering, nearest) = match self.sorted.get() {
             None if self.scans.fetch_add(1, Ordering::Relaxed) < SCANS => self.scan_for(address),
@@ -151,7 +151,7 @@ impl<'a> SymbolTable<'a> {
         sizeless.then(|| nearest.to_symbol())
     }
 
-    /// The symbol that covers the address, and the last symbol at or before it.
+    /// The symbol that covers `address`, and the nearest symbol at or before it.
     fn search_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
         let entries = self.sorted();
         let end = entries.partition_point(|entry| entry.address <= address);
@@ -233,7 +233,7 @@ impl<'a> SymbolTable<'a> {
         found.iter().map(|entry| entry.to_function()).collect()
     }
 
-    /// Whether some dynamic symbol has this name, or a name that ends with it.
+    /// As [`crate::Module::has_dynamic_name`].
     pub fn has_dynamic_name(&self, name: &[u8]) -> bool {
         let ended = [name, b"\0"].concat();
         let finder = memchr::memmem::Finder::new(&ended);
@@ -249,7 +249,7 @@ impl<'a> SymbolTable<'a> {
         Some(self.sorted().get(index as usize)?.to_symbol())
     }
 
-    /// The names of all variables in thread-local storage (`STT_TLS`).
+    /// The names of all defined variables in thread-local storage (`STT_TLS`).
     pub fn thread_locals(&self) -> Vec<&'a [u8]> {
         let mut found = Vec::new();
         self.each_table(|file, section, strings| {
@@ -337,12 +337,13 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether two adjacent entries are duplicates.
+/// Whether two entries are of one symbol, which two tables may have.
 fn same(one: &mut Entry<'_>, other: &mut Entry<'_>) -> bool {
     (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
 }
 
-/// Calls `each` for the defined symbols of a table, with the offset of the name in `strings`.
+/// Calls `each` for the defined functions and objects of a table, and symbols without a type, with the offset of the name
+/// in `strings`.
 fn read_table<'a>(
     file: &'a ElfFile,
     table: &Section,
@@ -353,7 +354,7 @@ fn read_table<'a>(
         let Record { kind, name, .. } = record;
         let indirect = kind == elf::STT_GNU_IFUNC.0;
         let function = kind == elf::STT_FUNC.0 || indirect;
-        // The values of thread-local symbols are offsets; section and file symbols have no address of their own.
+        // The values of thread-local symbols are offsets; section and file symbols name nothing in the code or data.
         let addressed = function || kind == elf::STT_OBJECT.0 || kind == elf::STT_NOTYPE.0;
         if !addressed || name == 0 {
             continue;

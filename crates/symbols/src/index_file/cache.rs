@@ -26,7 +26,7 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub struct IndexCache {
     folder: PathBuf,
-    /// The maximum size of all files together, in bytes. A single file may exceed it.
+    /// The maximum size of all index files together, in bytes. The file just written stays even if it alone is larger.
     limit: u64,
 }
 
@@ -48,7 +48,7 @@ impl IndexCache {
     /// Opens the cache in a folder, which is created if it doesn't exist.
     ///
     /// # Errors
-    /// The folder can't be created, or other users can write to it.
+    /// The folder can't be created, belongs to another user, or other users can write to it.
     pub fn open(folder: PathBuf, limit: u64) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
@@ -70,7 +70,7 @@ impl IndexCache {
         &self.folder
     }
 
-    /// Removes one index. Errors are ignored: they show when the index is used again.
+    /// Removes one index. Ignores errors: an index that can't be removed fails again when it is next loaded.
     pub(crate) fn remove(&self, name: &str) {
         let _ = remove(&self.path(name));
     }
@@ -82,7 +82,7 @@ impl IndexCache {
     /// The index of a build; `Ok(None)` if there is none.
     ///
     /// # Errors
-    /// There is an index that can't be used.
+    /// There is a file for the build, but it can't be used as the index with this key.
     pub(crate) fn load(&self, name: &str, key: &[u8]) -> Result<Option<IndexFile>, IndexError> {
         let path = self.path(name);
         if !path.exists() {
@@ -94,7 +94,8 @@ impl IndexCache {
         Ok(Some(index))
     }
 
-    /// Writes the index of a build, and removes old ones to make room.
+    /// Writes the index of a build, and removes old ones to make room. If only the removal fails, the index is stored, but
+    /// the result is an error all the same.
     pub(crate) fn save(&self, name: &str, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -128,7 +129,8 @@ impl IndexCache {
         Ok(entries)
     }
 
-    /// The path of the program that an index was made of; `None` if the file is damaged or has another format version.
+    /// The path of the program that an index was made of; `None` if the file can't be opened, is damaged, or has another
+    /// format version.
     pub fn program_of(&self, index: &CachedIndex) -> Option<PathBuf> {
         let file = IndexFile::open(&self.path(&index.name), None).ok()?;
         let length = file.table_len(table::PROGRAM);
@@ -136,7 +138,7 @@ impl IndexCache {
         Some(PathBuf::from(OsStr::from_bytes(path)))
     }
 
-    /// Removes all files (unfinished ones only if abandoned) and returns their total size in bytes.
+    /// Removes all index files and those unfinished files that are abandoned. Returns their total size in bytes.
     ///
     /// # Errors
     /// The folder can't be read, or a file can't be removed.
@@ -148,7 +150,8 @@ impl IndexCache {
         Ok(freed)
     }
 
-    /// Removes the least recently used files until the rest fits, but never the one just written.
+    /// Removes abandoned unfinished files, then the least recently used index files until the rest fits. The index
+    /// called `written` always stays.
     fn make_room(&self, written: &str) -> io::Result<()> {
         self.remove_older(UNFINISHED, ABANDONED)?;
         let mut size = 0;
@@ -178,7 +181,7 @@ impl IndexCache {
         Ok(freed)
     }
 
-    /// The files with this extension, by name without extension. Files that disappear meanwhile are skipped.
+    /// The files with this extension, each with its name without the extension. Skips files that disappear meanwhile.
     fn files(&self, suffix: &str) -> io::Result<Vec<(String, fs::Metadata)>> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {

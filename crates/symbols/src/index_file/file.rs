@@ -18,8 +18,8 @@ const MAGIC: [u8; 8] = *b"DAPPLEIX";
 const VERSION: u32 = 1;
 /// The unit of verification, in bytes.
 const CHUNK: usize = 64 << 10;
-/// The size of the header before the key: magic, version, sizes of header, key and tables, number of chunks, chunk size,
-/// checksum of the rest of the header.
+/// The size of the header before the key: magic, version, sizes of the header and the key, numbers of tables and chunks,
+/// chunk size, checksum of the rest of the header.
 const FIXED: usize = 40;
 /// The size of a table's entry in the directory: start and length.
 const ENTRY: usize = 16;
@@ -38,7 +38,7 @@ pub(crate) struct IndexFile {
     bytes: Bytes,
     /// The range of each table in the body.
     tables: Vec<Range<usize>>,
-    /// The offset of the chunks' checksums. `body` is the offset of the first chunk.
+    /// The offset in the file of the chunks' checksums. `body` is that of the first chunk.
     sums: usize,
     body: usize,
     /// One bit for each chunk that is verified.
@@ -124,7 +124,7 @@ impl IndexFile {
         each_chunk(tables, &mut |chunk| out.write_all(chunk))
     }
 
-    /// Opens a file and, if `key` is given, checks that it is an index of that.
+    /// Opens a file and, if `key` is given, checks that the file was written with this key.
     pub fn open(path: &Path, key: Option<&[u8]>) -> Result<Self, IndexError> {
         let bytes = Bytes::open(path).map_err(|error| IndexError {
             path: path.to_owned(),
@@ -210,7 +210,7 @@ impl IndexFile {
         &self.bytes
     }
 
-    /// An error if the file has changed or has lost pages.
+    /// An error if the file is known to have changed or to have lost pages. Doesn't access the disk.
     pub fn check_whole(&self) -> Result<(), IndexError> {
         match self.bytes.have_changed() {
             false => Ok(()),
@@ -223,7 +223,7 @@ impl IndexFile {
         self.tables.get(table).map_or(0, Range::len)
     }
 
-    /// A range of a table's bytes.
+    /// A range of a table's bytes; an error if the table doesn't have the range, or if a chunk of it is damaged.
     pub fn table(&self, table: usize, range: Range<usize>) -> Result<&[u8], IndexError> {
         let place = self.tables.get(table).and_then(|place| {
             let start = place.start.checked_add(range.start)?;

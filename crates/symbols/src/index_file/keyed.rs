@@ -53,7 +53,8 @@ impl Keyed {
         file.table(ends + 1, start..end)
     }
 
-    /// The index of the first key for which `before` is false.
+    /// The index of the first key for which `before` is false, or the number of keys. `before` must be true for all keys
+    /// up to some key, and false from there on.
     pub fn partition_point(
         &self,
         file: &IndexFile,
@@ -70,7 +71,7 @@ impl Keyed {
         Ok(low)
     }
 
-    /// The index of the key for which `compare` returns `Equal`.
+    /// The index of the first key for which `compare` returns `Equal`. `compare` orders a key relative to the wanted one.
     pub fn find(
         &self,
         file: &IndexFile,
@@ -89,7 +90,7 @@ pub(crate) struct KeyedWriter {
 }
 
 impl KeyedWriter {
-    /// Adds the next key, in sorted order; `None` if a table gets larger than 4 GiB.
+    /// Adds a key, which must not sort before the keys added so far. `None` if a table gets larger than 4 GiB.
     pub fn add(&mut self, key: &[u8], postings: &[u8]) -> Option<()> {
         let [key_ends, keys, posting_ends, all] = &mut self.tables;
         keys.extend_from_slice(key);
@@ -112,7 +113,7 @@ impl Numbers<'_> {
         self.0.is_empty()
     }
 
-    /// The next number; `None` if it is truncated or too large.
+    /// The next number; `None` at the end, or if the number is truncated or has more than 63 bits.
     pub fn next(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         for shift in (0..63).step_by(7) {

@@ -64,7 +64,8 @@ impl Module {
             .collect()
     }
 
-    /// The slots that receive the address of the function with this linkage name, in whichever module it is defined.
+    /// This module's slots that receive the address of the function with this linkage name, in whichever module the
+    /// function is defined.
     pub fn slots_of(&self, name: &str) -> Vec<Slot> {
         let file = &self.files().main;
         let mut slots = Vec::new();

@@ -19,7 +19,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
     }
 
-    /// The unit of `main`, or the first unit in a known language.
+    /// The unit of `main`, or else the first unit in a known language.
     pub fn main_unit(&self) -> Option<UnitSummary> {
         let main = self.symbol_named("main");
         if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
@@ -65,8 +65,8 @@ impl Module {
         })
     }
 
-    /// The paths tried so far for files that belong to this module, in order. Separate debug files are searched for when
-    /// the module is opened, the files of split units when a unit's entries are first needed.
+    /// The paths tried so far for files that belong to this module, in order. The separate debug information file is
+    /// searched for when the module is opened, the file of a split unit when the unit's entries are first needed.
     pub fn searches(&self) -> Vec<Search> {
         self.decoded(|decoded| decoded.files().searches())
     }
@@ -81,8 +81,8 @@ impl Module {
         self.searches()
     }
 
-    /// Uses a cache for this module's index from now on, and loads the index if the cache has it. Reads the unit headers
-    /// if the debug information is large; otherwise reads nothing.
+    /// Uses a cache for this module's index from now on, unless one was set before. If the debug information is large, also
+    /// reads the unit headers, and loads the index if the cache has it.
     pub fn use_index_cache(&self, cache: &Arc<IndexCache>) -> IndexState {
         self.decoded(|decoded| {
             let files = decoded.files();
@@ -105,7 +105,7 @@ impl Module {
     }
 
     /// Uses an index that the caller has stored, as returned by [`Module::index_bytes`]. An index of another module or an
-    /// inconsistent one is not used and adds a warning.
+    /// inconsistent one is not used and adds a warning. If there is an index already, that one stays.
     pub fn use_index(&self, bytes: Vec<u8>) -> IndexState {
         self.dwarf(|dwarf| {
             dwarf.take_index(bytes);
@@ -127,9 +127,9 @@ impl Module {
         })
     }
 
-    /// Makes the index, even if the debug information is small, with one thread per processor, and stores it in the cache
-    /// given to [`Module::use_index_cache`], if any. `progress` receives the bytes of entries done and the total; if it
-    /// returns false, the work is cancelled. If another thread is making the index already, waits for it.
+    /// Makes the index, unless there is one, even if the debug information is small, with one thread per processor, and
+    /// stores it in the cache given to [`Module::use_index_cache`], if any. `progress` receives the bytes of units done and
+    /// the total; if it returns false, the work is cancelled. If another thread is making the index, waits for it first.
     pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         self.dwarf(|dwarf| dwarf.make_index(progress))
     }

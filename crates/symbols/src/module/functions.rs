@@ -50,7 +50,8 @@ impl Module {
         self.dwarf(|dwarf| dwarf.inlined_at(address.0))
     }
 
-    /// The inlined calls whose code starts inside `range`, at any depth.
+    /// The inlined calls whose code starts inside `range`, at any depth. Only calls in the function that covers the start
+    /// of `range`.
     pub fn inlined_in(&self, range: Range<FileAddress>) -> Vec<InlinedCall> {
         self.dwarf(|dwarf| dwarf.inlined_in(range.start.0..range.end.0))
     }
@@ -74,8 +75,8 @@ impl Module {
         })
     }
 
-    /// Every place where a function with that name begins, by entry: functions with code, their copies inlined into
-    /// others, and functions that only the symbol table has. A linkage name finds the function at its symbol.
+    /// Every place where a function whose name matches `pattern` begins, by entry: functions with code, their copies
+    /// inlined into others, and functions that only the symbol table has. A linkage name finds the function at its symbol.
     pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
     }
@@ -83,10 +84,10 @@ impl Module {
     /// Like [`Module::find_functions`], but in a large module queries only the index or only the symbol table if that
     /// suffices. Returns the functions, and whether they are complete.
     ///
-    /// With an index, the symbol table is not searched if functions with debug information are found. If the index is not
-    /// made yet, only functions at symbols are found. Copies inlined into other functions have no symbol, so the index is
-    /// made first if the compiler notes such copies, or if no symbol matches. For a Rust `async fn`, returns the function
-    /// with its body, if there is one.
+    /// With an index, the symbol table is not searched if the index finds functions with code of their own. If the index is
+    /// not made yet, finds the functions at symbols, and says that they are not complete. But copies inlined into other
+    /// functions have no symbol. So if no symbol matches, or if the compiler notes such copies of a function found, makes
+    /// the index first. In place of a Rust `async fn`, returns the function that has its body, if there is one.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
         let (mut found, complete) = self.find_written_functions_soon(pattern);
         if found.is_empty() {
@@ -138,7 +139,7 @@ impl Module {
         })
     }
 
-    /// Like [`Module::find_functions`], but only functions with code of their own, each once, by entry.
+    /// Like [`Module::find_functions`], but only functions with debug information and code of their own, each once, by entry.
     pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
         let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
         let mut functions: Vec<Arc<Function>> = found
@@ -160,7 +161,7 @@ impl Module {
         found
     }
 
-    /// The functions at symbols that match the pattern, without the known ones.
+    /// The functions at symbols that match the pattern, without those whose addresses are in `known`.
     fn functions_at_symbols(
         &self,
         pattern: &NamePattern,
@@ -203,8 +204,8 @@ impl Module {
         found
     }
 
-    /// The types with that name: classes, structs, unions, enums, typedefs and base types, of any unit. Equal definitions
-    /// in several units are returned once; a declaration only if no unit has the definition.
+    /// The types whose names match `pattern`: classes, structs, unions, enums, typedefs and base types, of any unit. Equal
+    /// definitions in several units are returned once; a declaration only if no unit has the definition.
     pub fn find_types(&self, pattern: &NamePattern) -> Vec<FoundType> {
         self.query(|queries| queries.types(pattern))
     }
@@ -221,7 +222,7 @@ impl Module {
         })
     }
 
-    /// Like [`Module::find_types`], but only for the unit of another type, without an index.
+    /// Like [`Module::find_types_near`], but for the unit of the type `other`.
     pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
         self.dwarf(|dwarf| {
             let Some(unit) = dwarf.unit(other.unit) else {
@@ -232,13 +233,13 @@ impl Module {
         })
     }
 
-    /// The globals and statics with that name, of any unit, including statics in functions.
+    /// The globals and statics whose names match `pattern`, of any unit, including statics in functions.
     pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
         self.query(|queries| queries.variables(pattern))
     }
 
-    /// Suggestions for a name that isn't found: a handful of similar short names of functions, types and variables,
-    /// nearest first. The user's own names come before a library's.
+    /// Suggestions for a name that isn't found: a handful of similar short names of functions, types and variables. The
+    /// user's own names come before those of libraries; of each, the nearest first.
     pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         self.query(|queries| queries.similar(pattern))
     }
@@ -249,7 +250,7 @@ impl Module {
     }
 
     /// The functions whose full names match an expression: those with debug information, or if there are none, those of
-    /// the symbol table.
+    /// the symbol table, whoever's they are.
     pub fn functions_matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
         let mut matches = self.query(|queries| queries.matching(expression, whose));
         if matches.functions.is_empty() {
@@ -261,8 +262,8 @@ impl Module {
         }
     }
 
-    /// Replaces each `async fn`, which only makes a future, by its body. One without a body, because nothing polls its
-    /// future, stays.
+    /// Replaces each `async fn`, which only makes a future, by the functions that have its body. An `async fn` without a
+    /// body, because nothing polls its future, stays.
     pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
         let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
         for function in found {
@@ -304,7 +305,7 @@ impl Module {
     }
 
     /// The name of the virtual function that a class itself declares for a slot of its virtual table, counted from the
-    /// first function.
+    /// first function; `None` if the function there is inherited unchanged.
     pub fn virtual_function(&self, class: TypeId, slot: u64) -> Option<String> {
         self.dwarf(|dwarf| dwarf.virtual_function(class, slot))
     }

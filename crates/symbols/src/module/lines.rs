@@ -23,10 +23,13 @@ impl Module {
         self.dwarf(|dwarf| dwarf.row_at(address.0))
     }
 
-    /// The row that covers `address` if it has a line. If it has line 0: its address range with the line of the preceding
-    /// row of the same function and inlined call, and `is_stmt` cleared. LLVM gives no line to register reloads at the
-    /// start of a block, which may be at a return address. The preceding row in memory is the last executed one only if
-    /// the thread has returned from a call or runs straight on, so stepping doesn't use this for code that it jumps to.
+    /// The row that covers `address` if it has a line. If it has line 0: its address range with the line of the nearest
+    /// preceding row of the same function that has a line, and `is_stmt` cleared; `None` if none of the rows shortly before
+    /// has one. For a row of an inlined call that has ended, the line is that of the call.
+    ///
+    /// LLVM gives no line to register reloads at the start of a block, which may be at a return address. The preceding row
+    /// in memory is the last executed one only if the thread has returned from a call or runs straight on, so stepping
+    /// doesn't use this for code that it jumps to.
     pub fn row_with_line(&self, address: FileAddress) -> Option<LineRow> {
         self.dwarf(|dwarf| dwarf.row_with_line(address.0))
     }
@@ -49,9 +52,9 @@ impl Module {
         })
     }
 
-    /// Every place where `line` (1-based) of `file` starts. `file` is compared as a whole first; if nothing matches, by
-    /// the longest common path suffix (at least the base name if `file` is relative, and also the folder if it is
-    /// absolute). Decodes only the units whose line-program header names the file.
+    /// Every place where `line` (1-based) of `file` starts or, if it has no code, the next line with code in its function.
+    /// `file` is compared as a whole first; if nothing matches, by the longest common path suffix (at least the base name if
+    /// `file` is relative, and also the folder if it is absolute).
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
         self.decoded(|decoded| {
             if !may_name(decoded.files(), file) {
@@ -70,7 +73,7 @@ impl Module {
     }
 
     /// Every place where `line` of `file` continues at `column` (1-based), or at the nearest earlier column that code
-    /// begins at. Empty if that is the start of the line: use [`Module::lookup_line`] then.
+    /// begins at. Empty if that is the first such column of the line: use [`Module::lookup_line`] then.
     pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
     }
@@ -86,8 +89,8 @@ impl Module {
     }
 
     /// The address at which the function that starts at `entry` has set up its frame and stored its arguments: the row marked
-    /// `prologue_end` (or a later one, where the frame or the arguments are not ready there); without such a mark the second line row, or
-    /// `entry` in optimised code.
+    /// `prologue_end` (or a later one, where the frame or the arguments are not ready there). Without such a mark, gcc's second line row, or
+    /// `entry` in optimised code. `entry` also if no debug information covers it.
     pub fn after_prologue(&self, entry: FileAddress) -> FileAddress {
         self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }
@@ -107,7 +110,8 @@ impl Module {
         })
     }
 
-    /// The paths, at most a few dozen, of other sources with the same file name as `file` and equal contents.
+    /// The paths, at most a few dozen, of other sources with the same file name as `file` whose contents are among
+    /// `contents`. Reads sources without a checksum.
     pub fn copies(&self, file: &Path, contents: &Contents) -> Vec<PathBuf> {
         let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
             return Vec::new();
@@ -138,7 +142,7 @@ impl Module {
                         continue;
                     };
                     let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
-                    // `<built-in>`, `<artificial>`: not files.
+                    // `<built-in>` and `<artificial>` are not files.
                     if name.is_none_or(|name| name.starts_with(b"<") && name.ends_with(b">")) {
                         continue;
                     }

@@ -17,8 +17,8 @@ impl Module {
         self.dwarf(|dwarf| dwarf.type_of(id))
     }
 
-    /// The pointers, arrays and qualified types made of a type, or of no type, as `void *`: those of its unit, and of the
-    /// unit that covers `beside`.
+    /// The pointers, arrays and qualified types made of the type `part` (of `void` if `None`, as `void *` is): those in the
+    /// unit of `part`, and in the unit that covers `beside`.
     pub fn types_made_of(&self, part: Option<TypeId>, beside: FileAddress) -> Vec<TypeId> {
         self.dwarf(|dwarf| {
             let own = part.and_then(|part| dwarf.unit(part.unit));
@@ -36,8 +36,8 @@ impl Module {
         })
     }
 
-    /// Whether this is the zero-sized type of one Rust function (a function item), as opposed to a function pointer. A
-    /// value has no bytes and stands for a function that the debug information doesn't name.
+    /// Whether this is the zero-sized type of one Rust function (a function item), as opposed to a function pointer. The
+    /// debug information doesn't say which function a value of the type stands for.
     pub fn is_function_item(&self, id: TypeId) -> bool {
         self.dwarf(|dwarf| {
             let unit = dwarf.unit(id.unit);

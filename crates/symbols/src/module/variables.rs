@@ -16,9 +16,9 @@ use gimli::constants as dw;
 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself (`inline_depth` 0), or
-    /// of the n-th inlined call, counted from the outermost, that covers the address. Leaves out locals of the same block that are declared
-    /// after the row's line (for outer frames: the call's line), variables of a Rust pattern while the matched expression is being
-    /// computed, and, in the body of a Rust `async fn`, the arguments' former places in the future and unnamed arguments that a pattern
+    /// of the n-th inlined call, counted from the outermost, that covers the address. Leaves out, in C and C++, locals that are declared
+    /// after the row's line (for outer frames: the call's line); in Rust, variables of a pattern while the matched expression is being
+    /// computed; in the body of a Rust `async fn`, the arguments' former places in the future and unnamed arguments that a pattern
     /// destructures.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
@@ -47,13 +47,13 @@ impl Module {
         })
     }
 
-    /// The statics in any unit whose names match `name`, read as a [`NamePattern`](crate::names::NamePattern); if there are none, the
-    /// storage of `thread_local!` statics so named.
+    /// The statics in any unit whose names match `name`, read as a [`NamePattern`](crate::names::NamePattern). If there are none and `name`
+    /// has no wildcard in its last component, the storage of `thread_local!` statics so named.
     pub fn statics_named(&self, name: &str) -> Vec<Variable> {
         self.dwarf(|dwarf| dwarf.statics_named(name))
     }
 
-    /// The pieces of `variable` at `address`.
+    /// The pieces of `variable` at `address`, in the frame of `context`.
     ///
     /// # Errors
     /// The reason why no piece can be located.
@@ -108,8 +108,9 @@ impl Module {
         self.dwarf(|dwarf| dwarf.fixed_location(variable, address.0))
     }
 
-    /// The number of elements in each dimension of an array variable in this frame, from the outermost: empty if it is no
-    /// array, `None` for a dimension of unknown length. Only needed if the type itself doesn't have the lengths.
+    /// The number of elements in each dimension of an array variable, from the outermost, in the frame of `context` and
+    /// `address`. Empty if the variable is no array; `None` for a dimension of unknown length. Only needed if the type
+    /// itself doesn't have the lengths.
     pub fn array_lengths(
         &self,
         variable: &Variable,

@@ -21,7 +21,7 @@ impl NameExpression {
     /// Reads `/re EXPRESSION`; `None` for a text without this prefix.
     ///
     /// # Errors
-    /// A message that says what is wrong with the expression, and where.
+    /// A message that says what is wrong with the expression and, for a mistake in its syntax, where.
     pub fn read(text: &str) -> Option<Result<NameExpression, String>> {
         let rest = text.trim().strip_prefix(MARK)?;
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
@@ -53,8 +53,8 @@ impl NameExpression {
         &self.text
     }
 
-    /// Whether the expression matches the function with this full name. The parameters are part of the text only if the
-    /// expression contains `\(`.
+    /// Whether the expression matches the function with this full name. `parameters` is called only if the expression
+    /// contains `\(`: then the parameters that it returns, in parentheses, are part of the matched text.
     pub fn matches(&self, name: &str, parameters: impl FnOnce() -> Option<String>) -> bool {
         match self.of_parameters.then(parameters).flatten() {
             Some(parameters) => self.regex.is_match(&format!("{name}({parameters})")),

@@ -4,7 +4,7 @@ use super::implementation::Implementation;
 use super::parts::parts;
 use super::short::short_name;
 
-/// The short form of a function's name. For functions of Rust's standard library, whose full paths and parameters users
+/// The short form of a function's name. For functions of Rust's `core` and `alloc`, whose full paths and parameters users
 /// rarely write, only the type, trait or module and the function: `Iterator::map`, `Vec::deref`.
 pub fn call_label(name: &str) -> String {
     let of_library = |name: &str| {

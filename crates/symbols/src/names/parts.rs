@@ -1,7 +1,7 @@
-//! Splits a name's path into parts. One scan that knows the brackets and operators of C++ and Rust. Text that it doesn't
-//! understand stays in its part, so the parts always cover the whole name.
+//! Splits a name's path into parts. One scan that knows the brackets and operators of C++ and Rust. A part that it doesn't
+//! understand is a base name as a whole. What follows a function's parameters, such as ` const`, is left out.
 
-/// More parts than any real path has.
+/// More parts than any real path has; further ones are left out.
 const PARTS_LIMIT: usize = 256;
 
 /// C++ operators of punctuation; longer ones come before their prefixes (C++20 §12.4).
@@ -11,7 +11,7 @@ const OPERATORS: [&str; 40] = [
     "/", "%", "^", "&", "|", "~", ",", "\"\"",
 ];
 
-/// One component of a path: `vector` with `int, std::allocator<int>`, or `area` with `(int) const`.
+/// One component of a path: `vector` with the arguments `int, std::allocator<int>`, or `area` with the parameters `int`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part<'n> {
     pub base: &'n str,
@@ -50,7 +50,7 @@ pub(crate) fn parts(name: &str) -> Vec<Part<'_>> {
     found
 }
 
-/// A name's last component without arguments: the key of name lookups.
+/// A name's last component without arguments and parameters: the key of name lookups.
 pub(crate) fn base_of(name: &str) -> &str {
     if !name.contains(['<', '(', ':']) {
         return name;
@@ -141,7 +141,7 @@ fn part(text: &str) -> Part<'_> {
     part
 }
 
-/// The length of `operator` and its sign, if the text starts with them.
+/// The length of `operator` and its sign, or of `operator` and a space (`operator new`), if the text starts with them.
 pub(crate) fn operator_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("operator")?;
     let sign = match rest.as_bytes().first()? {
@@ -154,7 +154,7 @@ pub(crate) fn operator_length(text: &str) -> Option<usize> {
     Some("operator".len() + sign)
 }
 
-/// The position after the bracket that closes the one at `open`, or the end.
+/// The position after the bracket that closes the one at `open`, or the end. Brackets of all kinds count alike.
 pub(crate) fn group_end(bytes: &[u8], open: usize) -> usize {
     let mut depth = 0usize;
     let mut at = open;

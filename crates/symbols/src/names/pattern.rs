@@ -5,10 +5,11 @@ use super::parts::{Part, parts, split_arguments};
 use super::short::{Form, in_form};
 use wildmatch::WildMatchPattern;
 
-/// Longer names match nothing.
+/// In bytes. Longer patterns match nothing, and nothing matches a longer name.
 const LONGEST: usize = 16 * 1024;
 
-/// A component in which only `*` is special: for one character stands what no name has. `globset` would read brackets and braces, too.
+/// A component in which only `*` is special. The wildcard for a single character is NUL, because no name contains it. (`globset` would
+/// read brackets and braces, too.)
 type Glob = WildMatchPattern<'*', '\0'>;
 
 /// A name as a user writes it.
@@ -45,7 +46,7 @@ struct Wanted {
 }
 
 impl NamePattern {
-    /// Reads what a user wrote. Any text is a pattern; an empty one finds nothing.
+    /// Reads what a user wrote. Any text is a pattern; an empty or very long one matches nothing.
     pub fn new(text: &str) -> NamePattern {
         let text = text.trim();
         let mut name = text;
@@ -111,8 +112,8 @@ impl NamePattern {
         &self.text
     }
 
-    /// A message that says why the text can't be a name: it is empty, or a bracket has no partner. Text without such a
-    /// problem may still match nothing.
+    /// A message that says why the text can't be a name: its last component is empty, or a bracket has no partner. `None`
+    /// if it has no such problem; it may still match nothing.
     pub fn problem(&self) -> Option<String> {
         if self.base().is_empty() {
             return Some(match self.text.is_empty() {
@@ -161,7 +162,7 @@ impl NamePattern {
         })
     }
 
-    /// The last component: the key of name lookups.
+    /// The last component without arguments, empty if there is none: the key of name lookups.
     pub(crate) fn base(&self) -> &str {
         self.last().map_or("", |wanted| &wanted.base)
     }
@@ -185,7 +186,7 @@ impl NamePattern {
         self.parameters.as_deref()
     }
 
-    /// Whether the pattern matches the full name; ignores parameters.
+    /// Whether the pattern matches the full name. Ignores the pattern's parameters: see `takes_parameters`.
     pub fn matches(&self, full: &str) -> bool {
         if self.base().is_empty() || full.len() > LONGEST {
             return false;
@@ -238,7 +239,7 @@ impl NamePattern {
 
     /// Like [`NamePattern::matches`], for an instance of a generic Rust function. `path` has the names of its generic
     /// parameters (`alloc::vec::Vec<T,A>::push`), `own` the actual arguments, those of the implementation first
-    /// (`push<i32, alloc::alloc::Global>`).
+    /// (`push<i32, alloc::alloc::Global>`). Always `false` for a pattern without arguments.
     pub(crate) fn matches_instance(&self, path: &str, own: &str) -> bool {
         let Some(wanted) = self.forms.first() else {
             return false;
@@ -303,7 +304,7 @@ impl NamePattern {
     }
 }
 
-/// The type of an implementation without its arguments.
+/// The type of the implementation that a pattern names, without its arguments; `None` if it names none.
 fn subject_of(pattern: &NamePattern) -> Option<String> {
     let (subject, _) = pattern.implementation.as_ref()?;
     let bases: Vec<&str> = parts(subject).iter().map(|part| part.base).collect();
@@ -466,7 +467,7 @@ impl Wanted {
     }
 }
 
-/// Whether the arguments are equal apart from number suffixes; compilers write `3` as `3`, `3u`, `3ul` or `(char)3`.
+/// Whether the arguments are equal apart from number suffixes; compilers write `3` as `3`, `3u` or `3ul`.
 fn same_literals(wanted: &str, arguments: &str) -> bool {
     wanted == arguments || without_suffixes(wanted) == without_suffixes(arguments)
 }

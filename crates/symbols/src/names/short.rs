@@ -5,7 +5,7 @@
 
 use super::parts::{group_end, operator_length, split_arguments};
 
-/// Deeper nesting is copied unchanged.
+/// Arguments that are nested more deeply keep their default arguments.
 const NESTING_LIMIT: usize = 32;
 
 /// How much a name is shortened.
@@ -68,7 +68,7 @@ fn rewrite(name: &str, form: Form, depth: usize) -> String {
                 let between_words = next.is_some_and(is_word) && out.ends_with(is_word) || is_cast;
                 let after_comma = out.ends_with(',');
                 let around_arrow = out.ends_with("->") || rest.trim_start().starts_with("->");
-                // The space in `const Shape &` and `Shape const&` has no meaning; drop it.
+                // The space in `const Shape &` has no meaning: it is left out.
                 if between_words || ((after_comma || around_arrow) && next.is_some()) {
                     out.push(' ');
                 }

@@ -1,6 +1,7 @@
 //! Makes an index: reads each unit's entries and files once, on several threads, and merges the results in unit order.
 //!
-//! The units read for this are not cached, so memory is only needed for the index itself and a few units.
+//! The units read for this are not cached, so memory is only needed for the index itself, the units being read, and what
+//! is read of units behind one that takes longer.
 
 use super::unit_place;
 use crate::dwarf::Dwarf;
@@ -22,24 +23,24 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 pub(super) const KIND_BITS: u32 = 3;
 pub(super) const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
 
-/// The maximum of finished units that wait to be merged.
+/// How many finished units the channel to the merging thread holds.
 const WAITING: usize = 32;
 
 /// Why there is no index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoIndex {
-    /// The caller cancelled it.
+    /// The caller cancelled the work.
     Cancelled,
     /// There are partial units, whose names depend on the importing unit, or split units whose entries are not available.
     Unsuitable,
-    /// There are more than four gigabytes of names or entries.
+    /// A table would be larger than 4 GiB.
     TooLarge,
 }
 
 /// What one unit adds to the index.
 struct Contribution<'a> {
     unit: u32,
-    /// In bytes of debug information.
+    /// The unit's length, in bytes of debug information.
     size: u64,
     /// The length of the unit that has the entries: the split unit, if there is one.
     entries_length: u64,
@@ -91,7 +92,7 @@ pub(crate) fn build(
         let mut wanted = 0;
         let mut done = 0;
         let mut result = Ok(());
-        // Ends when all workers have ended. Draining the channel until then keeps them from blocking on a full channel.
+        // Ends when all workers have ended. After an error the loop goes on: a full channel would block the workers.
         for (unit, contribution) in results {
             early.insert(unit, contribution);
             while let Some(contribution) = early.remove(&wanted).filter(|_| result.is_ok()) {
@@ -228,7 +229,7 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// The tables in order of their numbers; `None` if one would be too large.
+    /// The tables in order of their numbers ([`table`]); `None` if one would be too large.
     fn finish(self, dwarf: &Dwarf<'_>, ranges: Vec<u8>) -> Option<Vec<Vec<u8>>> {
         let mut units = Vec::with_capacity(self.entries_lengths.len() * UNIT);
         for (index, length) in self.entries_lengths.into_iter().enumerate() {
