@@ -18,13 +18,13 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often `run` checks whether the command is still wanted.
+/// How often, at least, `run` checks whether the command is still wanted.
 const TICK: Duration = Duration::from_millis(30);
 
 /// How long the processes of a cancelled command may take to end after SIGTERM before they are killed.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// How often the end of those processes is checked.
+/// How often it is checked whether the processes of a cancelled command have ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// How many bytes one system call reads.
@@ -34,10 +34,11 @@ const BUFFER: usize = 64 << 10;
 const LEFT: usize = 4 << 20;
 
 /// Runs a command to its end, with an empty standard input. `told` receives its output as it arrives. `goes_on` is called repeatedly; when
-/// it returns `false`, the command is cancelled, all processes of its group are ended, and the result is `None`.
+/// it returns `false`, the command is cancelled, all processes of its group are ended, and the result is `None`. Processes that the command
+/// leaves behind when it ends by itself run on; what they write later is not read.
 ///
 /// # Errors
-/// The command can't be started.
+/// The command can't be started or waited for.
 pub fn run(
     mut command: Command,
     told: &mut dyn FnMut(Stream, &[u8]),
@@ -85,7 +86,7 @@ pub fn run(
     }
 }
 
-/// Reads what a pipe holds. Returns `false` at the end of its data.
+/// Reads what is in a pipe, at least `most` bytes if there are as many. Returns `false` at the end of the pipe, or if reading fails.
 fn drain(pipe: &mut io::PipeReader, most: usize, told: &mut dyn FnMut(&[u8])) -> bool {
     let mut buffer = vec![0; BUFFER];
     let mut read = 0;
@@ -137,7 +138,7 @@ impl Running {
         }
     }
 
-    /// Takes the exit status of a command that has ended.
+    /// Reaps a command that has ended, and returns its exit status. Other processes of its group run on.
     fn finish(mut self) -> io::Result<ExitStatus> {
         self.over = true;
         self.dismiss();
@@ -154,7 +155,7 @@ impl Running {
         }
     }
 
-    /// Ends all processes of the group: by SIGTERM, then by SIGKILL.
+    /// Ends all processes of the group: by SIGTERM, and by SIGKILL those that are still there after [`PATIENCE`].
     fn end(&mut self) {
         let asked = Instant::now();
         let _ = kill_process_group(self.group, Signal::TERM);

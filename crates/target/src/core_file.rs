@@ -52,7 +52,7 @@ pub struct CoreFile {
     segments: Vec<Segment>,
     /// Sorted by address.
     stand_ins: Vec<StandIn>,
-    /// The file is shorter than its headers say.
+    /// Whether the file is shorter than its headers say.
     pub is_cut: bool,
     /// The contents of its notes.
     pub notes: Notes,
@@ -83,7 +83,8 @@ impl CoreFile {
         })
     }
 
-    /// Supplies memory that the core file leaves out from a file that was mapped there. The caller knows that `file` is of the same build.
+    /// From now on, reads memory that the core file leaves out in the range `mapped` from `file`. The caller knows that `file` is of the
+    /// build that was mapped there.
     pub fn stand_in(&mut self, mapped: &MappedFile, file: Arc<MemoryFile>) {
         self.stand_ins.push(StandIn {
             start: mapped.start,
@@ -94,7 +95,7 @@ impl CoreFile {
         self.stand_ins.sort_by_key(|one| one.start);
     }
 
-    /// The files that were modified since they were opened; no memory is read from them any more.
+    /// The files, this core file among them, that a read has found modified since they were opened. No memory is read from them any more.
     pub fn changed_files(&self) -> Vec<PathBuf> {
         let stand_ins = self.stand_ins.iter().map(|one| &*one.file);
         let files = std::iter::once(&self.file).chain(stand_ins);
@@ -106,7 +107,7 @@ impl CoreFile {
         changed
     }
 
-    /// The process's memory map, in the form of `/proc/PID/maps`.
+    /// The process's memory map, as far as the core file has it. Only files have names.
     pub fn mappings(&self) -> Vec<Mapping> {
         let mapping = |one: &Segment| {
             let mut files = self.notes.files.iter();
@@ -228,7 +229,7 @@ fn read_notes<'a>(
     }
 }
 
-/// The build id (`NT_GNU_BUILD_ID`) of a loaded file, given its first bytes.
+/// The build id (`NT_GNU_BUILD_ID`) of a loaded file, if it is within `beginning`, the file's first bytes.
 pub fn build_id(beginning: &[u8]) -> Option<Vec<u8>> {
     let header = FileHeader64::<Endianness>::parse(beginning).ok()?;
     let endian = header.endian().ok()?;

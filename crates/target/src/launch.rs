@@ -18,7 +18,7 @@ pub struct LaunchOptions {
     pub args: Vec<OsString>,
     /// Its working directory; `None` means the debugger's.
     pub cwd: Option<PathBuf>,
-    /// Changes to the debugger's environment; a value of `None` removes the variable.
+    /// Changes to the environment that it inherits from the debugger or the launcher; a value of `None` removes the variable.
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Where its standard input comes from.
     pub stdin: Stdin,
@@ -26,8 +26,8 @@ pub struct LaunchOptions {
     pub stdout: Sink,
     /// Where its standard error goes.
     pub stderr: Sink,
-    /// Gives it a new pseudoterminal (pty(7)) for those streams above that would connect to the debugger. What it writes to the terminal is
-    /// reported as its standard output.
+    /// Gives it a new pseudoterminal (pty(7)): as its standard input unless that is inherited or a file, and for output that would go to the
+    /// debugger ([`Sink::Events`]). What it writes to the terminal is reported as its standard output.
     pub terminal: bool,
     /// Whether it gets a process group of its own (for an editor) or shares the debugger's (in a terminal).
     pub process_group: ProcessGroup,
@@ -84,9 +84,10 @@ pub enum Sink {
 /// A debuggee's process group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// A new one, in a new session (setsid(2)): it has no controlling terminal and receives none of the debugger's terminal signals.
+    /// A new one, in a new session (setsid(2)): it receives none of the debugger's terminal signals. It has no controlling terminal, unless
+    /// it gets a pseudoterminal of its own ([`LaunchOptions::terminal`]).
     #[default]
     Own,
-    /// The debugger's.
+    /// The debugger's, unless the program gets a pseudoterminal of its own.
     Shared,
 }

@@ -35,7 +35,7 @@ const NOT_STARTED: u8 = 0;
 const TICK: Duration = Duration::from_millis(10);
 /// How long the launcher may take to answer once it has connected.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// More than any argument list (`ARG_MAX`).
+/// The most bytes of arguments and environment that the launcher accepts: more than the kernel does (execve(2)).
 const MOST_BYTES: usize = 16 << 20;
 
 /// The socket's name in its folder.
@@ -118,7 +118,8 @@ impl Rendezvous {
         Ok(vec!["sh".into(), script.into()])
     }
 
-    /// Waits for the launcher. `pause` is called between two checks: it lets the given time pass, or returns why the wait is cancelled.
+    /// Waits until the launcher has connected and is ready. Returns the launcher, and the options that were given to [`Rendezvous::open`].
+    /// `pause` is called between two checks: it lets the given time pass, or returns why the wait is cancelled.
     ///
     /// # Errors
     /// The reason from `pause`, or what went wrong.
@@ -152,7 +153,8 @@ impl Rendezvous {
 }
 
 impl Launcher {
-    /// Makes the launcher start the program as a child, and returns its id. Its wait status arrives through the socket when it has ended.
+    /// Makes the launcher start the program as a child, and returns the program's process id. The program's wait status arrives through the
+    /// socket when it has ended.
     ///
     /// # Errors
     /// Why it can't be started.
@@ -218,8 +220,8 @@ fn refused(error: &io::Error) -> String {
     format!("the system refuses to run it: {error}")
 }
 
-/// Runs the program as a child and reports its wait status to the debugger. Kills it if the debugger ends first without having sent
-/// [`LET_GO`].
+/// Runs the program as a child, reports its wait status to the debugger, and returns the exit code for the launcher: the program's, or 128
+/// and the number of the signal that killed it. Kills the program if the debugger ends first without having sent [`LET_GO`].
 fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, String> {
     let failed = |e: io::Error| format!("the program can't be waited for: {e}");
     untraced::end_with_parent(&mut command);
@@ -251,7 +253,8 @@ fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, Strin
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// The command to run; `None` if there are too few fields.
+/// The command to run, from what [`fields`] has made; `None` if there are too few fields. Turns off address-space randomisation for it if
+/// the fields say so.
 fn command(fields: Vec<Vec<u8>>) -> Option<Command> {
     let mut fields = fields.into_iter().map(OsString::from_vec);
     let (program, name, cwd) = (fields.next()?, fields.next()?, fields.next()?);

@@ -1,6 +1,6 @@
 //! The debuggee as an object with memory, registers and threads: a live Linux process ([`linux`]), or a core file ([`core_file`]).
 //!
-//! Each function here makes a system call or reads a file. None decides what a stop means or how to react to it; the engine above does.
+//! Most functions here make system calls or read a file. None decides what a stop means or how to react to it; the engine above does.
 //!
 //! The crate also does what a debugger needs before it has a debuggee: it checks whether the system permits debugging ([`probe`]), finds a
 //! process to attach to ([`processes`]), runs a build ([`command`]), launches a program in another terminal ([`launcher`]), and moves the

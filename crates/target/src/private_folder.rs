@@ -1,7 +1,7 @@
 //! Directories for sockets and scripts that only this user can enter, removed when dropped.
 //!
 //! A debugger that is killed leaves its directories behind. So each directory is locked (flock(2)) while it is in use, and
-//! [`remove_abandoned`] removes those that no process has locked.
+//! [`remove_abandoned`] removes those of this user that no process has locked.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The prefix of their names.
+/// The prefix of the directories' names.
 const PREFIX: &str = "dapple-";
 /// How old an unlocked directory must be before it is removed although a process with the id in its name exists: that process may be
 /// another one by now, or may be about to lock the directory.
@@ -84,14 +84,14 @@ pub fn remove_abandoned() {
     }
 }
 
-/// The id of the process that created the directory, from its name.
+/// The id of the process that created the directory, from its name; `None` if the name isn't that of a [`PrivateFolder`].
 fn process_in(name: &str) -> Option<i32> {
     let (process, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
     number.parse::<u32>().ok()?;
     process.parse().ok()
 }
 
-/// Locks a directory that no debugger uses any more.
+/// Locks a directory that no debugger uses any more. `None` if one may use it, or if it is another user's.
 fn abandoned(path: &Path, process: i32) -> Option<File> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     let own = rustix::process::geteuid().as_raw();

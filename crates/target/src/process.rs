@@ -73,7 +73,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The wait itself has failed.
     fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>>;
 
-    /// As [`Process::next_event`], but the event stays until [`Process::take_event`] is called.
+    /// As [`Process::next_event`], but doesn't take the event: it stays until [`Process::take_event`] is called.
     ///
     /// # Errors
     /// The wait itself has failed.
@@ -129,7 +129,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn detach(&self, thread: ThreadId, signal: i32) -> io::Result<()>;
 
-    /// Kills the process and takes all its events, after a failure of the engine itself.
+    /// Kills the process, after a failure of the engine itself, and takes all events of this tracer's threads up to the process's end.
     fn kill_after_failure(&self);
 
     // Signals.
@@ -140,13 +140,13 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// There is no such process, or it is another user's.
     fn signal(&self, process: ThreadId, signal: i32) -> io::Result<()>;
 
-    /// The signal at whose delivery a thread is stopped.
+    /// The signal at whose delivery a thread is stopped. At another event of a stopped thread, SIGTRAP with the event in the code.
     ///
     /// # Errors
-    /// The thread is not stopped before the delivery of a signal, or has died.
+    /// The thread is not stopped, or has died.
     fn signal_info(&self, thread: ThreadId) -> io::Result<SignalInfo>;
 
-    /// The same with all its data, for [`Process::set_whole_signal`].
+    /// The signal of [`Process::signal_info`] with all its data, for [`Process::set_whole_signal`].
     ///
     /// # Errors
     /// As [`Process::signal_info`].
@@ -159,7 +159,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()>;
 
     /// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread
-    /// alone is dropped.
+    /// alone, or that an instruction of the thread has raised, is lost.
     fn hand_back_signal(&self, thread: ThreadId, signal: i32);
 
     /// Whether a thread is stopped before the delivery of a signal, so that one can be delivered when it is resumed.

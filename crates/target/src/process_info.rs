@@ -15,13 +15,13 @@ pub struct ProcessInfo {
     pub start: Start,
     /// It was launched by a debugger or descends from such a process, so it is killed when the debugger that traces it ends.
     pub of_launched: bool,
-    /// A stop signal had stopped it when the debugger attached. It also needs SIGCONT to run on.
+    /// A stop signal had stopped it when the debugger attached. To run on, it needs SIGCONT, too.
     pub stopped: bool,
 }
 
 impl ProcessInfo {
     /// The privileges that its executable file grants (set-user-ID, set-group-ID, capabilities) but that it runs without, such as `of user
-    /// 0`. The kernel gives a traced program no privileges that its tracer lacks.
+    /// 0`; `None` if there are none. The kernel gives a traced program no privileges that its tracer lacks.
     pub fn lost_privileges(&self) -> Option<String> {
         match self.start {
             Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),

@@ -19,9 +19,10 @@ pub struct RunningProcess {
 
 /// How often the debugger checks whether processes have started. A check reads one small file, unless some have.
 const TICK: Duration = Duration::from_millis(5);
-/// How often all processes are checked regardless: one that ran already may have executed the wanted program.
+/// How often all processes are checked even if none has started: one that ran already may have executed the wanted program.
 const SWEEP: Duration = Duration::from_millis(500);
-/// How long a new process may take from fork to exec before only the sweeps check it.
+/// How long new processes are checked at each [`TICK`], counted from the last start of any process. One that takes longer from fork to exec
+/// is found by a sweep.
 const YOUTH: Duration = Duration::from_secs(2);
 
 /// The processes called `name`, ordered by id. The name matches the file name or path of the executable, or the name that the process has

@@ -120,7 +120,7 @@ pub fn all() -> impl Iterator<Item = i32> {
     1..=LAST
 }
 
-/// Whether an instruction raises the signal, so that its `si_addr` is valid.
+/// Whether the signal is one that instructions raise. If the kernel sent it (`si_code` is positive), its `si_addr` is valid.
 pub fn is_fault(signal: i32) -> bool {
     matches!(
         signal,
@@ -209,7 +209,7 @@ impl SignalTable {
         }
     }
 
-    /// Makes all signals stop except those that healthy programs receive all the time.
+    /// Makes all signals stop except those that healthy programs receive all the time, which keep their policies.
     pub fn stop_at_most(&mut self) {
         for signal in (1..=LAST).filter(|signal| !EVERYDAY.contains(signal)) {
             self.at(signal).stop = When::Always;
@@ -225,7 +225,7 @@ impl SignalTable {
 
     /// Changes policies by a list such as `SIGUSR1, SIGCHLD:nopass, SIGRTMIN+3:nostop:print`. A name alone means `stop`. Words after it
     /// (`stop`, `nostop`, `pass`, `nopass`, `print`, `noprint`, after a colon or a space) each change one setting and leave the others.
-    /// `all` stands for all signals.
+    /// `all` stands for all signals but SIGKILL.
     ///
     /// # Errors
     /// A sentence that names the mistake; the table is then unchanged.

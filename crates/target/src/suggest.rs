@@ -3,7 +3,8 @@
 /// The longest candidate that is considered, in bytes. A longer `name` is cut to this many characters for the comparison.
 const LONGEST: usize = 128;
 
-/// The candidate nearest to `name` by edit distance, if it is near enough to be a likely misspelling.
+/// The candidate nearest to `name` by edit distance in lower case, if `name` is near enough to be a likely misspelling of it. A candidate
+/// equal to `name` doesn't count.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = name.chars().count() / 3 + 1;
     let lower: String = name.chars().take(LONGEST).collect();

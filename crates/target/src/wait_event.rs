@@ -12,7 +12,7 @@ pub struct WaitEvent {
     pub what: What,
 }
 
-/// What happened to it.
+/// What happened to a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// The thread has ended.
@@ -23,7 +23,7 @@ pub enum What {
     Signal(i32),
     /// It has stopped after PTRACE_INTERRUPT, or is a new tracee at its start (PTRACE_EVENT_STOP with SIGTRAP).
     Interrupted {
-        /// It has also trapped; the SIGTRAP is its next event, reported before it executes another instruction.
+        /// The thread has also trapped; the SIGTRAP is its next event, reported before it executes another instruction.
         trap_pending: bool,
     },
     /// A stop signal has stopped the process (PTRACE_EVENT_STOP with that signal).
@@ -34,7 +34,7 @@ pub enum What {
     NewProcess {
         /// The child's id.
         child: ThreadId,
-        /// The child shares the parent's memory until it execs or ends, and the parent waits for that (vfork(2)).
+        /// The child shares the parent's memory until it execs or ends. After vfork(2) the parent waits for that.
         shares_memory: bool,
     },
     /// The process has executed another program. The thread that called exec has taken the process's id; `former` was its id before.

@@ -1,8 +1,8 @@
 //! Program output on its way to its consumer, with backpressure.
 //!
-//! Bytes count until the last clone of their [`Written`] is dropped. While more than a limit are in flight, no more are read from the
-//! program's pipe. So a program that writes faster than its output is consumed blocks, as with any reader of a pipe, and the debugger's
-//! memory stays bounded.
+//! Bytes count as in flight as long as a clone of their [`Written`] exists. While more than a limit are in flight, the reader of the
+//! program's pipe waits ([`UnderWay::wait`]). So a program that writes faster than its output is consumed blocks, as with any reader of a
+//! pipe, and the debugger's memory stays bounded.
 
 use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -40,7 +40,7 @@ pub struct CoreThread {
     pub vectors: Option<Arc<[u128; 16]>>,
     /// The extended state (XSAVE).
     pub extended: Vec<u8>,
-    /// Details of that signal.
+    /// Details of the signal in `signal`.
     pub info: Option<SignalInfo>,
     /// Its name, if the file has it.
     pub name: Option<String>,
@@ -70,14 +70,15 @@ pub struct Notes {
     pub auxiliary: Vec<u8>,
     /// The name of the process's main thread.
     pub name: String,
-    /// Its command line, cut to 79 bytes.
+    /// The process's command line, cut to 79 bytes.
     pub command: String,
-    /// Its id.
+    /// The process's id.
     pub process: i32,
 }
 
 impl Notes {
-    /// Adds one note. A note that is cut short or of an unknown kind is ignored.
+    /// Adds one note; a note about a thread belongs to the thread added last. Ignores notes of unknown kinds, and what can't be read of a
+    /// note that is cut short.
     pub fn add(&mut self, name: &[u8], kind: u32, bytes: &[u8]) {
         match (name, kind) {
             (b"CORE", NT_PRSTATUS) if self.threads.len() < MOST_THREADS => {

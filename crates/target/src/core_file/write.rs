@@ -22,7 +22,7 @@ const CHUNK: u64 = 1 << 20;
 /// Sizes of the headers, in bytes.
 const FILE_HEADER: u64 = 64;
 const PART_HEADER: u64 = 56;
-/// The most program headers that `e_phnum` can count (below `PN_XNUM`).
+/// The greatest count of program headers that `e_phnum` can have (below `PN_XNUM`).
 const MOST_PARTS: usize = 0xfffe;
 
 /// A thread to write.
@@ -37,7 +37,7 @@ pub struct WrittenThread {
     pub vectors: Option<[u128; 16]>,
     /// The extended state (XSAVE).
     pub extended: Vec<u8>,
-    /// Details of that signal.
+    /// Details of the signal in `signal`.
     pub info: Option<SignalInfo>,
     /// Its name.
     pub name: String,
@@ -64,8 +64,8 @@ pub struct WrittenProcess<'a> {
 }
 
 impl WrittenProcess<'_> {
-    /// Writes a file with mode 0600. Mappings that the program can't read are left out, and so are unchanged mappings of files, except for
-    /// the first page of each file, which contains the build id.
+    /// Writes a new file with mode 0600; fails if there is one at `path`. Leaves out the contents of mappings that the program can't read,
+    /// and of unchanged mappings of files, except for the first page of each file, which usually has the build id.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         let file = options
@@ -123,7 +123,8 @@ impl WrittenProcess<'_> {
         file.get_ref().set_len(at)
     }
 
-    /// Copies memory. Pages of zeros and unreadable pages become holes.
+    /// Copies the first `size` bytes of a mapping. Pages of zeros become holes, and so does an unreadable page with the rest of its
+    /// [`CHUNK`].
     fn copy(&self, part: &Mapping, size: u64, file: &mut BufWriter<File>) -> io::Result<()> {
         let mut buffer = vec![0; usize::try_from(size.min(CHUNK)).unwrap_or(0)];
         let mut done = 0;
@@ -144,7 +145,7 @@ impl WrittenProcess<'_> {
         Ok(())
     }
 
-    /// How many bytes of a mapping are written.
+    /// How many bytes of a mapping, counted from its start, the file gets.
     fn kept(&self, part: &Mapping) -> u64 {
         let all = part.end - part.start;
         let is_as_in_file = is_file(part) && !self.own.contains(&part.start);

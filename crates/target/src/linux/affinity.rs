@@ -4,9 +4,9 @@
 //! and a wake-up from idle, and the kernel prefers an idle CPU for a thread that it wakes: measured 16 against 70 µs for a breakpoint whose
 //! thread continues at once. So both threads are pinned to the tracer's CPU while stops are frequent.
 //!
-//! The program can't observe the pinning. Its thread is pinned while it executes one instruction that is no system call, or while it runs
-//! up to its next system call (PTRACE_SYSCALL). There it gets its affinity back, before it can query it or pass it on to a child. A timer
-//! restores the affinity of a thread that runs long or stays stopped.
+//! A pinned thread can't observe the pinning by system calls of its own. It is pinned while it executes one instruction that is no system
+//! call, or while it runs up to its next system call (PTRACE_SYSCALL). There it gets its affinity back, before it can query it or pass it on
+//! to a child. A timer restores the affinity of a thread that runs long or stays stopped.
 
 use crate::ThreadId;
 use crate::linux::alarm::Alarm;
@@ -21,7 +21,7 @@ const WORTH_IT: u32 = 4;
 const PATIENCE: (u32, u32) = (8, 4096);
 /// After so many short runs in succession the failed tries are forgotten.
 const GOOD: u32 = 256;
-/// How often pinned threads that haven't stopped since are checked.
+/// How often it is checked whether pinned threads run long, and after how much time they do.
 const TICK: Duration = Duration::from_millis(5);
 /// The most pinned threads: more of them on one CPU only wait for each other.
 const MOST: usize = 2;
@@ -29,9 +29,9 @@ const MOST: usize = 2;
 /// Statistics of a thread's runs, for predicting whether the next one is short.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
-    /// When it was last resumed, unless it has stopped since.
+    /// When it was last resumed to run on, unless it has stopped since.
     ran: Option<Instant>,
-    /// Its last stop was a trap, so it is not in a system call.
+    /// Whether its last stop was a trap, so that it is not in a system call.
     trapped: bool,
     /// How many runs in succession were short.
     short: u32,
@@ -42,7 +42,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Records that the thread has stopped, by a trap or otherwise.
+    /// Records that the thread has stopped; `trapped`: by a trap.
     pub fn stopped(&mut self, trapped: bool) {
         self.trapped = trapped;
         let Some(ran) = self.ran.take() else { return };
@@ -62,7 +62,7 @@ impl Pace {
         self.trapped && self.short >= WORTH_IT && self.wait == 0
     }
 
-    /// Records a failed try: the thread was pinned and ran on, it came to a system call, or it could not be pinned.
+    /// Records a failed try: the thread was pinned and ran long, it came to a system call, or it could not be pinned.
     pub fn was_in_vain(&mut self) {
         self.short = 0;
         self.wait = self.patience.max(PATIENCE.0);
@@ -86,7 +86,7 @@ pub enum Run {
 pub struct Pinning {
     tracer: Option<Tracer>,
     pinned: Vec<Pinned>,
-    /// When a thread was last pinned, or all had stopped.
+    /// When pinning was last tried, or [`Pinning::all_stopped`] was last called.
     last: Instant,
     alarm: Alarm,
     armed: bool,
@@ -121,7 +121,8 @@ impl Default for Pinning {
 }
 
 impl Pinning {
-    /// Call before a stopped thread is resumed. If it returns `true`, the thread must stop at its next system call, for [`Pinning::let_go`].
+    /// Call before a stopped thread is resumed: pins the thread if it is likely to stop soon, otherwise unpins it. If it returns `true`, the
+    /// thread must stop at its next system call, for [`Pinning::calls`].
     pub fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
         let (pin, runs) = match run {
             Run::Instruction => (true, None),
@@ -151,7 +152,7 @@ impl Pinning {
         self.armed && !self.pinned.is_empty()
     }
 
-    /// Unpins a thread that is about to make a system call.
+    /// Unpins a thread that is about to make a system call, and records a failed try.
     pub fn calls(&mut self, thread: ThreadId, pace: &mut Pace) {
         pace.was_in_vain();
         self.let_go(thread);
@@ -174,7 +175,7 @@ impl Pinning {
         self.pinned.retain(|pinned| pinned.thread != thread);
     }
 
-    /// Forgets all threads, which have ended.
+    /// Forgets all threads, which have ended, and unpins the tracer.
     pub fn forget_all(&mut self) {
         self.pinned.clear();
         self.release();
@@ -206,8 +207,8 @@ impl Pinning {
         }
     }
 
-    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them. If no
-    /// pinned thread has run lately, unpins all and the tracer.
+    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them. If none of
+    /// the others runs, and none has been pinned or has stopped lately, unpins those and the tracer.
     pub fn tick(&mut self) -> Vec<ThreadId> {
         if !self.armed {
             return Vec::new();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A periodic timer that sends SIGURG, like [`Waker`](super::wait::Waker), to the thread that first sets it. It repeats because a check may
-/// find that more checks are needed.
+/// A periodic timer that sends SIGURG, like [`Waker`](super::wait::Waker), to the thread that first starts it. The timer repeats because a
+/// check may find that more checks are needed.
 #[derive(Default)]
 pub struct Alarm {
     timer: Option<libc::timer_t>,
@@ -19,7 +19,7 @@ impl std::fmt::Debug for Alarm {
 }
 
 impl Alarm {
-    /// Starts the timer. Returns `false` if the system refuses.
+    /// Starts the timer, or sets its period if it runs. Returns `false` if the system refuses.
     pub fn ring_every(&mut self, time: Duration) -> bool {
         let Some(timer) = self.timer.or_else(make) else {
             return false;

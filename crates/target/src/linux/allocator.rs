@@ -7,8 +7,9 @@ const KEPT: libc::c_int = 64 << 20;
 #[cfg(target_env = "gnu")]
 const LARGEST: libc::c_int = 32 << 20;
 
-/// Keeps up to 64 MiB of freed memory for later allocations. Showing a deep stack allocates some megabytes and frees them. By default glibc
-/// returns them to the system each time, which costs a page fault per 4 KiB the next time. Call before anything else.
+/// Makes glibc keep up to 64 MiB of freed memory for later allocations; has no effect with other C libraries. Showing a deep stack allocates
+/// some megabytes and frees them. By default glibc returns them to the system each time, which costs a page fault per 4 KiB the next time.
+/// Call before anything else.
 pub fn keep_freed_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: mallopt(3) changes two numbers of the allocator, under its lock.

@@ -1,7 +1,7 @@
 //! Attaches to a running process: seizes all of its threads, including those created meanwhile, and explains failures.
 //!
-//! The list of threads is read until all threads in it are traced. That ends: a traced thread's children are traced from their start, so
-//! only the untraced threads, which get fewer, can add to the list.
+//! The list of threads is read until all threads in it are traced. Threads that a traced thread creates are traced from their start, so only
+//! threads that aren't traced yet can add untraced ones to the list.
 
 use crate::linux::{process, ptrace, wait};
 use crate::{Error, ThreadId};
@@ -22,8 +22,8 @@ pub enum AtDebuggersEnd {
     IsKilled,
 }
 
-/// Traces all threads of a process, which run on. Returns those that were seized, oldest first as the kernel lists them. Others are traced,
-/// too, and are reported by the events of the threads that created them.
+/// Traces all threads of a process, which run on. Returns those that were seized, in the order in which the kernel lists them: oldest first.
+/// Threads created meanwhile are traced, too, but may be missing in the result: the events of the threads that created them report them.
 ///
 /// # Errors
 /// Why the process can't be traced, and what the user can do.
@@ -88,7 +88,7 @@ pub fn why_not_launched(process: ThreadId, error: &io::Error) -> String {
 
 const NO_PROCESS: &str = "there is no such process";
 
-/// Why a process can't be traced, regardless of permissions.
+/// Why a process can't be traced, whatever the permissions are; `None` if there is no such reason.
 fn impossible(process: ThreadId) -> Option<String> {
     if let Some(reason) = process::out_of_sight() {
         return Some(reason.into());
@@ -258,7 +258,7 @@ pub fn threads(process: ThreadId) -> io::Result<Vec<ThreadId>> {
     Ok(entries.filter_map(id).map(ThreadId).collect())
 }
 
-/// Whether a stop signal has stopped a process.
+/// Whether a stop signal has stopped a process that nothing traces.
 pub fn stopped_by_signal(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.state == 'T')
 }
@@ -268,7 +268,7 @@ pub fn is_filtered(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.filtered)
 }
 
-/// Explains why a process does not stop.
+/// Why a process does not stop, as a clause for a message.
 pub fn obstinate(process: ThreadId) -> String {
     let waits = |thread: &ThreadId| {
         Status::read_thread(process.0, thread.0).is_some_and(|status| status.state == 'D')

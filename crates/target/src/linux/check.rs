@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Checks the program and the working directory of `options`, and returns the program's absolute path.
+/// Checks the program and the working directory of `options`, and returns the program's absolute path with symbolic links resolved.
 pub fn program(options: &LaunchOptions) -> Result<PathBuf, Error> {
     let refuse = |reason: String| Error::LaunchOption {
         option: LaunchOption::Program,

@@ -22,7 +22,7 @@ fn poke(thread: ThreadId, register: usize, value: u64) -> io::Result<()> {
 }
 
 /// The status register of a stopped thread: which slots were hit since the last call, as bits from the lowest, and whether the thread has
-/// executed a single step. Clears the hits.
+/// executed a single step. Clears the register if a slot was hit.
 pub fn take_status(thread: ThreadId) -> io::Result<u64> {
     // SAFETY: PTRACE_PEEKUSER takes an offset; glibc's wrapper gives the word as its result.
     let status = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(STATUS), 0) };
@@ -37,7 +37,7 @@ pub fn take_status(thread: ThreadId) -> io::Result<u64> {
     Ok(status)
 }
 
-/// Whether any slot of a stopped thread is enabled.
+/// Whether any slot of a stopped thread is enabled; `false` if that can't be read.
 pub fn are_in_use(thread: ThreadId) -> bool {
     // SAFETY: as in `take_status`. A word of ones is an error.
     let control = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(CONTROL), 0) };

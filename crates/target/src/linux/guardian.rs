@@ -2,10 +2,10 @@
 //!
 //! When a tracer dies, the kernel lets its tracees run at once, with all breakpoints still inserted. A launched process is killed then, but
 //! an attached one must live on. So each such session has a *guardian*: a forked process that shares one piece of memory with the debugger
-//! and sleeps. The debugger records each inserted byte there before it inserts it, and erases the record after it has removed it: plain
-//! stores, and none when a thread hits a breakpoint. The guardian sleeps on a robust mutex in that memory, which the tracer thread holds as
-//! long as it lives. The kernel releases the mutex early in a thread's exit, before it detaches the thread's tracees, whatever caused the
-//! exit (`get_robust_list(2)`). Then the guardian repairs the process (`repair`) and ends.
+//! and sleeps. The debugger records each breakpoint byte there before it inserts the byte, and erases the record after it has removed the
+//! byte. That takes plain stores, and none when a thread hits a breakpoint. The guardian sleeps on a robust mutex in that memory, which the
+//! tracer thread has locked as long as it lives. The kernel releases the mutex early in a thread's exit, before it detaches the thread's
+//! tracees, whatever caused the exit (`get_robust_list(2)`). Then the guardian repairs the process (`repair`) and ends.
 //!
 //! The guardian is forked twice and has a session of its own, so that no process has to wait for it and it isn't killed with the debugger's
 //! process tree or group. It keeps two descriptors: the process's memory, and its directory in `/proc`. Both refer to the process itself,
@@ -20,8 +20,8 @@
 //!   gone. With one hit a second that is next to never. With thousands a second, 4 of 150 processes survived on a busy machine; with
 //!   threads that hit all the time, none. So `dapple dap` on stdio serves in a process that isn't the one that a client knows and
 //!   kills ([`crate::apart`]). `dapple debug`, `--listen` and `pkill dapple` have the guardian alone.
-//! - A signal that was held back while it was shown: it is lost.
-//! - Children of `fork` that were not let go yet. A vfork child may be in a displaced copy of an instruction: its parent can't be stopped
+//! - A signal at whose delivery a thread is stopped, once the tracer has taken the stop: the signal is lost.
+//! - Children of `fork` that were not detached yet. A vfork child may be in a displaced copy of an instruction: its parent can't be stopped
 //!   before it has its memory back, and meanwhile the copies stay.
 //! - A child that is handed over between two tracers, if both are killed in those milliseconds: it sleeps for a minute and then runs on
 //!   with all signals blocked ([`crate::linux::handover`]).
@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 /// How many processes the guardians of this debugger protect.
 static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether this debugger traces a process that must outlive it.
+/// Whether this debugger has a guardian: it traces a process that must outlive it.
 pub fn guards_any() -> bool {
     GUARDED.load(Ordering::SeqCst) > 0
 }
@@ -139,7 +139,7 @@ impl Guardian {
         unsafe { &*self.shared }
     }
 
-    /// Records a byte that is about to be inserted. `None` if there are too many.
+    /// Records that the byte `original` at `address` is about to be replaced by a breakpoint. `None` if there are too many.
     pub fn note(&mut self, address: Address, original: u8) -> Option<Note> {
         let note = match self.free.pop() {
             Some(note) => note,
@@ -162,14 +162,14 @@ impl Guardian {
         self.shared().inserted.get(note.0 as usize)
     }
 
-    /// Changes the recorded original byte, before the program's own byte under a breakpoint changes.
+    /// Changes a recorded original byte. Call before the engine replaces the program's own byte under an inserted breakpoint.
     pub fn change(&self, note: Note, original: u8) {
         if let Some(entry) = self.entry(note) {
             entry.original.store(original.into(), Ordering::Release);
         }
     }
 
-    /// Erases the record of a byte that was removed, or whose memory was unmapped.
+    /// Erases the record of a breakpoint byte that was removed, or whose memory was unmapped.
     pub fn strike(&mut self, note: Note) {
         if let Some(entry) = self.entry(note) {
             entry.address.store(0, Ordering::Release);
@@ -177,7 +177,8 @@ impl Guardian {
         }
     }
 
-    /// Records a copy of an instruction that is about to be made. Returns `false` if there are too many.
+    /// Records a copy of an instruction that is about to be made, in place of an earlier copy at the same address. Returns `false` if there
+    /// are too many.
     pub fn note_copy(&mut self, copy: &CopyNote<'_>) -> bool {
         let known = self.copies.get(&copy.start.0).copied();
         let Some(index) = known.or_else(|| self.free_copies.pop()).or_else(|| {
@@ -204,7 +205,7 @@ impl Guardian {
         true
     }
 
-    /// Erases the records of copies whose memory was unmapped.
+    /// Erases the records of copies whose memory was unmapped; `gone` says that of a copy's address.
     pub fn strike_copies(&mut self, gone: impl Fn(Address) -> bool) {
         let struck: Vec<(u64, usize)> = self
             .copies
@@ -221,8 +222,8 @@ impl Guardian {
         }
     }
 
-    /// Ends the guardian, because nothing is left to restore. Only the thread that started it can do that; from another thread this has no
-    /// effect, and the guardian stays until the first one ends.
+    /// Ends the guardian, because nothing is left to restore. Only the thread that started it can do that. If another thread calls this, the
+    /// guardian stays until the thread that started it ends, and then restores what is still recorded.
     pub fn release(self) {
         GUARDED.fetch_sub(1, Ordering::SeqCst);
         // SAFETY: the mutex is in mapped memory, and unlocking fails unless this thread has locked it. The memory is unmapped only after it

@@ -6,9 +6,9 @@
 //! its own, as after a fork, that `syscall` instruction is reused and its code isn't changed.
 //!
 //! The alternatives have side effects. A stop by SIGSTOP is reported to the child's parent: in a test the parent got one more SIGCHLD, and
-//! waitpid(2) with WUNTRACED returned. A SIGSTOP passed to PTRACE_DETACH is dropped if the child isn't in a signal-delivery stop, so that
+//! waitpid(2) with WUNTRACED returned. A SIGSTOP passed to PTRACE_DETACH has no effect if the child isn't in a signal-delivery stop, so that
 //! the child runs on. An instruction that jumps to itself would keep a CPU busy, for ever if both tracers are killed. The poll ends after
-//! `GAP`: the child then runs on, with all signals blocked.
+//! `GAP`: the child then runs on behind the `syscall`, with all signals blocked and the registers of the poll.
 
 use crate::linux::memory::ProcessMemory;
 use crate::linux::ptrace;
@@ -23,7 +23,7 @@ const GAP: u64 = 60_000;
 /// The instruction `syscall`.
 const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
 
-/// The most stops that may precede the system call that a stopped thread is made to execute.
+/// The most stops that a child may report on its way to the entry or the exit of a system call.
 const MOST_STOPS: usize = 64;
 
 const ENDED: &str = "it has ended meanwhile";
@@ -34,13 +34,13 @@ pub struct Parked {
     registers: UserRegisters,
     /// The signals it blocks.
     mask: u64,
-    /// The address of the `syscall` instruction.
+    /// The address of the `syscall` instruction that it sleeps in.
     site: Address,
-    /// The bytes that it replaced, if it isn't the program's own.
+    /// The bytes that the instruction replaced, unless it is the program's own.
     under: Option<[u8; 2]>,
-    /// It had forbidden tracing (`PR_SET_DUMPABLE`).
+    /// The child had forbidden tracing (`PR_SET_DUMPABLE`).
     forbidden: bool,
-    /// It descends from a process that its first tracer has launched.
+    /// The child descends from a process that its first tracer has launched.
     pub of_launched: bool,
 }
 
@@ -90,7 +90,7 @@ impl Parked {
 /// Makes a child that is stopped at its start (a vfork child: at its exec) sleep, and detaches it; `tracer` may trace it from now on.
 ///
 /// # Errors
-/// A sentence that says why not; the child is then still traced and unchanged, or dead.
+/// A sentence that says why not; the child is then still traced, with its own registers, signal mask and code, or dead.
 pub fn park(child: ThreadId, tracer: i32, of_launched: bool) -> Result<Parked, String> {
     if attach::is_filtered(child) {
         return Err(
@@ -138,16 +138,16 @@ fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String
     ptrace::detach(child, 0).map_err(lost)
 }
 
-/// Undoes [`park`] for a stopped child that this thread now traces.
+/// Undoes [`park`] for a stopped child that this thread now traces. If the poll has ended meanwhile, only restores the signal mask.
 ///
 /// # Errors
-/// It has died.
+/// The child has died, or can't be restored.
 pub fn unpark(child: ThreadId, parked: &Parked) -> Result<(), String> {
     let now = ptrace::registers(child).map_err(lost)?;
     let behind = parked.site.offset(SYSTEM_CALL.len() as i64);
     let asleep = now.pc() == parked.site || now.pc() == behind && now.is_in_call(libc::SYS_poll);
     if !asleep {
-        // The poll timed out, and the child has run on from where it was.
+        // The poll timed out, and the child has run on behind the `syscall`.
         tracing::warn!(%child, "a child that was to be followed has gone on meanwhile");
         return ptrace::set_signal_mask(child, parked.mask).map_err(lost);
     }
@@ -215,7 +215,7 @@ fn system_call_for(
     Ok((pc, Some(code)))
 }
 
-/// Makes a parked child call prctl(2), and returns the result.
+/// Makes a child that is about to be parked or unparked call prctl(2), and returns the result.
 fn prctl(child: ThreadId, parked: &Parked, option: i32, argument: u64) -> Result<i64, String> {
     let mut registers = parked.registers;
     let arguments = [u64::from(option.cast_unsigned()), argument, 0];

@@ -12,7 +12,7 @@ const END_OF_FILE: &[u8] = &[4];
 /// A program's standard input.
 #[derive(Debug)]
 pub struct Input {
-    /// `None` once the input has ended, or if the thread can't be started.
+    /// `None` once the input has been ended, which a terminal's never is, or if the thread can't be started.
     bytes: Option<Sender<Vec<u8>>>,
     terminal: bool,
 }
@@ -51,15 +51,15 @@ impl Input {
         }
     }
 
-    /// Whether the program reads it from a pseudoterminal of its own.
+    /// Whether the program reads its input from a pseudoterminal of its own.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Sends bytes to a program's input; `None` ends the input.
+    /// Queues bytes for a program's input; `None` ends the input. The program may read them later or never.
     ///
     /// # Errors
-    /// The program's input doesn't come from the debugger, or has ended.
+    /// The program's input doesn't come from the debugger, or is known to have ended.
     pub fn take(input: Option<&mut Input>, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         let refuse = |reason: &str| Error::System {
             operation: "nothing can be sent to the program".into(),
@@ -76,7 +76,7 @@ impl Input {
         }
     }
 
-    /// Sends bytes. Returns `false` if the input has ended.
+    /// Queues bytes for the thread that writes. Returns `false` if the input has ended.
     fn send(&self, bytes: Vec<u8>) -> bool {
         let sender = self.bytes.as_ref();
         sender.is_some_and(|sender| sender.send(bytes).is_ok())

@@ -17,7 +17,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// A program that is stopped at its exec, whose event has been taken.
+/// A program that is stopped at its exec; the exec's event has been taken.
 #[derive(Debug)]
 pub struct Launched {
     /// The id of the process and of its main thread.

@@ -1,11 +1,11 @@
 //! Reads the program's output: one pipe per stream, or its pseudoterminal, which is treated like a pipe.
 //!
 //! A reader thread waits on each pipe. The owner thread also empties the pipes before it reports a stop or the end, so that output written
-//! before the stop is reported before it. Reading and forwarding happen under one lock, so pieces keep their order. Nothing waits for the
-//! end of a pipe, because a grandchild may hold it open for ever.
+//! before the stop is reported before it. A pipe is read and its output forwarded under one lock, so its pieces keep their order. Nothing
+//! waits for the end of a pipe, because a grandchild may keep it open for ever.
 //!
 //! Output is forwarded at once. When piece follows piece without a pause (a flood), the reader polls only a few hundred times a second and
-//! forwards what has gathered in the pipe as one large piece. It reads no faster than its consumer does ([`UnderWay`]).
+//! forwards what has gathered in the pipe as one large piece. The reader reads no faster than the consumer does ([`UnderWay`]).
 
 use crate::linux::untraced::before_exec;
 use crate::linux::wait::Waker;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes that one drain reads: a grandchild that writes for ever must not hold up the debugger.
+/// About how many bytes one drain reads at most: a grandchild that writes for ever must not hold up the debugger.
 const DRAIN_LIMIT: usize = 4 << 20;
 
 /// The largest piece of output, in bytes.
@@ -66,7 +66,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Starts a reader thread for each pipe. `take` is called there with each piece; `wakes` is woken afterwards.
+    /// Starts a reader thread for each pipe. `take` is called with each piece, by the reader thread or by whoever calls [`Output::drain`];
+    /// a reader thread wakes `wakes` afterwards.
     pub fn start(
         read_ends: Vec<(Stream, OwnedFd)>,
         take: &Taker,
@@ -93,7 +94,7 @@ impl Output {
         })
     }
 
-    /// Forwards all output that has been written so far.
+    /// Forwards the output that has been written so far, at most about 4 MiB of each pipe.
     pub fn drain(&self) {
         for pipe in &self.pipes {
             pipe.drain();
@@ -101,7 +102,7 @@ impl Output {
     }
 
     /// For a program that runs on without the debugger. Its output must still be read and discarded for as long as any process writes, or a
-    /// writer would die of SIGPIPE. Other processes do that, and stay when this one ends.
+    /// writer would die of SIGPIPE. New processes do that, one for each pipe, and stay when this process ends.
     pub fn let_go(&mut self) {
         let Some(hang_up) = self.hang_up.take() else {
             return;
@@ -114,7 +115,7 @@ impl Output {
         }
     }
 
-    /// Forwards all output that has been written so far, and none after that.
+    /// As [`Output::drain`], and forwards nothing after that.
     pub fn finish(&self) {
         self.under_way.end();
         for pipe in &self.pipes {
@@ -141,7 +142,7 @@ struct Pipe {
     stream: Stream,
     reading: Mutex<Reading>,
     closed: AtomicBool,
-    /// After `closed`, output is still read, and discarded.
+    /// Whether output is still read, and discarded, once `closed` is set.
     discards: AtomicBool,
     under_way: Arc<UnderWay>,
     take: Taker,
@@ -208,7 +209,7 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Reads to the end of the pipe, or until the reader should end.
+    /// The reader thread's main function: reads to the end of the pipe, or until the thread should end.
     fn read(&self, raw: RawFd, hung_up: &OwnedFd) {
         let mut last = Instant::now();
         let mut flood = Flood::default();
@@ -251,7 +252,7 @@ impl Pipe {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads and forwards what the pipe holds. Returns `false` at the end of the pipe.
+    /// Reads and forwards what is in the pipe. Returns `false` at the end of the pipe, or if nothing is to be read any more.
     fn drain(&self) -> bool {
         let mut reading = self.lock();
         if self.closed.load(Ordering::SeqCst) {
@@ -287,7 +288,7 @@ enum Filled {
 }
 
 impl Reading {
-    /// Reads and discards what the pipe holds. Returns `false` at the end of the pipe.
+    /// Reads and discards what is in the pipe. Returns `false` at the end of the pipe.
     fn discard(&mut self) -> bool {
         loop {
             match self.file.read(&mut self.buffer) {
@@ -299,7 +300,7 @@ impl Reading {
         }
     }
 
-    /// Reads up to one piece of what the pipe holds.
+    /// Appends what is in the pipe to `piece`, up to about [`PIECE`] bytes, and returns what follows.
     fn fill(&mut self, piece: &mut Vec<u8>) -> Filled {
         while piece.len() < PIECE {
             match self.file.read(&mut self.buffer) {

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The privileges that the process's executable grants but that the process lacks, in words for the user.
+/// The privileges that the process's executable grants but that the process lacks, in words for the user, such as `of user 0`. `None` if
+/// there are none, or if it can't be found out.
 pub fn lost(process: ThreadId, program: &Path) -> Option<String> {
     let file = fs::metadata(program).ok()?;
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The variable that a subject writes to, at the same address as in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// A process that waits for a byte in a pipe, writes to [`WRITTEN`] and ends. It also ends when this is dropped.
+/// A process that waits for a byte in a pipe, or for the pipe's end when this is dropped; then it writes to [`WRITTEN`] and ends.
 struct Subject {
     process: ThreadId,
     go: PipeWriter,

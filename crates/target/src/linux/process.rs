@@ -25,7 +25,7 @@ pub fn folder(process: ThreadId) -> PathBuf {
     folders.find(|folder| !has_ended(folder)).unwrap_or(own)
 }
 
-/// Why no process at all is visible, and what the user can do.
+/// Why no process at all is visible, and what the user can do; `None` if processes are visible.
 pub fn out_of_sight() -> Option<&'static str> {
     let own = Path::new("/proc/self");
     if own.exists() {
@@ -48,7 +48,7 @@ pub fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
     std::fs::read(folder(process).join("auxv"))
 }
 
-/// The path of the executable that a process runs.
+/// The path of the executable that a process runs. If it was removed or replaced since, the kernel appends ` (deleted)`.
 pub fn executable(process: ThreadId) -> io::Result<PathBuf> {
     std::fs::read_link(folder(process).join("exe"))
 }

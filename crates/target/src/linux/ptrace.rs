@@ -1,5 +1,5 @@
-//! The requests of ptrace(2) that the engine uses, each as a function. For a thread that has died meanwhile they fail with `ESRCH`, which
-//! callers treat as "its exit status is on the way".
+//! The requests of ptrace(2) that the engine uses, each as a function. For a thread that has died meanwhile they fail with `ESRCH`: its exit
+//! status is about to be reported.
 
 use crate::ThreadId;
 use crate::signal_info::{SignalInfo, WholeSignal};
@@ -9,7 +9,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The options for every debuggee: report new threads and processes, execs and exits; make system-call stops distinguishable from signals.
+/// The options for every debuggee: report new threads and processes, execs, and threads about to exit; make system-call stops
+/// distinguishable from signals.
 pub const OPTIONS: i32 = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
@@ -315,8 +316,8 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
     Ok(())
 }
 
-/// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread alone is
-/// dropped.
+/// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread alone,
+/// or that an instruction of the thread has raised, is lost.
 pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.

@@ -16,8 +16,8 @@ struct Owner {
     thread: i32,
 }
 
-/// Makes `input` interrupt the calling thread's wait for the debuggee ([`wait`](crate::linux::wait::wait)) when it becomes readable or its
-/// other end is closed. The input is a pipe or a socket; its open file description must not be shared with another user of `O_ASYNC`
+/// Prepares `input` to interrupt the calling thread's wait for the debuggee ([`wait`](crate::linux::wait::wait)) when it becomes readable or
+/// its other end is closed. The input is a pipe or a socket; its open file description must not be shared with another user of `O_ASYNC`
 /// signals (fcntl(2)). No signal is sent until [`tell`] is called.
 ///
 /// # Errors

@@ -69,7 +69,7 @@ fn unusable(option: LaunchOption, path: &Path) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// Opens the program's standard input; `None` means the debugger's. Sets `written` to the end of a pipe that the debugger writes to.
+/// Opens the program's standard input; `None` means the debugger's. If that is a pipe, sets `written` to the end that the debugger writes to.
 fn open_input(
     options: &LaunchOptions,
     terminal: Option<&OwnedFd>,
@@ -203,8 +203,8 @@ fn from_its_directory(options: &LaunchOptions, path: &Path) -> PathBuf {
     }
 }
 
-/// Opens a pseudoterminal and returns the debugger's end and the program's. It doesn't echo input and doesn't translate line ends, since no
-/// user types there.
+/// Opens a pseudoterminal and returns the debugger's end and the program's. It doesn't echo input and doesn't translate line ends in output,
+/// since no user types there.
 fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let check = |result: i32| match result {
         -1 => Err(io::Error::last_os_error()),

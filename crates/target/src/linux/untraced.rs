@@ -40,7 +40,8 @@ fn send(handle: RawFd, signal: i32) -> i64 {
     unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle, signal, nothing, 0) }
 }
 
-/// A process that kills the program when this process ends, for whatever reason: it reads a pipe whose write end only this process has.
+/// A process that kills the program when this process ends, for whatever reason: it reads a pipe whose write end only this process has. It
+/// also kills the program when this is dropped without [`Guard::dismiss`].
 #[derive(Debug)]
 pub struct Guard(io::PipeWriter);
 
@@ -62,7 +63,7 @@ impl Guard {
         Guard::over(Guarded::Process(program.0.as_raw_fd()))
     }
 
-    /// Starts a guard for a process group. Dismiss it before the group's leader is reaped: until then no other group has its id.
+    /// Starts a guard for a process group. Dismiss it before the group's leader is reaped, because another group may have its id after that.
     ///
     /// # Errors
     /// As for [`start`](Guard::start).

@@ -1,14 +1,14 @@
 //! Waits for the debuggee's events, and lets other threads interrupt that wait.
 //!
-//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`, which returns only statuses of its own tracees; or, where many threads are
-//! to stop, in a wait for one of them. For a debuggee that must survive the debugger, it first peeks at a status (waitid(2) with WNOWAIT),
-//! and takes it only once the thread is where it has to be if the debugger dies: taking the status makes the kernel forget that the thread
-//! has trapped. To interrupt the wait, another thread sets a flag and sends SIGURG, whose handler is installed without SA_RESTART, so that
-//! the call returns EINTR. The gap between the check of the flag and the system call is closed as in musl's cancellation points: the
-//! handler sees from the interrupted instruction pointer that the thread is in the gap, and moves it to the exit. So no wake-up is lost,
-//! and a stop of the debuggee, which is far more frequent, costs one system call. If the handler of another signal has interrupted the
-//! wait, the kernel may restart the system call afterwards (SA_RESTART): a wake-up during that handler is postponed until the handler
-//! returns.
+//! The owner thread blocks in `wait4(-1, __WALL | __WNOTHREAD)`, which returns only statuses of its own tracees and children; or, where many
+//! threads are to stop, in a wait for one of them. For a debuggee that must survive the debugger, the owner first peeks at a status
+//! (waitid(2) with WNOWAIT), and takes it only once the thread is at an address where it can run on without a debugger: taking the status
+//! makes the kernel forget that the thread has trapped. To interrupt the wait, another thread sets a flag and sends SIGURG, whose handler is
+//! installed without SA_RESTART, so that the call returns EINTR. The gap between the check of the flag and the system call is closed as in
+//! musl's cancellation points: the handler sees from the interrupted instruction pointer that the thread is in the gap, and moves it to the
+//! exit. So no wake-up is lost, and a stop of the debuggee, which is far more frequent, costs one system call. If the handler of another
+//! signal has interrupted the wait, the kernel may restart the system call afterwards (SA_RESTART): a wake-up during that handler is
+//! postponed until the handler returns.
 //!
 //! The kernel can send the same signal: for a descriptor that has become readable (`O_ASYNC`, fcntl(2)). The handler sets a flag of its
 //! thread, and the next wait returns at once.
@@ -148,7 +148,8 @@ impl Waker {
         }
     }
 
-    /// Takes and clears the request to wake. The caller must handle afterwards whatever was requested before this call.
+    /// Clears the request to wake, and returns whether there was one. The caller must handle afterwards whatever was requested before this
+    /// call.
     pub fn take(&self) -> bool {
         NOTED.set(false);
         self.asked.swap(false, Ordering::SeqCst)
@@ -180,7 +181,7 @@ fn install_handler() {
     }
 }
 
-/// Waits for the next status of any thread of the debuggee, or of a given one, or for a wake-up.
+/// Waits for the next status of any tracee or child of this thread, or only of `thread`, and takes it; or for a wake-up.
 pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
     let mut status = 0;
     let whom = thread.map_or(-1, |thread| i64::from(thread.0));
@@ -221,7 +222,7 @@ pub fn peek(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<Peeked
     }
 }
 
-/// Whether any thread of the debuggee has a status.
+/// Whether any tracee or child of this thread has a status.
 pub fn has_status() -> bool {
     let mut info = no_info();
     // SAFETY: the kernel writes a siginfo_t, for which there is room.
@@ -316,7 +317,7 @@ fn status_of(thread: i32) -> Option<(ThreadId, i32)> {
     }
 }
 
-/// Waits for the stop at a child's first exec; the error says how it ended instead.
+/// Waits for the stop at a child's first exec; the error says that it ended instead.
 pub fn until_exec(process: ThreadId) -> Result<(), String> {
     while let Some((_, status)) = status_of(process.0) {
         if !libc::WIFSTOPPED(status) {
@@ -336,17 +337,17 @@ pub fn until_exec(process: ThreadId) -> Result<(), String> {
     Err("it ended before it could run".into())
 }
 
-/// Waits until one thread stops, for any reason. Returns `false` if it has ended. For use before a detach.
+/// Waits until one thread stops, for any reason, and takes the stop's status. Returns `false` if the thread has ended.
 pub fn until_stopped(thread: ThreadId) -> bool {
     status_of(thread.0).is_some_and(|(_, status)| libc::WIFSTOPPED(status))
 }
 
-/// Waits for the next status of one thread, in the kernel's format. `None` if it has ended.
+/// Waits for the next status of one thread, its end included, and takes it; in the kernel's format. `None` if there is no such thread.
 pub fn raw_status_of(thread: ThreadId) -> Option<i32> {
     status_of(thread.0).map(|(_, status)| status)
 }
 
-/// Takes the status of a thread if it has one, without waiting.
+/// Takes the status of a thread if it has one, without waiting; `None` if it has none.
 pub fn status_now(thread: ThreadId) -> Option<i32> {
     let mut status = 0;
     // SAFETY: asks about what this thread traces; the kernel writes the status.
@@ -365,8 +366,8 @@ pub fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))
 }
 
-/// Kills a process and takes the statuses of all its threads: the kernel reports the main thread's end after those of the others. For a
-/// process that can't be used, when the engine itself has failed.
+/// Kills a process that can't be used, and takes all statuses of this thread's tracees and children, other processes' too, up to the
+/// process's end. The kernel reports the main thread's end after those of the other threads.
 pub fn abandon(process: ThreadId) {
     // SAFETY: sends a signal to a child whose status has not been taken, so that its id is still its own.
     unsafe { libc::kill(process.0, libc::SIGKILL) };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// How many entries of a directory are compared.
 const MOST_FILES: usize = 2000;
 
-/// Why there is no file; `asked` is the path as the user gave it, `path` the absolute one.
+/// A message that says why there is no file; `asked` is the path as the user gave it, `path` the absolute one.
 pub(super) fn why(asked: &Path, path: &Path) -> String {
     let text = asked.to_string_lossy();
     if let Some(folder) = first_missing(path) {
@@ -32,7 +32,7 @@ pub(super) fn why(asked: &Path, path: &Path) -> String {
     }
 }
 
-/// A suffix for the message about a missing directory.
+/// A suffix for the message about a missing directory: what is missing of its path, or a similar name; empty if there is nothing to say.
 pub(super) fn folder(asked: &Path) -> String {
     let Ok(path) = std::path::absolute(asked) else {
         return String::new();

@@ -1,9 +1,10 @@
 //! The guardian's work: it sleeps until the debugger ends, and then restores the process.
 //!
-//! This code runs in the forked child of a multi-threaded process: no allocation, no lock, nothing of the standard library that isn't a
-//! system call. It does the most urgent work first. Breakpoint bytes that are still inserted get their originals back. As soon as the
-//! kernel has detached the debugger, all threads are seized and stopped; a thread that has hit a breakpoint or is in a copy of an
-//! instruction is moved back to the original. When no thread is in a copy any more, the copies are removed.
+//! This code runs in the forked child of a multi-threaded process: no allocation, no lock but the mutex that it shares with the debugger,
+//! nothing of the standard library that isn't a system call. It does the most urgent work first. Breakpoint bytes that are still inserted
+//! are replaced by the original bytes. As soon as the kernel has detached the debugger, all threads are seized and stopped; a thread that
+//! has hit a breakpoint or is in a copy of an instruction is moved back to the program's own code. If all could be stopped, the copies are
+//! removed.
 
 use super::{Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
 use crate::linux::inherited::stand_alone;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The most threads that can be restored.
 const MOST_THREADS: usize = 1 << 16;
 /// How long the dying debugger may take to end, and then how long the threads may take to stop, in milliseconds. A thread in an
-/// uninterruptible sleep takes longer, but the others can't be stopped for that long.
+/// uninterruptible sleep takes longer, but the others must not stay stopped for that long.
 const PATIENCE: i64 = 10_000;
 const PATIENCE_WITH_THREADS: i64 = 500;
 /// How often an attempt is repeated without sleeping. This decides whether a thread escapes before it is seized.
@@ -111,7 +112,7 @@ impl Repair<'_> {
             // The threads can't be traced. The remaining copies of instructions are harmless.
             return;
         }
-        // A program that writes its own code may have been between two of its writes.
+        // Again, now that no thread runs: a program that writes its own code may have written a breakpoint byte back meanwhile.
         self.restore_bytes();
         for index in 0..self.count {
             if self.threads[index].stopped {
@@ -164,14 +165,15 @@ impl Repair<'_> {
         unsafe { libc::pwrite64(self.kept.memory, bytes.as_ptr().cast(), bytes.len(), offset) };
     }
 
-    /// Seizes and stops all threads, including those created meanwhile. Returns `false` if the kernel refuses.
+    /// Seizes and stops all threads, including those created meanwhile. Returns `false` if the kernel refuses; `true` also if some threads
+    /// haven't stopped in time.
     fn hold_threads(&mut self) -> bool {
         let mut left_alone = false;
         let mut times = 0;
         loop {
             let found = self.seize_new();
             if found == Found::Refused {
-                // The answer predates the next attempt, because the debugger may detach between an attempt and the check.
+                // Gives up only if the process was untraced before this attempt: the debugger may detach between an attempt and the check.
                 if left_alone || now() > self.deadline {
                     return false;
                 }
@@ -194,7 +196,7 @@ impl Repair<'_> {
         self.threads[..self.count].iter().all(|held| held.stopped)
     }
 
-    /// Whether the process is traced: by the debugger, which is about to end.
+    /// Whether the process is still traced, by the debugger, which is about to end.
     fn is_traced(&self) -> bool {
         let mut text = [0u8; 2048];
         let Some(length) = self.read_file(c"status", &mut text) else {
@@ -308,7 +310,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Whether a thread has ended. A main thread stays listed as a zombie until the others have ended, too.
+    /// Whether a thread has ended, or its state can't be read. A main thread stays listed as a zombie until the others have ended, too.
     fn has_ended(&self, thread: ThreadId) -> bool {
         let mut name = *b"task/0000000000/stat\0";
         let (mut number, mut at) = (thread.0, 15);
@@ -364,7 +366,8 @@ impl Repair<'_> {
         }
     }
 
-    /// The signal to deliver to a stopped thread at detach. `None`: the thread was continued, and its next stop decides.
+    /// The signal to deliver to a stopped thread at detach, 0 for none. `None`: the thread was continued, and its next stop decides. Moves a
+    /// thread that has hit a breakpoint of the debugger back to it.
     fn stopped(&self, thread: ThreadId, status: i32) -> Option<i32> {
         if status >> 16 == libc::PTRACE_EVENT_STOP {
             if libc::WSTOPSIG(status) == libc::SIGTRAP && ptrace::trap_pending(thread) {
@@ -415,7 +418,7 @@ impl Repair<'_> {
         let _ = ptrace::set_registers(thread, &registers);
     }
 
-    /// The program address that corresponds to a `pc` inside a copy of an instruction.
+    /// The address in the program's own code that corresponds to a `pc` inside a copy of an instruction; `None` if `pc` is in no copy.
     fn left_copy(&self, pc: Address) -> Option<Address> {
         self.copies().find_map(|entry| {
             let start = entry.start.load(Ordering::Acquire);
@@ -466,7 +469,7 @@ fn load(words: &[AtomicU64; ROOM / 8]) -> [u8; ROOM] {
     bytes
 }
 
-/// Takes one entry of getdents64(2) off `rest`; `Some(None)` if its name is no number.
+/// Takes one entry of getdents64(2) off `rest`: `Some(None)` if its name is no number, `None` at the end.
 fn next_entry(rest: &mut &[u8]) -> Option<Option<ThreadId>> {
     const LENGTH: usize = 16;
     const NAME: usize = 19;
