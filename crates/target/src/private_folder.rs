@@ -1,4 +1,4 @@
-//! Directories for sockets and scripts that only this user can enter, removed when dropped.
+//! Directories for sockets and scripts that only this user can enter. A directory is removed when its [`PrivateFolder`] is dropped.
 //!
 //! A debugger that is killed leaves its directories behind. So each directory is locked (flock(2)) while it is in use, and
 //! [`remove_abandoned`] removes those of this user that no process has locked.

@@ -67,7 +67,7 @@ pub trait Process: Memory + Debug + Send + Sync {
 
     // Events.
 
-    /// Waits for the next event of any thread of this tracer, or of `thread`, and takes it.
+    /// Waits for the next event of any thread of this tracer, or only of `thread`, and takes it: the thread no longer has the event.
     ///
     /// # Errors
     /// The wait itself has failed.
@@ -79,19 +79,19 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The wait itself has failed.
     fn peek_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>>;
 
-    /// Takes the event that was seen by [`Process::peek_event`]. `None`: the thread was killed in its stop.
+    /// Takes the event that [`Process::peek_event`] has returned for the thread. `None`: the thread was killed in its stop.
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent>;
 
     /// Whether any thread has an event.
     fn has_event(&self) -> bool;
 
-    /// Waits for the next event of one thread; a waker does not interrupt this wait. `None`: there is no such thread.
+    /// Waits for the next event of one thread, and takes it; a waker does not interrupt this wait. `None`: there is no such thread.
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent>;
 
     /// As [`Process::event_of`], but the event stays until it is taken.
     fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked>;
 
-    /// Waits until a thread is stopped, whatever for. `false`: it has ended.
+    /// Waits until a thread is stopped, whatever for, and takes the event. `false`: the thread has ended.
     fn wait_until_stopped(&self, thread: ThreadId) -> bool;
 
     // Running.

@@ -13,20 +13,21 @@ pub(crate) mod table {
     /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, and length of the unit that has its
     /// entries (which differs for split units).
     pub const UNITS: usize = 0;
-    /// A record of [`super::RANGE`] bytes for each address range, sorted by start: start, end, reach, unit.
+    /// A record of [`super::RANGE`] bytes for each address range, sorted by start: start, end, reach (the greatest end of
+    /// this range and those before it), unit.
     pub const RANGES: usize = 1;
-    /// Base names, sorted, with the entries that have them.
+    /// Base names, sorted, with the entries that have them: four tables ([`Keyed`](super::keyed::Keyed)).
     pub const NAMES: usize = 2;
     /// A byte for each name, with a bit for each kind of entry that has the name.
     pub const KINDS: usize = 6;
-    /// File paths, sorted by base name, with the units that name them.
+    /// File paths, sorted by base name, with the units that name them: four tables.
     pub const FILES: usize = 7;
     /// The path of the program, for display.
     pub const PROGRAM: usize = 11;
     /// Four bytes for each unit: the end of its scopes in the next table.
     pub const SCOPE_ENDS: usize = 12;
-    /// The scopes of each unit, sorted by start: distance from the previous start, size (0 for no end), distance back to
-    /// its parent (0 for none).
+    /// The scopes of each unit, sorted by start: bytes from the previous start, size (0 for no end), number of scopes back
+    /// to its parent (0 for none).
     pub const SCOPES: usize = 13;
     pub const COUNT: usize = 14;
 }

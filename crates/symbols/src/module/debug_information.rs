@@ -127,9 +127,9 @@ impl Module {
         })
     }
 
-    /// Makes the index, unless there is one, even if the debug information is small, with one thread per processor, and
-    /// stores it in the cache given to [`Module::use_index_cache`], if any. `progress` receives the bytes of units done and
-    /// the total; if it returns false, the work is cancelled. If another thread is making the index, waits for it first.
+    /// Makes the index with one thread per processor, unless there is one, and stores it in the cache given to
+    /// [`Module::use_index_cache`]. Also indexes small modules. `progress` receives the bytes of units done and the total; if
+    /// it returns false, the work is cancelled. If another thread is making the index, first waits for that thread.
     pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         self.dwarf(|dwarf| dwarf.make_index(progress))
     }

@@ -53,8 +53,8 @@ impl Module {
     }
 
     /// Every place where `line` (1-based) of `file` starts or, if it has no code, the next line with code in its function.
-    /// `file` is compared as a whole first; if nothing matches, by the longest common path suffix (at least the base name if
-    /// `file` is relative, and also the folder if it is absolute).
+    /// `file` is compared as a whole first. If nothing matches, the longest common path suffix decides: at least the base
+    /// name, and for an absolute `file` also the folder.
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
         self.decoded(|decoded| {
             if !may_name(decoded.files(), file) {

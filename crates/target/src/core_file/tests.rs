@@ -107,7 +107,7 @@ fn wherever_a_core_file_is_cut_it_gives_what_it_has_or_a_reason() {
     let memory = whole.len() as u64 - 3 * PAGES;
     let cuts = (0..1500).chain((1500..whole.len() as u64).step_by(61));
     let (mut refused, mut last) = (0, 0);
-    // From the longest to the shortest, so that one file can be cut again and again.
+    // From the longest to the shortest, so that the same file can be cut for each length.
     for length in cuts.collect::<Vec<_>>().into_iter().rev() {
         let file = File::options().write(true).open(&core.0).expect("a file");
         file.set_len(length).expect("cut");

@@ -3,7 +3,7 @@
 /// How many bytes of freed memory stay with the process.
 #[cfg(target_env = "gnu")]
 const KEPT: libc::c_int = 64 << 20;
-/// The largest allocation that is kept this way, in bytes; glibc allows at most 32 MiB.
+/// From this size on, in bytes, an allocation is returned to the system when it is freed. glibc allows at most 32 MiB.
 #[cfg(target_env = "gnu")]
 const LARGEST: libc::c_int = 32 << 20;
 

@@ -34,8 +34,8 @@ pub fn go_apart() -> io::Result<Apart> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            // SAFETY: as above. The intermediate process ends at once, so the last one is reparented to init and isn't killed with its
-            // ancestors.
+            // SAFETY: as above. The intermediate process ends at once, so the adapter process, its child, is reparented to init and isn't
+            // killed with its ancestors.
             unsafe {
                 match libc::fork() {
                     0 => {}

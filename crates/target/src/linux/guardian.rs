@@ -13,7 +13,7 @@
 //!
 //! Where the guardian is late, a thread must at worst end by SIGTRAP, never compute something else. That is why the engine only peeks at a
 //! stop until the thread that has hit a breakpoint is moved back to it. Breakpoints that are still inserted, debug registers and the
-//! trap flag of a single step end the process if a thread runs into them before the repair; copies of instructions lead on by themselves.
+//! trap flag of a single step end the process if a thread runs into them before the repair; a copy of an instruction ends with a jump back.
 //!
 //! Beyond the guardian's reach:
 //! - A stop that the tracer had not taken when it was killed: the kernel gives the thread the SIGTRAP of that stop as soon as the tracer is
