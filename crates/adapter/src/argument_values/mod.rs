@@ -218,7 +218,7 @@ pub fn signals(name: &str, value: &Value) -> Result<SignalTable, String> {
 /// The standard input: `"null"`, `"console"`, `"inherit"` or `"FILE"`.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn stdin(name: &str, value: &Value) -> Result<Stdin, String> {
     Ok(match value.as_str() {
         Some("null") => Stdin::Null,
@@ -231,7 +231,7 @@ pub fn stdin(name: &str, value: &Value) -> Result<Stdin, String> {
 /// Where output goes: `"FILE"`, `"null"`, `"console"`, or `{"file": "FILE", "append": true}`.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn sink(name: &str, value: &Value) -> Result<Sink, String> {
     Ok(match (value.as_str(), value) {
         (Some("null"), _) => Sink::Null,
