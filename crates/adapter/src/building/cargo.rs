@@ -152,7 +152,7 @@ struct Outcome {
 /// Runs cargo, and finds the program to debug.
 ///
 /// # Errors
-/// The build was cancelled or failed, or there is nothing to debug.
+/// The build was cancelled or failed, it made nothing to debug, or several programs, and it isn't clear which is meant.
 pub fn build(plan: &CargoPlan, context: &mut BuildContext) -> Result<Built, Unbuilt> {
     let cargo = plan.cargo()?;
     let metadata = read_manifests(plan, &cargo, context)?;

@@ -25,7 +25,7 @@ impl Request for SetSkipRequest {
     type Response = Empty;
 }
 
-/// Works while the program runs, too; a step in progress keeps the old patterns. The arguments of a later launch replace these patterns.
+/// Works while the program runs, too: a step in progress goes on by the new patterns. The arguments of a later launch replace them.
 pub fn set_skip(
     adapter: &mut Adapter,
     arguments: SetSkipArguments,

@@ -216,7 +216,7 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on, if it may run now (a vfork child always may). Otherwise it goes on when the others do.
+    /// Lets a stopped thread go on, if it may run now (a vfork child always may). Otherwise it stays stopped until it is released again.
     pub(super) fn release(&mut self, thread: ThreadId) {
         if !self.stops.runs(thread) && !self.is_vfork_child(thread) {
             return;

@@ -32,9 +32,9 @@ impl Owner {
         Ok(())
     }
 
-    /// A stop of the oldest thread, after the last thread that might run has ended and all others are held. `None`: the whole process is
-    /// exiting. Before the kernel reports the end of the thread that ends the process, it has killed the others in their stops, and they
-    /// are no longer held.
+    /// The stop to report when the last thread that might run has ended: of the oldest of the held threads. `None`: that thread has ended the
+    /// whole process. The sign is a live thread that is no longer stopped, because the kernel kills the held threads before it reports
+    /// the end of the thread that ends the process.
     pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
         let live: Vec<ThreadId> = self.live_threads().collect();
         if live

@@ -47,7 +47,7 @@ impl Owner {
         if ending.is_empty() {
             return;
         }
-        // Threads that have lent their memory to a vfork child since can't run before they have it back.
+        // A thread may have called vfork after it was asked to end. It can't run before it has its memory back, so it ends at a later stop.
         let (lent, threads) = ending
             .into_iter()
             .partition::<Vec<_>, _>(|thread| self.waits_for_vfork_child(*thread));

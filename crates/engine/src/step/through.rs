@@ -189,7 +189,8 @@ fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
         return Target::Unknown;
     }
     if instruction.memory_base() == INSTRUCTION_POINTER {
-        // A slot of the global offset table. It is filled already, except for functions that are bound lazily, at their first call.
+        // Usually a slot of the global offset table, which the dynamic linker has filled; or a static function pointer, whose current value
+        // is taken. A slot that is zero or unreadable says nothing.
         let slot = Address(instruction.ip_rel_memory_address());
         return match cx.memory.read_u64(slot) {
             Ok(target) if target != 0 => Target::Known(Address(target)),

@@ -254,7 +254,7 @@ impl<'a> Space<'a> {
     }
 
     /// An exception's message: `what()` of a class of the standard library's, or of one whose `what()` can be interpreted without
-    /// running it; or the thrown value, if it is a string or a number. `stack` is the stack pointer at the throw.
+    /// running it; or the thrown value, if it is a string or a number. `stack` is the thread's stack pointer, below which `what()` may be interpreted.
     pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
         if let Some(base) = self.part_of(object, "St9exception") {
             return self.what_of(object, base, stack);
@@ -454,8 +454,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Describes an exception and those that caused it. The description ends with `end`, in parentheses. `stack` is the stack pointer at the
-    /// throw.
+    /// Describes an exception and those that caused it. The description ends with `end`, in parentheses. `stack` is the thread's stack
+    /// pointer.
     pub fn exception(&self, object: Object, stack: u64, mode: BreakMode, end: &str) -> Exception {
         let nested = |object: &Object| self.nested(*object);
         let objects = std::iter::successors(Some(object), nested);
@@ -472,7 +472,7 @@ impl<'a> Space<'a> {
         exception
     }
 
-    /// Describes an exception without those that caused it. `stack` is the stack pointer at the throw.
+    /// Describes an exception without those that caused it. `stack` is the thread's stack pointer.
     pub fn one_exception(&self, object: Object, stack: u64) -> Exception {
         let name = self.type_name(object.type_info);
         let id = name.clone().unwrap_or_else(|| "an exception".to_owned());

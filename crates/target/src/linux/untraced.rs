@@ -40,8 +40,8 @@ fn send(handle: RawFd, signal: i32) -> i64 {
     unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle, signal, nothing, 0) }
 }
 
-/// A process that kills the program when this process ends, for whatever reason: it reads a pipe whose write end only this process has. It
-/// also kills the program when this is dropped without [`Guard::dismiss`].
+/// A helper process that kills the program when the debugger's process ends, for whatever reason. The helper reads a pipe whose only write
+/// end is this value, so it also kills the program when the value is dropped without [`Guard::dismiss`].
 #[derive(Debug)]
 pub struct Guard(io::PipeWriter);
 
