@@ -213,7 +213,8 @@ fn access(context: &SignalContext<'_>, address: u64) -> Access {
         |(start, size, _): &&(u64, u64, Access)| address.wrapping_sub(*start) < (*size).max(1);
     match touched.iter().find(near) {
         Some((_, _, access)) => *access,
-        // String instructions advance, and gathers have many addresses; their access is the same at all of them.
+        // The address may be of another element than the registers say (a repeated string instruction). An instruction with one operand in
+        // memory accesses all elements alike; with two, it is unknown which of them failed.
         None => match touched.as_slice() {
             [(_, _, only)] => *only,
             _ => Access::Unknown,

@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// A source file that a module's line tables name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The compiler's path, normalised lexically: absolute if the compilation directory makes it so.
+    /// The path in the debug information, joined with the compilation directory and normalised lexically. Relative if that directory is
+    /// unknown or relative itself.
     pub path: Arc<Path>,
     /// The MD5 of the compiled file (`DW_LNCT_MD5`, DWARF 5 §6.2.4.1); clang writes it. If one file of a unit has no
     /// checksum, LLVM leaves out all of the unit's, as in rustc's units.

@@ -187,7 +187,8 @@ impl Rules {
         }
     }
 
-    /// As [`Rules::decide`] without the message, given the condition's value; `None`: a function has to be called to evaluate it.
+    /// What [`Rules::decide`] does once it has the condition's value. `Ok(None)`: evaluating the condition takes a call of a function in the
+    /// program. Writes no log message.
     pub(crate) fn decided(&mut self, holds: Result<Option<bool>, Error>) -> Act {
         match holds {
             Ok(Some(true)) => self.count_hit(),

@@ -570,8 +570,8 @@ impl Owner {
     /// Clears a thread's debug registers, as before a detach.
     pub(super) fn unwatch(&mut self, thread: ThreadId) {
         self.control(thread).watched = 0;
-        // For a thread that was created while its creator was watching, the kernel reports the creator's registers, though they are not
-        // set.
+        // Also for a thread whose registers were never set here. If its creator had watches, a read of its control register gives the
+        // creator's value, although nothing is watched in it.
         if self.watches.table.version() != 0 {
             let _ = self.process().set_watch_slots(thread, &[None; SLOTS]);
         }

@@ -234,8 +234,8 @@ impl Reader<'_> {
         )
     }
 
-    /// The view of a pointer to bytes or of a sequence of bytes as a text, if its format is [`Format::Text`]; `None`: use its natural
-    /// form.
+    /// The view of a pointer to bytes, or of a sequence of bytes, as a text. `None`: the value's format isn't [`Format::Text`], it is of
+    /// another kind, or it can't be read.
     pub(super) fn as_text(&self, value: &Value, limit: Limit) -> Option<View> {
         if value.format != Format::Text {
             return None;

@@ -132,17 +132,18 @@ impl<'a> Dwarf<'a> {
     }
 
     /// The address for a breakpoint on the function that starts at `entry`: behind its prologue, and in the body of an
-    /// `async fn` also behind the code that moves its arguments. Optimised code mixes that code with the body, so there
-    /// it is only behind the prologue.
+    /// `async fn` also behind the code that moves its arguments. In optimised code, which mixes that code with the body,
+    /// the address may be in the middle of it.
     pub(crate) fn body_start(&self, entry: u64) -> u64 {
         let after_prologue = self.after_prologue(entry);
         self.async_body_start(entry, after_prologue)
             .unwrap_or(after_prologue)
     }
 
-    /// The start of the body behind the code that moves arguments; `None` if the function is no body, or an optimised one.
-    /// The row at the end of the prologue is at the body's opening brace, and the code that moves arguments is at
-    /// positions before the brace. The code that runs first has the lowest addresses.
+    /// The start of the body, behind the code that moves the arguments. `None` if the function is not the body of an
+    /// `async fn`, or no such row is found. The row at the end of the prologue has the position of the body's opening
+    /// brace, and the rows of the code that moves arguments have positions before it. The first row behind the brace is
+    /// taken, by address.
     fn async_body_start(&self, entry: u64, after_prologue: u64) -> Option<u64> {
         let (unit, function) = self.function_entry_at(entry)?;
         let is_body = unit.language() == Language::Rust

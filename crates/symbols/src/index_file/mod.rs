@@ -1,6 +1,6 @@
-//! Index files: their format, and the cache folder that they are stored in.
+//! Files with the index of a module's debug information: their format, their tables, and the cache folder that they are stored in.
 //!
-//! [`crate::stored`] defines the content of the tables.
+//! [`crate::stored`] fills the tables and searches them.
 
 pub(crate) mod cache;
 mod file;

@@ -199,7 +199,8 @@ pub(crate) fn is_seen_through(reader: &Reader<'_>, value: &Value) -> bool {
         })
 }
 
-/// Whether summaries show only the type of a value: a `Weak`'s target is elsewhere, and often contains the `Weak`.
+/// Whether only `(Weak)` stands for a value inside another value's summary: a `Weak`'s target is shown where its owner is, and often
+/// contains the `Weak`.
 pub(crate) fn is_hidden_in_summaries(reader: &Reader<'_>, value: &Value) -> bool {
     let type_ = reader.resolve(value).map(|resolved| resolved.type_);
     type_.is_some_and(|type_| {
