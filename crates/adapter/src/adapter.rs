@@ -59,13 +59,13 @@ use std::sync::Arc;
 pub enum Phase {
     /// Nothing is launched.
     New,
-    /// A build is running, or a terminal or the process to attach to is awaited.
+    /// A build is running, or the adapter waits for a terminal or for the process to attach to.
     Starting,
-    /// The launch or `attach` is done, and the program held until the client is done configuring.
+    /// The program is launched or attached to, and is held until the client sends `configurationDone`.
     Held,
     /// All threads run.
     Running,
-    /// Single threads run, the others are held.
+    /// Some threads run; the others stay stopped.
     PartlyRunning,
     /// All threads are stopped.
     Stopped,
@@ -73,7 +73,7 @@ pub enum Phase {
     Ended,
 }
 
-/// Where console input for the program goes.
+/// Where text goes that the user types into the debug console for the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypedInto {
     /// Nowhere.
@@ -106,13 +106,13 @@ pub enum ScopeKind {
 pub enum Reference {
     /// A scope of a frame.
     Scope(FrameId, ScopeKind),
-    /// The parts of a register or register group of a frame, by the path of indexes from the scope.
+    /// The parts of a register or register group of a frame. The path has one index for each level below the registers scope.
     Registers(FrameId, Vec<usize>),
     /// A value with children.
     Value {
         /// The value.
         value: Value,
-        /// An expression for the value, from which those of its children are made.
+        /// An expression for the value, from which the expressions of its children are made.
         expression: Option<String>,
         /// The frame that the value was found in, if there is one.
         frame: Option<FrameId>,
@@ -140,10 +140,10 @@ pub enum Location {
 /// Values with their rendered text.
 pub type Listing = Rc<[(NamedValue, Rendered)]>;
 
-/// A session's state. Each handler has it to itself.
+/// A session's state. Handlers run one at a time, each with exclusive access to it.
 pub struct Adapter {
     pub options: ServeOptions,
-    /// Moves to the engine at launch: the channel then disconnects if the engine fails.
+    /// The sending end for the engine's events. It moves to the engine at launch, so that the channel disconnects if the engine fails.
     pub engine_events: Option<Sender<dapple_engine::Event>>,
     /// The engine's events. The main loop receives them.
     pub engine: Receiver<dapple_engine::Event>,
@@ -151,7 +151,7 @@ pub struct Adapter {
     pub arrived: Vec<ThreadId>,
     /// The arguments of the latest launch, for `restart`.
     pub launched_with: Option<LaunchRequestArguments>,
-    /// Where console input behind `>` goes.
+    /// Where text behind `>` in the debug console goes.
     pub typed_into: TypedInto,
     /// `initialized` was sent.
     pub sent_initialized: bool,
@@ -220,7 +220,7 @@ pub struct Adapter {
     /// Parameters and locals by frame, cached because one answer of the engine serves several scopes.
     variables: HashMap<FrameId, Listing>,
     stopped_thread: Option<ThreadId>,
-    /// The progress of an index that is being built.
+    /// The progress report of the index that is being made.
     indexing: Option<Progress>,
     stdout: TextStream,
     stderr: TextStream,
@@ -310,7 +310,7 @@ impl Adapter {
     /// The debuggee.
     ///
     /// # Errors
-    /// There is no debuggee: not yet, not any more, or because of `noDebug`.
+    /// There is no debuggee: it isn't started yet, has ended, or runs without debugging (`noDebug`).
     pub fn debuggee(&self) -> Result<&Session, Failure> {
         self.debuggee.as_ref().ok_or_else(|| match self.phase {
             _ if self.untraced.is_some() => Failure::new(NO_DEBUG),
@@ -346,8 +346,8 @@ impl Adapter {
         }
     }
 
-    /// Runs the program, or reports its stop at the entry, if the launch or `attach` is done and the client has configured. Call it after
-    /// each of the two.
+    /// Call after the launch or `attach`, and after `configurationDone`. Once both are done, runs the program, or reports its stop at the
+    /// entry.
     ///
     /// # Errors
     /// The program has ended, or, without debugging, can't be started.
@@ -385,7 +385,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// All threads run, or the program has ended: invalidates the ids and references of the previous stop.
+    /// Call when all threads run, or the program has ended. Invalidates the ids and references of the previous stop.
     pub fn resumed(&mut self) {
         if let Some(debuggee) = &self.debuggee {
             self.delayed.resumed(debuggee);
@@ -402,7 +402,8 @@ impl Adapter {
         self.variables.clear();
     }
 
-    /// Single threads run: invalidates references to values. Frames of held threads stay valid; the engine refuses those of running threads.
+    /// Call when some threads run and others don't. Invalidates references to values. Frames of stopped threads stay valid; the engine
+    /// refuses frames of running threads.
     pub fn partly_resumed(&mut self) {
         self.phase = Phase::PartlyRunning;
         self.stopped_thread = None;
@@ -501,7 +502,7 @@ impl Adapter {
         outbox.event::<TerminatedEvent>(Default::default());
     }
 
-    /// A signal asks the adapter's process to end: tells the client that the session ends, if there is a program.
+    /// Call when a signal asks the adapter's process to end. Tells the client that the session ends, if one has begun and not ended.
     pub fn ends_with_the_process(&self, outbox: &Outbox) {
         if !matches!(self.phase, Phase::New | Phase::Ended) {
             say(outbox, "the debug adapter was asked to end");
@@ -509,7 +510,7 @@ impl Adapter {
         }
     }
 
-    /// Ends the session with the debuggee, as `leave` says.
+    /// Ends the session, and kills the debuggee or detaches from it, as `leave` says.
     pub fn end(&mut self) {
         self.engine_events = None;
         self.start_wait = None;

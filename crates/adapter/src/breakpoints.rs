@@ -68,7 +68,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.named.contains(file)
     }
 
-    /// Replaces the function breakpoints. The same name keeps its id.
+    /// Replaces the function breakpoints. A breakpoint on the same name keeps its id.
     pub fn replace_functions(
         &mut self,
         functions: Vec<FunctionBreakpoint>,
@@ -115,7 +115,7 @@ impl<Source: Clone> Breakpoints<Source> {
         self.from_engine.clear();
     }
 
-    /// Replaces the instruction breakpoints. The same address keeps its id.
+    /// Replaces the instruction breakpoints. A breakpoint at the same address keeps its id.
     pub fn replace_instructions(
         &mut self,
         instructions: Vec<InstructionBreakpoint>,
@@ -128,8 +128,8 @@ impl<Source: Clone> Breakpoints<Source> {
         self.instructions.clone()
     }
 
-    /// Replaces the breakpoints on lines (from 1) of a disassembly source, given with their instructions. The same line keeps its id. Returns
-    /// the ids in the same order.
+    /// Replaces the breakpoints on lines (from 1) of a disassembly source, given with their instructions. A breakpoint on the same line keeps
+    /// its id. Returns the ids in the same order.
     pub fn replace_listed(
         &mut self,
         reference: i64,

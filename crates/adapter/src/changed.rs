@@ -11,7 +11,7 @@ use dapple_engine::session::assigning::Changed;
 use dapple_engine::session::memory::MemoryWrite;
 
 impl Adapter {
-    /// The user has written bytes of memory.
+    /// Call when the user has written bytes of memory.
     pub fn memory_changed(&mut self, address: Address, written: MemoryWrite, context: &Context) {
         send_memory(address, written.count as u64, context);
         let mut areas = vec![InvalidatedAreas::Variables];
@@ -21,7 +21,7 @@ impl Adapter {
         self.values_changed(areas, context);
     }
 
-    /// The user has assigned to something, or an expression has called functions.
+    /// Call when the user has assigned to something, or an expression has called functions.
     pub fn assigned(&mut self, changed: &Changed, context: &Context) {
         if *changed == Changed::default() {
             return;
@@ -39,12 +39,12 @@ impl Adapter {
         );
     }
 
-    /// The Natvis files have changed.
+    /// Call when the Natvis files have changed.
     pub fn presentation_changed(&mut self, context: &Context) {
         self.values_changed(vec![InvalidatedAreas::Variables], context);
     }
 
-    /// Values or their presentation have changed. All shown values may be affected, because they may overlap.
+    /// Call when values or their presentation have changed. All shown values may be affected, because they may overlap.
     fn values_changed(&mut self, areas: Vec<InvalidatedAreas>, context: &Context) {
         self.forget_variables();
         // The written memory may be code.

@@ -33,7 +33,8 @@ pub fn failure(client: &InitializeRequestArguments, failure: Failure) -> Failure
     }
 }
 
-/// Threads in the form of the protocol. Equal names get the thread's id added, except for the terminal debugger: most clients show only names.
+/// Threads in the form of the protocol. If several have the same name, their ids are added to it, because most clients show only names. The
+/// terminal debugger shows numbers of its own.
 pub fn threads(client: &InitializeRequestArguments, threads: &[ThreadInfo]) -> Vec<Thread> {
     let mut named: HashMap<&str, usize> = HashMap::new();
     for thread in threads {

@@ -182,7 +182,7 @@ impl DataBreakpoints {
         }
     }
 
-    /// Replaces all data breakpoints. The same access to the same data keeps its id. New ids come from `all`.
+    /// Replaces all data breakpoints. A breakpoint for the same access to the same data keeps its id. New ids come from `all`.
     pub fn replace<Source: Clone>(
         &mut self,
         wanted: Vec<Asked>,

@@ -7,8 +7,8 @@ use dapple_dap::transport::Writer;
 use dapple_engine::session::Session;
 use std::time::{Duration, Instant};
 
-/// How long messages may be delayed. Older ones are sent as soon as the session's thread is awake: a stop wakes it, or the alarm of pinned
-/// threads after some milliseconds.
+/// How long messages may be delayed. A message that has waited longer is sent when the session's thread next wakes up: at a stop, or at
+/// the alarm for pinned threads after some milliseconds.
 const LONGEST: Duration = Duration::from_millis(1);
 
 /// The outgoing messages that may be delayed.
@@ -30,7 +30,7 @@ impl DelayedMessages {
         }
     }
 
-    /// Threads were resumed: delays messages if a stop is expected soon.
+    /// Call when threads are resumed: delays messages if a stop is expected soon.
     pub fn resumed(&mut self, debuggee: &Session) {
         if self.client_is_quick && debuggee.stops_soon() {
             self.outgoing.gather();

@@ -161,8 +161,8 @@ impl Exceptions {
             .filter(move |filter| runtimes.is_none_or(|runtimes| has(runtimes, filter.id)))
     }
 
-    /// Replaces the enabled filters and the options. A filter that isn't offered keeps its state unless it is named. Returns a result for each
-    /// filter, then for each option; invalid ones have no effect.
+    /// Replaces the enabled filters and the options. A filter that isn't offered keeps its state, unless `wanted` has it. Returns a result for
+    /// each filter, then for each option; invalid ones have no effect.
     pub fn replace(
         &mut self,
         wanted: Vec<Wanted>,
@@ -204,7 +204,7 @@ impl Exceptions {
             cpp_catch: patterns(CPP_CATCH),
             cpp_uncaught: cpp(patterns(CPP_UNCAUGHT), Unhandled),
             rust_panic: rust(patterns(RUST_PANIC), &[Always]),
-            // The standard library catches panics at the end of a thread: the user's code hasn't handled them.
+            // A panic that only the standard library catches, at the end of a thread, is unhandled, also by the user's code.
             rust_uncaught: rust(patterns(RUST_UNCAUGHT), &[Unhandled, UserUnhandled]),
             // A program can't handle a sanitizer report.
             sanitizers: with(

@@ -44,7 +44,8 @@ use dapple_dap::types::*;
 /// The error for requests that need a debuggee, in a session without debugging.
 pub const NO_DEBUG: &str = "the program runs without debugging (`noDebug`)";
 
-/// Has failures shown in the view that asked, not in a dialog: clients send these requests by themselves, to fill a view or a hover.
+/// Has the client show a handler's failures in the view that asked, not in a dialog: clients send these requests by themselves, to
+/// fill a view or a hover.
 fn in_place<A: 'static, R: 'static>(
     handler: impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static,
 ) -> impl Fn(&mut Adapter, A, &mut Context) -> Result<R, Failure> + Send + Sync + 'static {

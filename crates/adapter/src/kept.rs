@@ -13,9 +13,9 @@ use std::rc::Rc;
 pub const FIRST: i64 = 1 << 30;
 /// The first number of logpoint messages.
 const FIRST_LOGGED: i64 = FIRST + (1 << 29);
-/// The most values that are kept; more than the children in one response, which must not remove each other.
+/// The most values that are kept. A response has fewer children, so they can't remove each other.
 const MOST_VALUES: usize = 20_000;
-/// The most bytes that values take, about, and that messages take. The newest may take more.
+/// The most bytes, roughly, that all values take together; the messages have the same limit. The newest entry stays even if it is larger.
 const MOST_BYTES: usize = 64 << 20;
 /// The most logpoint messages that are kept.
 const MOST_LOGGED: usize = 1000;

@@ -12,14 +12,14 @@ use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
 use dapple_engine::Event;
 use dapple_engine::event::Logged;
 
-/// The most messages of one logpoint that get events of their own, for the values in them.
+/// The most messages of one logpoint that get events of their own, so that the values in them can be expanded.
 const MOST_APART: usize = 16;
-/// The most messages that are collected.
+/// The most messages that are collected before they are sent.
 const MOST_AT_ONCE: usize = 4096;
 
 impl Adapter {
-    /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event behind them that is
-    /// something else; `None` if none has come yet.
+    /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event behind them that is something
+    /// else. `None`: none has come yet, or [`MOST_AT_ONCE`] messages were sent.
     pub fn send_logged_at_once(
         &mut self,
         event: Event,
@@ -40,8 +40,8 @@ impl Adapter {
         next
     }
 
-    /// Sends logpoint messages. Consecutive messages of one logpoint become one event, unless they have values that can be expanded and are
-    /// [`MOST_APART`] at most.
+    /// Sends logpoint messages. Consecutive messages of one logpoint become one event. They get an event each if some have values that can
+    /// be expanded and there are [`MOST_APART`] at most.
     pub fn send_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
         let is_styled = outbox

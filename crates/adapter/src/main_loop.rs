@@ -5,7 +5,8 @@
 //!
 //! Waking a thread on another CPU takes 15 to 40 µs, more than a step does. Hence:
 //! - The kernel's SIGURG for the client's descriptor (`O_ASYNC`) ends the wait for the debuggee.
-//! - The reader thread rests meanwhile, so a [`CancelToken`](dapple_dap::cancel::CancelToken) reads the input itself when it is asked.
+//! - The reader thread rests meanwhile, so a [`CancelToken`](dapple_dap::cancel::CancelToken) that is asked about a cancellation reads the input
+//! itself.
 //! - A client that sends within 200 µs of its response, as scripts do, is waited for 100 µs without sleeping.
 //!
 //! If breakpoints write more than 16 MiB that the client doesn't read, the loop lets the debuggee wait, and handles requests only.
@@ -106,7 +107,8 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
 /// How long a client may take to read the response to `disconnect`. A client that has closed its connection is not waited for.
 const LAST_ANSWER: Duration = Duration::from_secs(60);
 
-/// How many turns of the loop serve the debuggee after a message of a client that doesn't read its output, so that the request takes effect.
+/// How many turns of the loop still serve the debuggee when a client that doesn't read its output sends a message, so that a request takes
+/// effect.
 const TURNS: usize = 1000;
 
 /// The sources of events.
@@ -200,8 +202,8 @@ impl Sources<'_> {
         }
     }
 
-    /// An event of another source while the engine's events never run out; `None` until it is time to look, and if there is none. Also serves
-    /// the debuggee once, whose stops need handling besides their events.
+    /// For times when the engine's events never run out: an event of another source. `None`: it isn't time to look yet, or no other source has
+    /// one. Also serves the debuggee once, because its stops need handling besides their events.
     fn among_news(&mut self, adapter: &mut Adapter) -> Option<Event> {
         if self.news_first != Some(0) {
             return None;
@@ -225,8 +227,8 @@ impl Sources<'_> {
         is_over.then_some(Event::Shutdown)
     }
 
-    /// Counts an event of the engine that was received, with `more` behind it. When it is time to look for the client's messages, those are still
-    /// handled first.
+    /// Call for each event that is received from the engine, with `more` behind it in the channel. Once it is time to look for the client's
+    /// messages, those `more` events are still handled first.
     fn count_news(&mut self, more: usize) {
         self.news_first = match self.news_first {
             Some(count) => Some(count.saturating_sub(1)),
@@ -248,7 +250,7 @@ fn of_engine(
     }
 }
 
-/// Wakes a loop that waits for its debuggee when the process is asked to end. Dropping the sender ends the watching thread.
+/// When the process is asked to end, wakes the loop, which may wait for its debuggee. Dropping the sender ends the watching thread.
 fn wake_at_shutdown(shutdown: &Receiver<Infallible>, waker: &Arc<Waker>) -> Sender<Infallible> {
     let (open, session_end) = bounded(0);
     let (shutdown, waker) = (shutdown.clone(), Arc::clone(waker));

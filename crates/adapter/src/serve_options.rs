@@ -22,7 +22,8 @@ pub struct ServeOptions {
     pub launcher: Option<Vec<String>>,
     /// The directory for programs that are compiled from a source file; `None`: source files can't be launched.
     pub programs: Option<PathBuf>,
-    /// How long a client may take to open a session for a forked child (`followForks`: `both`). After that the child is let go.
+    /// How long a client may take to open a session for a forked child (`followForks`: `both`). After that, the child runs on without a
+    /// debugger.
     pub child_patience: Duration,
     /// Ends the session as a `disconnect` would, when its sender is dropped.
     pub shutdown: Receiver<Infallible>,

@@ -2,7 +2,7 @@
 
 use dapple_engine::frame::{Frame, FrameId};
 
-/// What is kept of a frame that the client knows.
+/// What is kept of a frame whose id the client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownFrame {
     /// The engine's id of the frame.
@@ -11,7 +11,8 @@ pub struct ShownFrame {
     pub has_source: bool,
 }
 
-// A stack may have 300,000 frames. All are forgotten before the response to a resuming request: forgetting one must run no code.
+// A stack may have 300,000 frames. All entries are removed before the response to a resuming request, so dropping one must run
+// no code.
 const _: () = assert!(!std::mem::needs_drop::<ShownFrame>());
 
 impl ShownFrame {

@@ -147,7 +147,7 @@ fn plain(folder: &Path) -> PathBuf {
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The longest of the folders that contain a file, with its other half.
+/// The pair whose folder contains a file. Of several such pairs, the one with the longest folder.
 fn longest<'m, T>(
     file: &Path,
     folders: impl Iterator<Item = (&'m Path, T)>,

@@ -66,7 +66,8 @@ pub fn value(text: &str) -> String {
     out
 }
 
-/// A message of the debugger with its `warning:` coloured. Control characters, which names and values in it may have, are written as `\x1b`.
+/// A message of the debugger with its `warning:` coloured. Control characters, which names and values in it may have, become escapes such as
+/// `\x1b`.
 pub fn sentence(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     match text.strip_prefix("warning:") {
@@ -106,7 +107,7 @@ fn paint(out: &mut String, code: &str, text: &str) {
     out.push_str("\x1b[0m");
 }
 
-/// Appends text, with control characters other than line feeds and tabs as `\x1b`.
+/// Appends text. Control characters other than line feeds and tabs become escapes such as `\x1b`.
 fn push_plain(out: &mut String, text: &str) {
     if !text.contains(char::is_control) {
         return out.push_str(text);
@@ -231,7 +232,7 @@ fn word(text: &str) -> Option<(usize, Part)> {
 mod tests {
     use super::*;
 
-    /// Marks the colours in text: `text` in quotes, `#` numbers, `@` names, `~` asides.
+    /// A value with its colours as marks: `T(…)` for text, `#(…)` for numbers, `@(…)` for names, `~(…)` for asides.
     fn marked(text: &str) -> String {
         let mut out = value(text);
         for (code, sign) in [("32", "T"), ("36", "#"), ("35", "@"), ("2", "~")] {

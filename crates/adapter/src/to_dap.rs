@@ -287,8 +287,8 @@ pub fn breakpoint(
     }
 }
 
-/// A hint at `sourceMap` for a breakpoint whose file seems to be in another folder in the debug information; `None` unless that has exactly one
-/// file of this name.
+/// A hint at `sourceMap` for a breakpoint whose file seems to be in another folder in the debug information. `None`: the debug information has
+/// no file of this name, or several.
 fn source_map_hint(state: &BreakpointState) -> Option<String> {
     let Asked::Line { file, .. } = &state.asked else {
         return None;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// The most instructions that are interpreted.
 const MOST_INSTRUCTIONS: usize = 500;
-/// The return address of the function, at which nothing is ever mapped.
+/// The return address that the function gets. Nothing is ever mapped there.
 const RETURN: u64 = u64::MAX - 0xfff;
 
 /// Whether the function at an address returns the text of a `std::string`. Such calls aren't interpreted: the string's first word, the
@@ -260,7 +260,8 @@ impl Machine<'_> {
         Some(decoder(&code[..length], self.pc).decode())
     }
 
-    /// Calls the function at `target`, which returns to `next`. Returns where to go on: a function that gives a text is not run.
+    /// Begins a call of the function at `target`, which returns to `next`. Returns the address to go on at. For a function that gives a text,
+    /// that is `next`: it isn't interpreted.
     fn call(&mut self, target: u64, next: u64) -> Option<u64> {
         if (self.gives_text)(Address(target)) {
             let text = self.load(self.get(Register::RDI)?, 8)?;

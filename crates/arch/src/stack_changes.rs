@@ -32,7 +32,7 @@ impl StackChanges {
     }
 }
 
-/// `add rsp, N` and `sub rsp, N`.
+/// The bytes that `add rsp, N` or `sub rsp, N` adds to the stack pointer. `None` for any other instruction.
 fn adjusts(instruction: &Instruction) -> Option<i64> {
     use iced_x86::Code;
     let amount = || instruction.immediate(1).cast_signed();

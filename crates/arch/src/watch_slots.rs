@@ -78,7 +78,7 @@ impl Table {
         self.version
     }
 
-    /// Assigns registers to the slots of each of `wanted`, in this order. The result says for each whether it has all of its slots; the
+    /// Assigns registers to the slots of each item of `wanted`, in this order. An item gets registers for all of its slots or for none; the
     /// error is how many registers were free for it. Equal slots share a register.
     pub fn assign(&mut self, wanted: &[Vec<Slot>]) -> Vec<Result<(), usize>> {
         let before = self.slots;

@@ -45,7 +45,7 @@ pub fn open() -> anyhow::Result<IndexCache> {
         .with_context(|| format!("indexes can't be kept in {}", folder.display()))
 }
 
-/// As [`open`], for sessions, which also work without a cache.
+/// As [`open`], but `None` in place of an error, which is logged: a session also works without a cache.
 pub fn open_if_possible() -> Option<Arc<IndexCache>> {
     open()
         .inspect_err(|error| tracing::warn!("{error:#}"))

@@ -63,7 +63,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         false => None,
     };
     let front = apart.as_ref().and_then(|apart| apart.front().ok());
-    // If the thread can't be started, the next start cleans up.
+    // Removes directories that killed debuggers left behind. If the thread can't be started, the next start of the adapter does that.
     let cleaning = thread::Builder::new()
         .name("cleaning".to_owned())
         .spawn(dapple_adapter::private_folder::remove_abandoned);
@@ -154,8 +154,8 @@ fn listen(
 /// The error message if a thread can't be started; the system's reason follows it.
 const NO_THREAD: &str = "this process can't start a thread, for want of memory (`ulimit -v`) or since there are too many (`ulimit -u`)";
 
-/// A channel that closes when a signal asks the process to end, or when the front process has ended while a session has attached to a process.
-/// Without such a session, this process exits together with the front process.
+/// A channel that closes when a signal asks the process to end, or when the front process (which the client started) has ended while a session
+/// has attached to a process. Without such a session, this process exits as soon as the front process has ended.
 fn ended_by_signal(front: Option<apart::Front>) -> anyhow::Result<Receiver<Infallible>> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot take care of signals")?;

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The largest function in bytes that is shown whole. Of larger ones, and of code in no known function, a window is shown.
 const LARGEST: u64 = 1 << 16;
-/// How many instructions that window has before the frame's, and from the frame's on.
+/// How many instructions the window has before the frame's instruction, and as many from that instruction on.
 const AROUND: usize = 200;
 
 /// The disassembly sources that the client may know.
@@ -60,7 +60,7 @@ impl Listing {
 }
 
 impl Disassembled {
-    /// Code in memory may have changed: it is disassembled anew when it is shown next.
+    /// Call when code in memory may have changed: code is disassembled again when it is next shown.
     pub fn code_changes(&mut self) {
         self.current.clear();
     }
@@ -109,8 +109,8 @@ impl Disassembled {
 }
 
 impl Adapter {
-    /// Gives a frame a source that the client can open, if there is one. `is_here` says whether the client can open the source file that the debug
-    /// information names; `None`: it names none.
+    /// Gives a frame a source that the client can open, if there is one. `is_here`: whether the client can open the source file that the debug
+    /// information names. `None`: the debug information names no file.
     ///
     /// # Errors
     /// The session has used up its numbers.
@@ -182,7 +182,7 @@ impl Adapter {
         Ok(self.disassembled_at(byte, |_| frame.function.clone())?)
     }
 
-    /// As [`Adapter::disassembled`] for the code around a byte; `name` finds the name of its function.
+    /// As [`Adapter::disassembled`], but for the function around `byte` in place of a frame's. `name` finds that function's name.
     fn disassembled_at(
         &mut self,
         byte: Address,
@@ -280,7 +280,7 @@ fn symbol_at(debuggee: &Session, byte: Address) -> Option<String> {
     };
     let found = debuggee.disassemble(only).ok()?;
     let symbol = found.first()?.symbol.as_deref()?;
-    // The offset, not the `+` of `operator+`.
+    // Cuts off the offset, and keeps the `+` of `operator+`.
     let name = symbol.rsplit_once("+0x").map_or(symbol, |(name, _)| name);
     Some(name.to_owned())
 }
@@ -298,7 +298,7 @@ fn list(debuggee: &Session, byte: Address) -> Result<Vec<Instruction>, Error> {
         count: 2 * AROUND,
         names: Names::None,
     })?;
-    // The window ends at bytes that are no instruction.
+    // On both sides, cuts the window off at the first bytes that are no instruction.
     let here = around.partition_point(|one| one.address < byte);
     let behind = around.iter().skip(here).position(|one| !one.is_valid);
     if let Some(count) = behind {

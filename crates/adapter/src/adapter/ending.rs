@@ -57,8 +57,8 @@ impl Adapter {
         Some(cancel)
     }
 
-    /// Kills the process, unless it is stopped (its end may be what is being debugged) or isn't the one of this session any more. Returns what
-    /// was done, for the user; `None` if the process is another or can't be killed.
+    /// Kills the process if it is still the one of this session. A stopped process isn't killed, because the user may be debugging its end.
+    /// Returns what was done, in words for the user. `None`: the process isn't this session's any more, or can't be killed.
     fn kill_late(&self, process: i32) -> Option<&'static str> {
         if self.stopped_thread().is_some() {
             return Some("it isn't killed while it is stopped; asked once more to end, it is");

@@ -91,7 +91,7 @@ impl Adapter {
     fn send_program_output(&mut self, stream: Stream, bytes: Written, outbox: &Outbox) {
         let text = self.stream(stream).push(&bytes);
         let body = OutputEventBody::new(text).with_category(to_dap::category(stream));
-        // `bytes` goes along until the message is sent: the program's output is not read while too much of it is unsent.
+        // Keeps `bytes` until the message is sent: the program's output is not read while too much of it is unsent.
         if !body.output.is_empty() {
             outbox.event_keeping::<OutputEvent>(body, Some(Box::new(bytes)));
         }
@@ -113,7 +113,7 @@ impl Adapter {
         }
     }
 
-    /// Shows the progress of an index, to clients that support progress.
+    /// Shows the progress of indexing a module, to clients that support progress.
     fn send_indexing(&mut self, module: &Path, done: u64, total: u64, outbox: &Outbox) {
         let progress = self.indexing.get_or_insert_with(|| {
             let name = module.file_name().unwrap_or(module.as_os_str());

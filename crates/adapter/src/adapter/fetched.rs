@@ -1,7 +1,7 @@
 //! Sources from debuginfod servers, if the user has enabled them, in place of files that aren't on this machine.
 //!
-//! The source of a shown frame is requested once. A frame has its disassembly until the source has come, or if no server has it. A fetched
-//! source is sent by reference, not by path, because nobody should edit the file in the debuginfod cache.
+//! The source of a shown frame is requested once. Until the source has come, and if no server has it, the frame shows its disassembly. A
+//! fetched source is sent by reference, not by path, because nobody should edit the file in the debuginfod cache.
 
 use crate::adapter::{Adapter, Phase};
 use crate::from_dap;
@@ -46,7 +46,7 @@ impl Default for Fetched {
 }
 
 impl Fetched {
-    /// The path in the debug information of a source, by its reference.
+    /// The path that the debug information has for a fetched source. `None`: no fetched source has this reference.
     pub fn path(&self, reference: i64) -> Option<&Path> {
         let (path, _) = self.sources.get(reference).ok()?;
         Some(path)
@@ -57,7 +57,7 @@ impl Fetched {
         self.paths.contains(path)
     }
 
-    /// The file of a source, by its reference.
+    /// The file in the debuginfod cache with a fetched source. `None`: no fetched source has this reference.
     pub fn file(&self, reference: i64) -> Option<&Path> {
         let (_, file) = self.sources.get(reference).ok()?;
         Some(file)
@@ -109,7 +109,8 @@ impl Adapter {
         }
     }
 
-    /// The path of a source in a request: in the debug information for a fetched one, else on the client.
+    /// The path of a source that a request names. For a fetched source, it is the path in the debug information, for any other the
+    /// client's.
     pub fn path_of(&self, source: &Source, client: &ClientConventions) -> Option<PathBuf> {
         let fetched = source.source_reference.and_then(|id| self.fetched.path(id));
         fetched.map_or_else(

@@ -32,9 +32,9 @@ impl Adapter {
         }
     }
 
-    /// Replaces the engine's breakpoints of one kind by `wanted` (of line breakpoints: those in one file), at the launch or later, and maps
-    /// the engine's ids to the client's. `set` is the engine's command. The inner error is as in [`Adapter::if_debugged`]; nothing is set
-    /// then.
+    /// Replaces the engine's breakpoints of one kind by `wanted`, line breakpoints only in one file, at the launch or later. Maps the
+    /// engine's ids to the client's. `set` is the engine's command. With an inner error, which is as in [`Adapter::if_debugged`], nothing
+    /// is set.
     ///
     /// # Errors
     /// As [`Adapter::if_debugged`].

@@ -87,7 +87,8 @@ pub fn paths(name: &str, value: &Value) -> Result<Vec<PathBuf>, String> {
     paths.flatten().collect()
 }
 
-/// The items of a list, each labelled by `name` and its index; of another value, the value itself, labelled by `name`.
+/// The items of a list, each labelled with `name` and its index. A value that is no list is itself the only item,
+/// labelled with `name`.
 fn labelled<'a>(
     name: &str,
     value: &'a Value,
@@ -102,7 +103,7 @@ fn labelled<'a>(
     }
 }
 
-/// `["a", "b c"]`, or `"a 'b c'"` as a shell would take it.
+/// `["a", "b c"]`, or `"a 'b c'"`, which is split as a shell would.
 ///
 /// # Errors
 /// As [`split_words`], or an item of the list is no string.

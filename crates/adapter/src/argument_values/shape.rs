@@ -43,7 +43,7 @@ pub enum Shape {
 pub struct Word {
     /// As it is written.
     pub word: &'static str,
-    /// In half a sentence.
+    /// What the string means: a phrase, no whole sentence.
     pub meaning: &'static str,
 }
 
@@ -56,7 +56,7 @@ pub struct Field {
     pub shape: Shape,
     /// Whether it is required.
     pub required: bool,
-    /// In half a sentence.
+    /// What the field means: a phrase, no whole sentence.
     pub meaning: &'static str,
 }
 
@@ -104,7 +104,7 @@ impl Type {
 }
 
 impl Shape {
-    /// The JSON types of such values.
+    /// The JSON types that values of this shape have.
     pub fn types(&self) -> Vec<Type> {
         match self {
             Shape::Boolean => vec![Type::Boolean],
@@ -253,7 +253,8 @@ fn check_fields(
     }
 }
 
-/// Refuses a path with a variable that the client should have expanded, or with another user's home directory (`~user`), unless it exists.
+/// Refuses a path with a variable that the client should have expanded, or with another user's home directory (`~user`), unless a file has
+/// that very path.
 fn check_path(at: &str, text: &str) -> Result<(), String> {
     no_nul(at, text)?;
     let as_it_is = || Path::new(text).exists();
@@ -290,7 +291,7 @@ const VARIABLES: [&str; 12] = [
     "input:",
 ];
 
-/// The first of an editor's variables in the text that was not replaced. Others, such as `${HOME}`, may be meant for a shell.
+/// The first of [`VARIABLES`] that is still in the text. Other variables, such as `${HOME}`, may be meant for a shell.
 fn unexpanded(text: &str) -> Option<&str> {
     text.match_indices("${").find_map(|(start, _)| {
         let rest = text.get(start + 2..)?;

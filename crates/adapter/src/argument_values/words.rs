@@ -53,8 +53,8 @@ pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
     Ok(words)
 }
 
-/// The variables of a file: a `NAME=value` on each line, with `export` before it or not, the value in quotation marks or
-/// not. `#` begins a comment: at the start of a line, or behind a value without quotation marks and a space.
+/// The variables of a file: a `NAME=value` on each line, with or without `export` before it, the value with or without quotation
+/// marks. `#` begins a comment at the start of a line, and after a space behind a value without quotation marks.
 ///
 /// # Errors
 /// The file can't be read, or a line has another form.

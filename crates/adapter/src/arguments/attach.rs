@@ -116,7 +116,7 @@ mod tests {
     fn a_wrong_argument_is_named_with_what_was_expected() {
         for (arguments, part) in [
             (json!({}), "attach: which process? give `pid`"),
-            // The name of the configuration.
+            // This `name` is the configuration's, not the process's.
             (
                 json!({"name": "server"}),
                 "attach: which process? give `pid`",

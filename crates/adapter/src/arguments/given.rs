@@ -105,7 +105,7 @@ impl Common {
         }
     }
 
-    /// An error with the warnings behind it: a missing argument may be a misspelt one.
+    /// An error, followed by the warnings: the argument that the error misses may be one whose name is misspelt.
     pub fn with_warnings(&self, sentence: &str) -> String {
         let mut lines = vec![sentence];
         lines.extend(self.warnings.iter().map(String::as_str));
@@ -148,7 +148,7 @@ impl Given {
             }
         }
         for (name, value) in values {
-            // An error, because a launch would run the crashed program again.
+            // An argument for a core file is an error in a `launch`, because a launch would run the crashed program again.
             if start == Start::Launch
                 && !is_empty(&value)
                 && table::rows(Start::Attach).any(|row| row.name == name && row.meant() == CORE)
@@ -201,7 +201,7 @@ fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     }))
 }
 
-/// Whether a value is empty or `false`, as templates have arguments that aren't used.
+/// Whether a value is empty or `false`. Templates of configurations have such values for arguments that aren't used.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty(),

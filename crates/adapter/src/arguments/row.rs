@@ -19,7 +19,7 @@ pub struct Row {
     pub description: &'static str,
     /// An example value as JSON.
     pub example: &'static str,
-    /// Whose name it is.
+    /// Whether the name is Dapple's own, another debugger's, or internal.
     pub origin: Origin,
     /// Reads a value that has the shape and is not `null`. The string is the argument's name, for error messages.
     pub read: fn(&mut Given, &str, &Value) -> Result<(), String>,

@@ -59,11 +59,11 @@ fn in_markdown(schema: &mut Value) {
 }
 
 fn attributes(start: Start) -> Value {
-    // None is required, because one of several arguments names the program.
+    // No argument is required, because any of several can name the program.
     json!({ "properties": properties(start) })
 }
 
-/// The schema of one request. Beside the request's arguments, it allows those of clients and all that begin with `_`.
+/// The schema of one request. Beside the request's arguments, it allows [`CLIENTS_OWN`] and all names that begin with `_`.
 fn definition(start: Start) -> Value {
     let mut definition = attributes(start);
     let own = CLIENTS_OWN

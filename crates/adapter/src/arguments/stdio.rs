@@ -1,6 +1,7 @@
 //! The argument `stdio`: all standard streams in one argument, as in CodeLLDB and lldb-dap.
 //!
-//! Output truncates its file. So a string that names an existing regular file, and a list of one item, is only the input.
+//! A file for output is truncated. So a string that names an existing regular file stands only for the input, and so does the item of a list
+//! of one.
 
 use super::given::Given;
 use crate::argument_values::{sink, stdin};
@@ -10,8 +11,8 @@ use std::path::Path;
 /// The names of the streams, in the order of a list.
 const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
-/// Reads `"FILE"` (the input if that is a regular file, else all three streams, such as a terminal), a list, or `{"stdout": "FILE"}`. The last
-/// item of a list of several stands for the missing ones. `null` leaves a stream unchanged.
+/// Reads `"FILE"` (the input if that is a regular file, else all three streams, such as a terminal), a list, or `{"stdout": "FILE"}`. In a
+/// list of two, the second item stands for both outputs. `null` leaves a stream unchanged.
 ///
 /// # Errors
 /// A value is no valid file.

@@ -369,7 +369,7 @@ pub const ARGUMENTS: &[Row] = &[
         description: "Run it without debugging: nothing traces it.",
         example: "true",
         origin: Origin::Own,
-        // The protocol defines it, and its type reads it.
+        // The protocol defines `noDebug`: it is read as a field of the request's type.
         read: |_, _, _| Ok(()),
     },
     Row {
@@ -662,7 +662,7 @@ pub const ARGUMENTS: &[Row] = &[
                 Value::Object(fields) => fields.get("enabled").filter(|it| !it.is_null()),
                 other => Some(other),
             };
-            // The default in an object is `true`, as in cpptools.
+            // In an object, `enabled` is `true` if it is left out, as in cpptools.
             given.common.debuginfod = enabled.is_none_or(|it| it == true);
             if value.get("timeout").is_some_and(|it| !it.is_null()) {
                 given.warn(format!(

@@ -22,7 +22,7 @@ fn arguments(entries: &[(&str, &Value)]) -> BTreeMap<String, Raw> {
         .collect()
 }
 
-/// Reads a request with one argument and those that it needs. Returns the warnings.
+/// Reads a request with one argument and the other arguments that it needs. Returns the warnings.
 fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> {
     let (program, pid) = (json!("/bin/true"), json!(1));
     let mut entries = match start {

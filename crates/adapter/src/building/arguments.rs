@@ -68,7 +68,8 @@ pub fn command(name: &str, value: &Value) -> Result<CommandPlan, String> {
     Ok(CommandPlan { command, cwd, env })
 }
 
-/// The fields of an object, or a single value as the field `first`; and the label of that field.
+/// The fields of an object; any other value counts as an object with only the field `first`. Also returns the label
+/// of the field `first`.
 fn fields_of(name: &str, first: &str, value: &Value) -> (Map<String, Value>, String) {
     match value {
         Value::Object(fields) => (fields.clone(), format!("{name}.{first}")),
@@ -101,7 +102,8 @@ fn command_line(label: &str, value: &Value) -> Result<Line, String> {
 /// The builds that the arguments ask for, in order, and the program if no build determines it.
 ///
 /// # Errors
-/// The arguments contradict each other, or name no program. The message continues one that begins with the request.
+/// The arguments contradict each other, or name no program. The caller puts the request's name in front of the
+/// message.
 pub fn plans(
     program: Option<PathBuf>,
     cwd: Option<&Path>,
@@ -130,7 +132,8 @@ pub fn plans(
             plans.push(Plan::Cargo(Box::new(of_folder(&program)?)));
         }
         (Some(program), None) => match Language::of(&program) {
-            // For a file that doesn't exist and isn't built, the launch suggests similar names.
+            // A source file that doesn't exist, and that no build makes, is left to the launch, which suggests
+            // similar names.
             Some(language) if program.exists() || !plans.is_empty() => {
                 plans.push(Plan::Source(program, language));
             }
@@ -149,7 +152,7 @@ pub fn plans(
     Ok((plans, None))
 }
 
-/// The build of the program of the package in a folder.
+/// A plan that builds the program of the package in a folder.
 fn of_folder(folder: &Path) -> Result<CargoPlan, String> {
     Ok(CargoPlan {
         line: CommandLine::read(&["run".to_owned()])?,

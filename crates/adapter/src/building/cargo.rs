@@ -43,7 +43,8 @@ pub struct CargoPlan {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Which of several programs to debug.
     pub filter: Filter,
-    /// Whether the launch's `cwd` is cargo's, because `cargo` has none. Tests then run in the folder of their package, as under cargo.
+    /// Whether cargo runs in the launch's `cwd`, because the argument `cargo` has none. Tests then run in the folder of their package, as under
+    /// cargo.
     pub cwd_is_cargos: bool,
 }
 
@@ -92,7 +93,7 @@ impl CargoPlan {
         }
     }
 
-    /// `PATH` with a folder in front, if it isn't there.
+    /// `PATH`, with `folder` in front if `PATH` doesn't contain it.
     fn path_with(&self, folder: &Path) -> OsString {
         let path = self.variable("PATH").unwrap_or_default();
         if std::env::split_paths(&path).any(|known| known == folder) {
@@ -113,7 +114,7 @@ impl CargoPlan {
     /// Cargo's configuration for the build's folder.
     fn configuration(&self) -> Configuration {
         let folder = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-        // Cargo resolves symbolic links.
+        // Cargo looks for its files from the folder's path without symbolic links.
         match folder.canonicalize() {
             Ok(folder) => Configuration::read(&folder, self.home(), &self.line.configured()),
             Err(_) => Configuration::default(),
@@ -152,7 +153,7 @@ struct Outcome {
 /// Runs cargo, and finds the program to debug.
 ///
 /// # Errors
-/// The build was cancelled or failed, it made nothing to debug, or several programs, and it isn't clear which is meant.
+/// The build was cancelled or failed, or made no program to debug. Or it made several, and the plan doesn't say which is meant.
 pub fn build(plan: &CargoPlan, context: &mut BuildContext) -> Result<Built, Unbuilt> {
     let cargo = plan.cargo()?;
     let metadata = read_manifests(plan, &cargo, context)?;
@@ -260,7 +261,8 @@ fn read_manifests(
     }))
 }
 
-/// The `default-run` program, for a `cargo run` without a named target or a filter; `None` if not exactly one of its packages has one.
+/// The `default-run` program, for a `cargo run` that names no target and has no filter. `None` for any other plan, and if not exactly one of the
+/// selected packages has a `default-run`.
 fn default_program(plan: &CargoPlan, metadata: &Metadata) -> Option<String> {
     if plan.line.verb != Verb::Run || plan.line.names_target || plan.filter != Filter::default() {
         return None;
@@ -350,7 +352,7 @@ fn run_cargo(
     }))
 }
 
-/// Handles a line of text or progress.
+/// Shows a line of cargo's standard error, as progress or as text.
 fn for_people(line: &str, first: &mut FirstError, output: &mut LineOutput) {
     match messages::progress(&styling::without(line)) {
         Some((done, total, doing)) => {

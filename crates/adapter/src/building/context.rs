@@ -106,7 +106,8 @@ impl BuildContext {
         output.pass_on(&self.outbox, &mut self.progress, self.is_styled);
     }
 
-    /// Runs a command to its end. `read` interprets each line of its output. The inner error: the build was cancelled.
+    /// Runs a command to its end. `read` gets each line of its output. The inner error says that the build was
+    /// cancelled.
     ///
     /// # Errors
     /// The command can't be run.
@@ -122,7 +123,7 @@ impl BuildContext {
         })
     }
 
-    /// As [`run`](Self::run), with a time limit.
+    /// As [`run`](Self::run), but kills the command at a time limit.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -208,7 +209,7 @@ impl Lines {
 
     fn finish(&mut self, line: &mut dyn FnMut(&str)) {
         let text = String::from_utf8_lossy(&self.pending);
-        // The sequence that clears a line in a terminal.
+        // Removes the escape sequence that clears a line in a terminal.
         let text = text.replace("\x1b[K", "");
         let text = text.trim_end_matches(['\n', '\r']);
         if !text.is_empty() || self.pending == b"\n" {

@@ -141,7 +141,7 @@ struct SourceFile {
     hash: u64,
 }
 
-/// Runs a compiler: a line for the user, and the command.
+/// Runs a compiler. Its arguments are a line to show to the user, and the command.
 type Run<'r> = dyn FnMut(&str, Command) -> Result<(), Unbuilt> + 'r;
 
 impl SourceFile {
@@ -166,7 +166,7 @@ impl SourceFile {
         })
     }
 
-    /// The path of the program, compiled if the folder has no current one.
+    /// The path of the program. Compiles it, unless `folder` has a current one.
     fn program(&self, folder: &Path, run: &mut Run<'_>) -> Result<PathBuf, Unbuilt> {
         let directory = folder.join(format!("{:016x}", self.hash));
         create_private(&directory)
@@ -176,8 +176,8 @@ impl SourceFile {
         if is_current(&program, &inputs) {
             return Ok(program);
         }
-        // A temporary name until it is complete, because two sessions may compile the same source at once. The name has no dot, because rustc
-        // derives the names of object files from the part before the last dot.
+        // The program has a temporary name until it is complete, because two sessions may compile the same source at once. The name has no dot,
+        // because rustc derives the names of object files from the part before the last dot.
         let unfinished = directory.join(format!("{}-{}", self.name, std::process::id()));
         let announced = format!(
             "compiling {} with {} …",
@@ -283,8 +283,8 @@ fn is_current(program: &Path, inputs: &Path) -> bool {
         .all(|input| changed(input).is_some_and(|time| time <= built))
 }
 
-/// The files in a make rule `target: file file …`, as gcc, clang and rustc write it: `\ ` is a space in a name,
-/// `\` before a line's end goes on. Only the first rule counts; rustc adds an empty one for each file.
+/// The files in a make rule `target: file file …`, as gcc, clang and rustc write it. `\ ` is a space in a name; `\` at the end of a line
+/// continues the rule on the next. Only the first rule counts; rustc adds a rule without inputs for each file.
 fn dependencies(rule: &str) -> Vec<PathBuf> {
     let Some((_, files)) = rule.split_once(": ") else {
         return Vec::new();

@@ -41,7 +41,7 @@ impl Category {
     }
 }
 
-/// A rule of one option about a category.
+/// What one option says about one category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     category: Category,

@@ -22,8 +22,8 @@ use std::convert::Infallible;
 /// The most processes of one name that an error message lists.
 const MOST_LISTED: usize = 20;
 
-/// Attaches to a process and holds it until the client has configured, or opens a core file. A failed attach ends the session, except for one
-/// that is refused because the session has a program already.
+/// Attaches to a process and holds it until `configurationDone`, or opens a core file. A failed attach ends the session, except for one that
+/// is refused because the session has a program already.
 pub fn attach(
     adapter: &mut Adapter,
     arguments: AttachRequestArguments,
@@ -212,7 +212,7 @@ fn take_over(
     }
 }
 
-/// A warning for a process in a group-stop: it stays stopped when it is resumed.
+/// A warning for a process in a group-stop, which doesn't run when the debugger resumes it, but only after SIGCONT.
 fn stopped_by_signal(process: &session::ProcessInfo) -> Option<String> {
     process.stopped.then(|| {
         format!(

@@ -148,7 +148,7 @@ fn prepare(
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
-        // Address space layout as without a debugger.
+        // The address space layout is randomized, as without a debugger.
         options.randomize = true;
     }
     adapter.follow_forks(options.follow_forks, &arguments.other, context);
@@ -233,8 +233,8 @@ fn loading(program: &Path, outbox: &Outbox) -> LateProgress {
     LateProgress::start(outbox, format!("Loading {}", name.to_string_lossy()))
 }
 
-/// Continues the start of a program that is held: passes on breakpoints and settings. If the client has configured, the program then runs, or
-/// its stop at the entry is reported.
+/// Continues the start of a program that is held: passes on breakpoints and settings. If `configurationDone` has come, the program then runs,
+/// or its stop at the entry is reported.
 ///
 /// # Errors
 /// The engine's; mostly that the program has ended.
@@ -261,7 +261,7 @@ pub fn begin(
     adapter.start_when_ready(outbox)
 }
 
-/// As [`begin`] for a core file: its state is shown as a stop once the client has configured.
+/// As [`begin`], but for a core file, whose state is reported as a stop once `configurationDone` has come.
 ///
 /// # Errors
 /// None are known.

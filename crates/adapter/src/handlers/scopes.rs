@@ -87,10 +87,11 @@ fn returned(adapter: &Adapter, frame: FrameId) -> Result<Vec<(NamedValue, Render
 /// A value with its text.
 type Shown = (NamedValue, Rendered);
 
-/// A value of a scope, with its index in a list of variables, by which its declaration is found. A return value has none.
+/// A value of a scope, with its index in a list of variables, by which its declaration is found. A return value has no
+/// index.
 pub(super) type Placed<T> = (Option<(VariableList, usize)>, T);
 
-/// The values of any scope but the registers. `page` picks those that are wanted, which alone are copied.
+/// The values of any scope but the registers. `page` picks the wanted ones; only those are copied.
 pub(super) fn in_scope(
     adapter: &mut Adapter,
     frame: FrameId,

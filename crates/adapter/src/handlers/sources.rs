@@ -15,8 +15,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lists the source files of all loaded modules, each once, the user's first, without those whose folder isn't known. Reads the line tables on
-/// a thread of its own; see [`crate::adapter::loaded_sources`].
+/// Lists the source files of all loaded modules, each once, the user's own first. Files whose folder isn't known are left out, but not for the
+/// terminal debugger. Reads the line tables on a thread of its own; see [`crate::adapter::loaded_sources`].
 pub fn loaded_sources(
     adapter: &mut Adapter,
     _: LoadedSourcesArguments,

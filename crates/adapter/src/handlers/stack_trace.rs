@@ -30,7 +30,7 @@ pub fn stack_trace(
     let format = arguments.format.as_ref();
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
-    // The frames of a stack are in few files, and neighbours are often in the same one.
+    // Locates each file once: a stack's frames are in few files, and neighbours often in the same one.
     let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
     let mut last = 0;
     for frame in stack.frames {

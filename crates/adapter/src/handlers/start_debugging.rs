@@ -45,7 +45,7 @@ enum Outcome {
     Taken,
     /// The other session has failed to take the child, which waits without a tracer.
     Lost(HandedOver),
-    /// No hand-over has begun: the child is still held, or dead. With the reason.
+    /// No hand-over has begun: the child is still held, or dead. The string is the reason.
     Held(String),
 }
 

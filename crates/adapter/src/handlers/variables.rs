@@ -1,6 +1,6 @@
 //! The `variables` request: the variables of a scope, and the children of a value.
 //!
-//! A `variablesReference` is good until the program runs on, but for those of console values (`kept`).
+//! A `variablesReference` is valid until the program runs on. References of console values (`kept`) stay valid.
 
 pub mod by_name;
 pub mod kept;
@@ -99,8 +99,8 @@ fn in_format<'v>(value: &'v Value, format: Option<&ValueFormat>) -> Cow<'v, Valu
     Cow::Owned(value)
 }
 
-/// Children by position, with the raw view of the value (`RAW`) moved behind the indexed children, if it is the last named child. `named` must
-/// not be 0.
+/// Children in a range of positions. If the last named child is the value's raw view (`RAW`), it is moved behind the indexed children. `named`
+/// must not be 0.
 pub(super) fn raw_last<T>(
     range: Range<u64>,
     named: u64,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long the thread polls for the next request.
 const AWAKE: Duration = Duration::from_micros(100);
-/// If a client sends a request within this time after a response, it is polled for after the next response. The time is `AWAKE` and what it
-/// takes to wake this thread.
+/// If a client sends a request within this time after a response, the thread polls for a request after the next response too. The time is
+/// `AWAKE` plus the time that it takes to wake this thread.
 const SOON: Duration = Duration::from_micros(200);
 /// How often messages are looked for while stops follow each other closely.
 const OFTEN: Duration = Duration::from_millis(1);
@@ -31,7 +31,7 @@ pub(super) struct Input<'a> {
     looked: Instant,
 }
 
-/// Whether to look for input, this long after the last time, although a stop is about to follow.
+/// Whether to look for input although a stop is about to follow. `since` is the time since input was last looked for.
 fn is_due(since: Duration) -> bool {
     since >= OFTEN
 }
@@ -71,7 +71,7 @@ impl<'a> Input<'a> {
         }
         let come = self.has_come()
             || (self.expects(debuggee) && self.comes_soon())
-            // Input that comes after this wakes the thread. If a stop is expected, that or the alarm of pinned threads does.
+            // From here on, input wakes the thread. If a stop is expected, the stop or the alarm of pinned threads wakes it instead.
             || (!stops_soon && self.wake_on_input(true) && self.has_come());
         if come && let Some(since) = self.idle_since.take() {
             self.stays_awake = self.can_stay_awake && since.elapsed() < SOON;
@@ -113,7 +113,7 @@ impl<'a> Input<'a> {
         is_due(self.looked.elapsed())
     }
 
-    /// Passes on input that has come; whether there was any.
+    /// Passes on input that has come. Returns whether there was any.
     fn has_come(&mut self) -> bool {
         self.looked = Instant::now();
         matches!(&self.own, Own::Reads(input) if input.read())

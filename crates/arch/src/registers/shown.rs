@@ -133,7 +133,7 @@ fn flags(flags: Option<u64>) -> Vec<ShownRegister> {
     vec![eflags]
 }
 
-/// A register whose bits have names: the text lists those that are set, the parts are all.
+/// A register whose bits have names. Its text lists the bits that are set; its parts are all bits.
 fn decoded(name: &str, value: u64, bits: &[(u32, &str)]) -> ShownRegister {
     let is_set = |bit: u32| value >> bit & 1;
     let set = bits.iter().filter(|(bit, _)| is_set(*bit) == 1);

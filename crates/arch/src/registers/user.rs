@@ -141,8 +141,8 @@ impl UserRegisters {
         }
     }
 
-    /// Whether the kernel will continue an interrupted system call through restart_syscall(2) (`-ERESTART_RESTARTBLOCK`), which another
-    /// system call of the thread would cancel.
+    /// Whether the kernel will continue an interrupted system call through restart_syscall(2) (`-ERESTART_RESTARTBLOCK`). Any other system call
+    /// of the thread would cancel that.
     pub fn goes_on_with_system_call(&self) -> bool {
         const RESTART_BLOCK: i64 = -516;
         self.0[word::ORIG_RAX].cast_signed() >= 0

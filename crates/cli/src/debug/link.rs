@@ -44,9 +44,9 @@ pub struct Program {
     /// The executable, or the source or directory from which Dapple's adapter builds it; absolute. Empty if cargo builds it. With `attach`, the
     /// core file, or the process as the user named it.
     pub path: PathBuf,
-    /// The arguments for cargo, if that builds it.
+    /// The arguments for cargo, if cargo builds the program.
     pub cargo: Option<Vec<String>>,
-    /// Its arguments.
+    /// The program's arguments.
     pub args: Vec<String>,
     /// The source that it was compiled from, if known.
     pub source: Option<PathBuf>,

@@ -221,7 +221,7 @@ fn absolute(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     files.iter().map(absolute).collect()
 }
 
-/// Parses `FROM=TO`. TO may be relative to the working directory; FROM is the compiler's path, which may be anything.
+/// Parses `FROM=TO`. TO may be relative to the working directory. FROM is a folder in the debug information, and may have any form.
 fn source_folders(text: &str) -> Result<SourceFolders, String> {
     let (from, to) = text
         .split_once('=')
@@ -295,8 +295,8 @@ fn find_program(
     }
 }
 
-/// The program's exit code as a process exit code. Linux keeps eight bits, but another adapter may report any number; whatever isn't 0 must
-/// not become 0.
+/// The program's exit code as the exit code of this process. Linux keeps eight bits, but another adapter may report any number; whatever isn't 0
+/// must not become 0.
 fn exit_code(code: i64) -> u8 {
     u8::try_from(code).unwrap_or(1)
 }

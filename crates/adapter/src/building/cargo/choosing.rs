@@ -60,7 +60,8 @@ fn kind(artifact: &Artifact) -> Kind {
     Kind::of(&artifact.target).unwrap_or(Kind::Lib)
 }
 
-/// The options of cargo, with the package if `packages`, and the filter that select a program.
+/// For users: cargo's options and the `filter` that select a program. The options include the package if
+/// `packages` is `true`.
 fn choice(artifact: &Artifact, packages: bool) -> String {
     let (name, kind) = (&artifact.target.name, kind(artifact));
     let mut words = match kind {
@@ -91,7 +92,7 @@ fn package_name(id: &str) -> Option<String> {
 /// The programs that the verb debugs and the filter matches: at least one.
 ///
 /// # Errors
-/// There is none.
+/// No program does.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,

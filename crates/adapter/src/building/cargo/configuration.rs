@@ -13,7 +13,8 @@ use toml_edit::{Document, Item, TableLike};
 
 /// The deepest nesting of included files.
 const DEEPEST: usize = 16;
-/// With this many sources, no more files are read. Cargo refuses files that include themselves, but an old cargo doesn't know `include`.
+/// Once there are this many sources, no more files are read, because files may include each other. Cargo refuses that, but an old cargo
+/// doesn't know `include`.
 const MOST: usize = 256;
 /// The longest `cfg(…)` condition that is evaluated, in bytes; longer ones are false. The evaluation recurses as deep as a condition nests.
 const LONGEST_CONDITION: usize = 1024;
@@ -85,7 +86,7 @@ impl Configuration {
         variables.collect()
     }
 
-    /// A variable: a text, or a table with `value`, `force` and `relative`.
+    /// A variable of `[env]`, whose value is a text, or a table with `value`, `force` and `relative`.
     fn variable(&self, name: &str) -> Option<Variable> {
         let said: Vec<(&Layer, &Item)> = self
             .layers
@@ -180,7 +181,7 @@ fn add_file(layers: &mut Vec<Layer>, file: &Path, depth: usize) {
     }
 }
 
-/// The paths of `include`: one, or a list of paths and tables with one.
+/// The paths of `include`, which is a path, or a list of paths and of tables with a `path`.
 fn included(item: &Item) -> Vec<String> {
     let path = |table: &dyn TableLike| Some(table.get("path")?.as_str()?.to_owned());
     if let Some(one) = item.as_str() {

@@ -134,7 +134,7 @@ fn wanted(line: &CommandLine) -> String {
     }
 }
 
-/// The nearest test: by its full name, or by its name without the module.
+/// The test whose name is most like the wanted one, compared with full names, or else with names without the module.
 fn near<'t>(line: &CommandLine, tests: &'t [String]) -> Option<&'t str> {
     let wanted = name_wanted(line)?;
     let whole: Vec<&str> = tests.iter().map(String::as_str).collect();
@@ -146,7 +146,8 @@ fn near<'t>(line: &CommandLine, tests: &'t [String]) -> Option<&'t str> {
     })
 }
 
-/// Whether the program may have a harness of its own. If it is the only program, it isn't run with `--list`: it might do anything then.
+/// Whether the program may have a harness of its own, which may not know `--list`. If such a program is the only one, it isn't run with
+/// `--list`, because it might do anything.
 fn may_have_its_own_harness(artifact: &Artifact) -> bool {
     let manifest = std::fs::read_to_string(&artifact.manifest_path);
     manifest.map_or(true, |manifest| manifest.contains("harness"))

@@ -1,4 +1,4 @@
-//! Facts about the compiler that cargo uses, which its programs need at run time.
+//! Facts about the compiler that cargo uses: what the built programs need of it at run time.
 
 use super::CargoPlan;
 use crate::building::context::{BuildContext, Unbuilt};
@@ -73,7 +73,8 @@ impl Toolchain {
         self.libraries.as_deref()?.parent()?.file_name()?.to_str()
     }
 
-    /// The path of the toolchain's own cargo, because `proxy` may be rustup's; `proxy` if the toolchain has none.
+    /// The path of the toolchain's own cargo. `proxy` is the cargo that a plan found, which may be rustup's; it
+    /// is the result if the toolchain has none.
     pub fn cargo(&self, proxy: &Path) -> PathBuf {
         // SYSROOT/lib/rustlib/TARGET/lib
         let root = self.libraries.as_deref();

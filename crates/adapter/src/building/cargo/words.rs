@@ -1,6 +1,6 @@
 //! A cargo command as the user writes it: what cargo is to build, and what the program is to get.
 
-/// What the command would do with the program.
+/// What cargo itself would do with the program that it builds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Verb {
     /// `cargo build`, `cargo rustc`.
@@ -26,7 +26,7 @@ impl Verb {
 pub struct CommandLine {
     /// `+nightly` and options before the subcommand.
     pub before: Vec<String>,
-    /// What the command would do with the program.
+    /// What cargo itself would do with the program that it builds.
     pub verb: Verb,
     /// The subcommand that builds; for `run` that is `build`.
     pub subcommand: String,
@@ -104,7 +104,7 @@ impl CommandLine {
                     Verb::Test | Verb::Bench if line.tests.is_none() => {
                         line.tests = Some(word.clone());
                     }
-                    // Cargo reports what is wrong.
+                    // `cargo build` takes no such word: cargo itself reports the error.
                     _ => line.options.push(word.clone()),
                 }
                 rest = rest.get(1..).unwrap_or_default();

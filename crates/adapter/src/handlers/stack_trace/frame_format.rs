@@ -92,7 +92,7 @@ fn parameter_text(
     let of = of.filter(|name| wanted.types && !name.is_empty());
     let mut text = match (of, name) {
         (Some(of), Some(name)) if language == Language::Rust => format!("{name}: {of}"),
-        // The C declaration of a function pointer.
+        // In C, the name of a function pointer stands inside its type.
         (Some(of), Some(name)) if of.contains("(*)") => {
             of.replacen("(*)", &format!("(*{name})"), 1)
         }

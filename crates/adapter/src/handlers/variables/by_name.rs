@@ -68,7 +68,8 @@ pub fn child(
     Ok(last_named(children, name, frame))
 }
 
-/// The children to search: the element itself for a name such as `[3]`, else all, up to the bound.
+/// The positions of the children to search: for a name such as `[3]` that element alone, else all, but not more than
+/// [`MOST_NAMED`].
 fn range_for(name: &str, named: u64, indexed: u64) -> Range<u64> {
     let index = name
         .strip_prefix('[')

@@ -112,7 +112,8 @@ fn children(
 /// Children, and their frame if they have one.
 pub(super) type Children = (Vec<(NamedValue, Rendered)>, Option<FrameId>);
 
-/// Children of a kept value, to be searched by name. `range` gets the numbers of named and indexed children.
+/// Children of a kept value, to be searched by name. `range` gets the numbers of named and indexed children,
+/// and returns the positions to search.
 pub(super) fn looked_through(
     adapter: &Adapter,
     container: i64,

@@ -180,7 +180,7 @@ fn show(session: &mut Session, number: u32) {
     }
 }
 
-/// Changes the options of a breakpoint. If the adapter answers that it can't set the breakpoint then, they stay as they were.
+/// Changes the options of a breakpoint. If the adapter can't set the breakpoint with the new options, the old options stay.
 fn change(
     session: &mut Session,
     number: u32,
@@ -318,8 +318,8 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
     }
 }
 
-/// Finds a file by its path or the end of it: one seen so far or with breakpoints, else one on disk from the working directory or beside one of
-/// those, else one that the adapter knows.
+/// Finds a file by its path or the end of its path. Looks among the files that were seen or have breakpoints, then on disk (from the working
+/// directory, and beside those files), then among the sources that the adapter knows.
 fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     let named = PathBuf::from(name);
     if named.is_absolute() {

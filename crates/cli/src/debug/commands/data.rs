@@ -110,7 +110,7 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Splits gdb's `numbers[2]@3`, which means three elements from there on. An `@` inside a string doesn't count.
+/// Splits gdb's `numbers[2]@3`, which means three elements from `numbers[2]` on. An `@` inside a string doesn't count.
 fn at_sign(text: &str) -> Option<(&str, &str)> {
     let mut quoted = None;
     let mut chars = text.char_indices();

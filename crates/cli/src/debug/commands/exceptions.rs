@@ -79,7 +79,7 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let rest = rest.trim();
     // A filter that isn't offered now may become available when a library is loaded.
     let known = session.exceptions.known().to_vec();
-    // `throw` means cpp_throw, and `uncaught` that of each language.
+    // `throw` means the filter `cpp_throw`; `uncaught` means the uncaught filters of all languages.
     let end = format!("_{name}");
     let mut meant: Vec<_> = known.iter().filter(|f| f.filter == name).collect();
     if meant.is_empty() {

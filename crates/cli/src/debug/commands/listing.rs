@@ -91,7 +91,8 @@ fn list(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// As [`find_place`], but searches the known source texts for a function first, because its text is wanted.
+/// As [`find_place`], but searches the known source texts for a function first, because `list` shows the
+/// function's text.
 fn find_place_in_text(session: &mut Session, argument: &str) -> anyhow::Result<Place> {
     match super::breakpoints::find_function(session, argument) {
         Ok(place) => Ok(place),

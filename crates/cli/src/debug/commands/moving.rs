@@ -71,7 +71,7 @@ fn list(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// The id of the call that `name` means: the first of this name, or whose path ends with it.
+/// The id of the first call of a function that has this name, or whose path ends with it.
 ///
 /// # Errors
 /// There is no such call; the message lists the calls.

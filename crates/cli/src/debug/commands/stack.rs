@@ -110,7 +110,7 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// How many of the outermost frames belong to libraries or have no source here; 0 if too few to be worth leaving out, or if all do.
+/// How many of the outermost frames belong to libraries or have no source here. 0 if fewer than three do, or if all frames do.
 fn outer_library_frames(frames: &[StackFrame]) -> usize {
     let is_subtle =
         |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);

@@ -70,7 +70,8 @@ impl Session {
         self.process.launch = outcome;
     }
 
-    /// Records the first thread that is known. On Linux the main thread has the process's id.
+    /// Records a thread, if none was recorded before. `id` may be the process's, which on Linux is also its
+    /// main thread's.
     pub(super) fn note_thread(&self, id: i64) {
         if let Some(link) = &self.process.link
             && link.known_thread().is_none()
