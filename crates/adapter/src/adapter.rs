@@ -147,7 +147,8 @@ pub struct Adapter {
     pub engine_events: Option<Sender<dapple_engine::Event>>,
     /// The engine's events. The main loop receives them.
     pub engine: Receiver<dapple_engine::Event>,
-    /// Threads that have stopped at a place that the user asked for. Their innermost frame is shown normally even in a library.
+    /// Threads that have stopped at a place that the user asked for. Their innermost frame isn't deemphasized, even if it is in a
+    /// library.
     pub arrived: Vec<ThreadId>,
     /// The arguments of the latest launch, for `restart`.
     pub launched_with: Option<LaunchRequestArguments>,

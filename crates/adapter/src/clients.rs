@@ -1,4 +1,4 @@
-//! Behaviour for particular clients, by their ids, where the protocol leaves a choice and the client's is known.
+//! Behaviour for particular clients, by their ids, where the protocol leaves a choice and it is known what suits the client.
 
 use crate::to_dap;
 use dapple_dap::server::Failure;

@@ -1,7 +1,7 @@
 //! Sends the response to a resuming request together with the stop that follows at once.
 //!
-//! Separate messages would wake the client twice, which takes longer than many steps. For a client that sends its next request as soon as
-//! it has a response, as scripts do, and while threads stop soon after they are resumed, the response is delayed until the stop.
+//! Separate messages would wake the client twice, which takes longer than many steps. The response is delayed until the stop only if the
+//! client sends its next request as soon as it has a response, as scripts do, and threads stop soon after they are resumed.
 
 use dapple_dap::transport::Writer;
 use dapple_engine::session::Session;

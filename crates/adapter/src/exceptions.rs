@@ -190,7 +190,7 @@ impl Exceptions {
 
     /// The exceptions that stop the program, for the engine.
     pub fn filters(&self) -> ExceptionFilters {
-        // Errors in conditions were reported when they were set.
+        // Errors in conditions were reported when the filters were set.
         let patterns = |id| self.on(id).and_then(|wanted| patterns(wanted).ok());
         let with = |filter, category, modes: &[ExceptionBreakMode]| {
             options::with_rules(filter, &self.rules, category, modes)

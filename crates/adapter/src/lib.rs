@@ -4,9 +4,9 @@
 //! engine into events of the protocol. Handlers look up what an id stands for, call the engine, and translate its answer. Decisions about
 //! debugging are the engine's, transport is `dapple_dap`'s.
 //!
-//! The one trick is the order: events that the engine has sent go to the client before the next request is handled, so no response is newer
-//! than an event that follows it. Exceptions: while events come without end, or too much output waits for the client, requests are handled
-//! first (`main_loop`).
+//! The one trick is the order: events that the engine has sent go to the client before the next request is handled, so no response tells of
+//! a newer state than an event that follows it. Exceptions: while events come without end, or too much output waits for the client,
+//! requests are handled first (`main_loop`).
 
 mod adapter;
 mod argument_values;

@@ -83,7 +83,7 @@ impl Adapter {
         }
     }
 
-    /// The reference of a message with values; `None` if it has none, or the session has used up its numbers.
+    /// The reference of a message with values. `None`: the message has no values, or the session has used up its numbers.
     fn values_of(&mut self, logged: &Logged) -> Option<i64> {
         if logged.values.is_empty() {
             return None;

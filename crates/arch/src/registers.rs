@@ -41,7 +41,7 @@ impl Registers {
         self.values.get(usize::from(number)).copied().flatten()
     }
 
-    /// Sets a register, or marks it as unknown; [`FS_BASE`] is among them. Numbers out of range are ignored.
+    /// Sets a register, also [`FS_BASE`], or marks it as unknown. Numbers out of range are ignored.
     pub fn set(&mut self, number: u16, value: Option<u64>) {
         if number == FS_BASE {
             self.fs_base = value;

@@ -1,7 +1,7 @@
 //! Sources for frames without source files: the disassembly of their functions.
 //!
-//! A source is kept until the session ends, because a client may show it that long; its text is made for each `source` request. When modules
-//! are loaded or unloaded, other code may be at the same addresses: it gets a source of its own.
+//! A source is kept until the session ends, because a client may show it that long; its text is made for each `source` request. If other code
+//! is at the same addresses after modules were loaded or unloaded, that code gets a source of its own.
 
 use crate::adapter::Adapter;
 use crate::arguments::ShowDisassembly;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The largest function in bytes that is shown whole. Of larger ones, and of code in no known function, a window is shown.
+/// The largest function in bytes that is shown whole. Of a larger function, and of code in no known function, only a window is shown.
 const LARGEST: u64 = 1 << 16;
 /// How many instructions the window has before the frame's instruction, and as many from that instruction on.
 const AROUND: usize = 200;

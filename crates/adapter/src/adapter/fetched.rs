@@ -65,7 +65,7 @@ impl Fetched {
 }
 
 impl Adapter {
-    /// The fetched source of a frame whose file isn't on this machine. Requests it the first time; `None` until it has come.
+    /// The fetched source of a frame whose file isn't on this machine. The first call requests the source; `None` until it has come.
     pub fn fetched_source(&mut self, frame: &Frame) -> Option<Source> {
         let at = frame.position.as_ref()?;
         let module = frame.physical.module.as_ref()?;
@@ -95,7 +95,7 @@ impl Adapter {
 
     /// Adds a fetched source. At a stop, tells the client to ask for stack traces again, if it supports that.
     pub fn source_fetched(&mut self, key: Key, file: PathBuf, outbox: &Outbox) {
-        // The session has used up its numbers: frames keep their disassembly.
+        // Fails when the session has used up its numbers: frames then keep their disassembly.
         let Ok(reference) = self.fetched.sources.insert_lasting((key.1.clone(), file)) else {
             return;
         };
@@ -133,7 +133,7 @@ impl Adapter {
         let stop = move || {
             later.run(|adapter, _, _| {
                 if let Some(debuggee) = &adapter.debuggee {
-                    // A program that has ended waits for no download.
+                    // Fails if the program has ended: then nothing waits for the download.
                     let _ = debuggee.stop_fetching();
                 }
             });

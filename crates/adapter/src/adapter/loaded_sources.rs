@@ -86,8 +86,8 @@ impl LoadedSources {
 }
 
 impl Adapter {
-    /// Notes that a request for the list is answered: call it once for each. Returns whether the list is of the present process, by the `round`
-    /// that [`LoadedSources::asked`] gave.
+    /// Call once for each request for the list that is answered. Returns whether the list is of the present process, by the `round` that
+    /// [`LoadedSources::asked`] gave.
     pub fn is_list_good(&mut self, round: u64) -> bool {
         self.sources.listing -= 1;
         round == self.sources.round

@@ -41,7 +41,7 @@ pub enum Shape {
 /// A string with a meaning.
 #[derive(Debug)]
 pub struct Word {
-    /// As it is written.
+    /// The string itself.
     pub word: &'static str,
     /// What the string means: a phrase, no whole sentence.
     pub meaning: &'static str,
@@ -50,7 +50,7 @@ pub struct Word {
 /// A field of an object.
 #[derive(Debug)]
 pub struct Field {
-    /// As it is written.
+    /// The field's name.
     pub name: &'static str,
     /// Its value.
     pub shape: Shape,

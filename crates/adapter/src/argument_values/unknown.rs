@@ -2,9 +2,9 @@
 
 /// An unknown name.
 pub struct Unknown<'a> {
-    /// The object that has the name as a field; `None` for an argument.
+    /// The object that has the name as a field. `None`: the name is an argument's.
     pub inside: Option<&'a str>,
-    /// As it was written.
+    /// The unknown name, as it was written.
     pub name: &'a str,
     /// The names that are known in its place.
     pub known: &'a [&'a str],

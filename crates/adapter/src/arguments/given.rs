@@ -177,7 +177,8 @@ impl Given {
     }
 }
 
-/// The warning about an argument that the request doesn't take. `None` for arguments of the client itself, and for known ones with an empty value.
+/// The warning about an argument that the request doesn't take. `None`: the argument is the client's own, or its value is empty and the
+/// other request or another debugger knows its name.
 fn not_taken(start: Start, name: &str, value: &Value) -> Option<String> {
     if name.starts_with('_') || CLIENTS_OWN.contains(&name) {
         return None;

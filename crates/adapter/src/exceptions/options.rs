@@ -131,7 +131,8 @@ fn joined(steps: &[ExceptionPathSegment], category: Category) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// A filter's patterns with the rules about its category. `means` are the break modes that enable the filter. `None`: the filter is off.
+/// A filter's patterns, with the rules about its category applied. `means` are the break modes that enable the filter. `None`: the
+/// filter is off, and no rule enables it.
 pub fn with_rules(
     filter: Option<Patterns>,
     rules: &[Rule],

@@ -7,7 +7,7 @@ use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ContinueArguments, ContinueResponse, PauseArguments};
 
-/// Resumes all threads, or with `singleThread` one thread; then the others keep their state.
+/// Resumes all threads. With `singleThread`, resumes only one, and the others stay as they are.
 pub fn continue_(
     adapter: &mut Adapter,
     arguments: ContinueArguments,

@@ -76,7 +76,7 @@ pub fn apply(adapter: &Adapter) -> Result<(), Failure> {
         debuggee.set_signals(adapter.exceptions.signals())?;
         debuggee.set_exception_filters(adapter.exceptions.filters())
     })?;
-    // Without a program, the launch passes them.
+    // Without a program, nothing is set yet: the launch passes the filters on.
     set.or(Ok(()))
 }
 

@@ -46,7 +46,7 @@ pub fn goto_targets(
     Ok(GotoTargetsResponse::new(shown))
 }
 
-/// Moves a thread. The `stopped` event that follows has the new position.
+/// Moves a thread to a target. The `stopped` event that follows has the new position.
 pub fn goto(
     adapter: &mut Adapter,
     arguments: GotoArguments,

@@ -17,7 +17,7 @@ pub fn scopes(
 ) -> Result<ScopesResponse, Failure> {
     let frame = frame(adapter, arguments.frame_id)?;
     let mut scopes = Vec::new();
-    // Most clients expand only the first scope, or the one named "Locals".
+    // In one scope by default, because most clients expand only the first scope, or the one named "Locals".
     let in_one = !adapter.separate_scopes;
     let returned = returned(adapter, frame)?;
     let has_source = adapter

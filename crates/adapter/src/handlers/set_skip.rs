@@ -25,7 +25,8 @@ impl Request for SetSkipRequest {
     type Response = Empty;
 }
 
-/// Works while the program runs, too: a step in progress goes on by the new patterns. The arguments of a later launch replace them.
+/// Replaces the patterns, also while the program runs: a step in progress continues with the new ones. A later launch sets the
+/// patterns of its own arguments.
 pub fn set_skip(
     adapter: &mut Adapter,
     arguments: SetSkipArguments,

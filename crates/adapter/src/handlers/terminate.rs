@@ -7,8 +7,8 @@ use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{ContinuedEvent, ContinuedEventBody, TerminateArguments, TerminatedEvent};
 use dapple_engine::Error;
 
-/// Asks the program to end by a signal, which it may handle or ignore; the second request kills it. A stopped program is resumed to
-/// handle the signal, which a `continued` event reports.
+/// Asks the program to end by a signal, which it may handle or ignore; the second request kills it. A stopped program is resumed so
+/// that it can handle the signal; a `continued` event reports that.
 pub fn terminate(
     adapter: &mut Adapter,
     arguments: TerminateArguments,

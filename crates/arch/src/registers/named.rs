@@ -45,8 +45,8 @@ pub const FLAGS: [(u32, &str); 13] = [
     (21, "ID"),
 ];
 
-/// A mask of the flags that users may set: CF, PF, AF, ZF, SF, DF, OF and AC. The others belong to the kernel, or the debugger steps with
-/// them.
+/// A mask of the flags that users may set: CF, PF, AF, ZF, SF, DF, OF and AC. The other flags belong to the kernel, or the debugger uses them
+/// to step.
 pub const SETTABLE: u64 = 0x4_0cd5;
 
 /// The ways to divide a vector into lanes: name, interpretation, bytes per lane, and other debuggers' names for it in `xmm` and `ymm`.

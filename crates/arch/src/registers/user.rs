@@ -174,7 +174,7 @@ impl UserRegisters {
         r[place] = value;
     }
 
-    /// Moves the thread to a `syscall` instruction at `site` that makes this call.
+    /// Moves the thread to the `syscall` instruction at `site`, with the registers of a call with this number and these arguments.
     pub fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
         self.forget_system_call();
         self.0[word::RIP] = site.0;

@@ -238,7 +238,7 @@ impl Breakpoints {
         self.list.iter().filter(until).map(|found| found.number)
     }
 
-    /// Removes the breakpoints that exist until the program stops, because it has ended.
+    /// Call when the program has ended: removes the breakpoints that exist only until it stops.
     pub fn program_ended(&mut self) {
         self.list
             .retain(|breakpoint| breakpoint.lifetime != Lifetime::NextStop);
@@ -251,7 +251,8 @@ impl Breakpoints {
             .for_each(|breakpoint| breakpoint.answer = None);
     }
 
-    /// Exchanges the answers here with those in `others`, which belong to another adapter; each has its breakpoint's number.
+    /// Exchanges the stored answers for `others`: answers of another adapter, each with its breakpoint's number. Afterwards, `others` has
+    /// the answers that were stored here.
     pub fn exchange_answers(&mut self, others: &mut Vec<(u32, Answer)>) {
         let mut taken = std::mem::take(others);
         for breakpoint in &mut self.list {

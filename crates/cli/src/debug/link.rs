@@ -48,7 +48,7 @@ pub struct Program {
     pub cargo: Option<Vec<String>>,
     /// The program's arguments.
     pub args: Vec<String>,
-    /// The source that it was compiled from, if known.
+    /// The source that the program was compiled from, if known.
     pub source: Option<PathBuf>,
     /// The language of that source.
     pub language: Option<Language>,
@@ -87,7 +87,7 @@ pub enum Attach {
     Core {
         /// The file.
         file: PathBuf,
-        /// The path of its program, if that has moved.
+        /// The path of the program that left the core file, if that path has changed.
         program: Option<PathBuf>,
     },
 }
@@ -365,7 +365,7 @@ fn launch_arguments(
         set("stdin", Raw::new("inherit")?);
     }
     if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Terminal {
-        // If its output were a pipe, the program would buffer it, and it would appear late or only at the end.
+        // If the program's output were a pipe, the C library would buffer it, and it would appear late or only at the end.
         for stream in ["stdout", "stderr"] {
             set(stream, Raw::new("/dev/tty")?);
         }

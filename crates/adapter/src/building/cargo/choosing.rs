@@ -92,7 +92,7 @@ fn package_name(id: &str) -> Option<String> {
 /// The programs that the verb debugs and the filter matches: at least one.
 ///
 /// # Errors
-/// No program does.
+/// The verb debugs none of the programs, or the filter matches none.
 pub fn candidates<'a>(
     artifacts: &'a [Artifact],
     verb: Verb,

@@ -160,7 +160,7 @@ impl Layer {
     }
 }
 
-/// Adds a file, and behind it the files that it includes, of which the last wins.
+/// Adds a file, and behind it, as weaker sources, the files that it includes. The last of these comes first, because it wins.
 fn add_file(layers: &mut Vec<Layer>, file: &Path, depth: usize) {
     if layers.len() >= MOST {
         return;

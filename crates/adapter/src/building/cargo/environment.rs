@@ -82,7 +82,7 @@ pub fn has(variables: &[(OsString, OsString)], name: &OsStr) -> bool {
 /// cargo).
 pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec<Variable>) {
     for Variable { name, value, force } in configured {
-        // Cargo always sets this one.
+        // Cargo always sets `LD_LIBRARY_PATH`.
         let is_cargos =
             name == "LD_LIBRARY_PATH" || variables.iter().any(|(known, _)| *known == name);
         if !is_cargos && (force || std::env::var_os(&name).is_none()) {
@@ -91,8 +91,8 @@ pub fn add_configured(variables: &mut Vec<(OsString, OsString)>, configured: Vec
     }
 }
 
-/// The library path of a program: folders of build scripts that are inside the profile's directory (as `target/debug`), that directory, its
-/// `deps`, and the toolchain's.
+/// The library path of a program: the folders that build scripts name inside the profile's directory (such as `target/debug`), that directory,
+/// its `deps`, and the toolchain's folder.
 pub fn library_path(
     program: &Artifact,
     scripts: &[BuildScript],

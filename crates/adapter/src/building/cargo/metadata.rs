@@ -1,7 +1,7 @@
 //! The packages of the workspace (`cargo metadata --no-deps`).
 //!
-//! Not read by the crate `cargo_metadata`: it completes a `rust-version` of `1.85` to `1.85.0`, while cargo gives programs `1.85`, and
-//! one unexpected field fails the whole output.
+//! The crate `cargo_metadata` isn't used here: it completes a `rust-version` of `1.85` to `1.85.0`, while cargo gives programs `1.85`,
+//! and it fails on the whole output if one field is unexpected.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

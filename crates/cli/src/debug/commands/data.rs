@@ -147,7 +147,7 @@ fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f st
     Ok((expression, format!("{expression},{letter}")))
 }
 
-/// Shows a value's type, and those of its fields.
+/// Shows a value's type, and the types of its fields.
 fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("the type of what? `type order.items`");

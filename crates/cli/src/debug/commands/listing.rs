@@ -10,7 +10,7 @@ use crate::debug::session::{Session, State};
 
 /// How many lines one `list` shows.
 const LINES: usize = 11;
-/// The most lines that it shows for a given range.
+/// The most lines that `list` shows for a given range.
 const MOST: usize = 1000;
 
 pub static COMMANDS: &[Command] = &[Command {

@@ -6,7 +6,7 @@ use super::{Argument, Command, Flow};
 use crate::debug::render;
 use crate::debug::session::Session;
 
-/// The argument that reads the files again.
+/// The argument of `natvis` that has the files read again.
 const RELOAD: &str = "reload";
 
 pub static COMMANDS: &[Command] = &[Command {
