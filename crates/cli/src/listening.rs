@@ -89,13 +89,13 @@ impl Listener for Server {
     }
 }
 
-/// What a session reports to the thread that ends the server.
+/// What a session reports to the thread that stops the server.
 enum Session {
     Begins,
     Ends,
 }
 
-/// Reports a session's begin and, when dropped, its end, even after a panic.
+/// Reports that a session begins and, when dropped, that it has ended: even if it ends by a panic.
 struct Open<'a>(&'a Sender<Session>);
 
 impl<'a> Open<'a> {
@@ -135,13 +135,13 @@ pub fn serve(
         session(number, connection);
     };
     let outcome = serve_each(&*server, options, session);
-    // The file of a Unix socket is removed when the last reference to the server is dropped, and the thread that stops it has one. That
-    // thread ends at the latest now: `session`, which has the only sender, was dropped after the last session had ended.
+    // Waits, since the stopping thread has a reference to the server, and the last one to be dropped removes the file of a Unix socket.
+    // The thread ends by now at the latest: `session`, which has the only sender, was dropped after the last session had ended.
     let _ = stopping.join();
     Ok(outcome?)
 }
 
-/// Returns when the server shall accept no more connections.
+/// Returns when it is time for the server to accept no more connections.
 fn wait_for_the_end(
     sessions: &Receiver<Session>,
     idle: Option<Duration>,

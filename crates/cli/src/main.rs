@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints clap's output. Help and version go to stdout and count as success; anything else is an error like all others.
+/// Prints clap's output. Help and version go to stdout, with success; a wrong usage is reported as any other error is.
 fn report_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return match error.print() {

@@ -21,7 +21,7 @@ impl WireLog {
         let Some(path) = path else {
             return Ok(Self { log: None, own });
         };
-        // Messages may contain any of the debuggee's data.
+        // Only the user may read the file: messages may contain any of the debuggee's data.
         let file = OpenOptions::new()
             .create(true)
             .append(true)

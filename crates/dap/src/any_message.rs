@@ -3,9 +3,10 @@
 //! A program that knows which message to expect, or needs only some of them, is better served by the two stages of
 //! [`Envelope`], as server and client are. Whether a message may be sent now is checked by [`crate::lifecycle`], not here.
 //!
-//! The trick worth knowing: the payload is decoded in the single pass over the message, for which the message's name must be known
-//! first. Some adapters sort their keys, so that the name follows the payload. It is then guessed from the message's end, and the
-//! guess is checked when the name is read. If the single pass fails, the message is decoded in two stages, which also find the error.
+//! The trick worth knowing: the payload is decoded in the single pass over the message. For that, the message's name must be known
+//! first. Some adapters sort their keys, so that the name follows the payload. Then the name is guessed from the message's end, and
+//! the guess is checked when the name is read. If the single pass fails, the message is decoded in two stages, which also find the
+//! error.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -52,7 +53,7 @@ pub enum AnyMessage {
         seq: i64,
         /// The request's `seq`.
         request_seq: i64,
-        /// The `message`, which only failures should have.
+        /// The field `message`, which only a response to a failed request should have.
         message: Option<String>,
         /// The result.
         response: AnyResponse,
@@ -258,7 +259,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Reads the message into `whole`; `None` where decoding in two stages has to decide.
+    /// Reads the message into `whole`. `None` if the fast path gives up: decoding in two stages then reads the message or finds the error.
     fn read(&mut self, text: &'a str) -> Option<()> {
         json::read_object(text, |reader, key| match key {
             "seq" => reader.fill(&mut self.seq),
@@ -324,8 +325,8 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// Fills in the fields other than the payload. `None` if one is missing, or if they say that the payload has another type than it
-    /// was decoded as.
+    /// Fills in the fields other than the payload. `None` if a field is missing, or if the fields show that the payload was decoded as
+    /// the wrong type.
     fn finish(&mut self) -> Option<()> {
         let (about, key) = match (self.kind.as_deref()?, self.success) {
             ("request", _) => (About::Request(self.command.as_deref()?), "arguments"),
@@ -400,7 +401,7 @@ fn borrowed<'a>(text: &Option<Cow<'a, str>>) -> Option<&'a str> {
     }
 }
 
-/// Guesses the payload's type from the keys at the message's end. `None` if the keys that tell it are not there.
+/// Guesses the payload's type from the keys at the message's end. `None` if the keys that determine the type are not there.
 fn guess<'a>(payload_key: &str, text: &'a str) -> Option<About<'a>> {
     // Long enough for the fields that may follow a payload, unless one is a long error `message`.
     const END: usize = 200;

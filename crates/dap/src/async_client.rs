@@ -1,8 +1,8 @@
 //! The typed client for asynchronous programs, on Tokio; available with the feature `tokio`.
 //!
 //! An [`AsyncClient`] does what [`Client`](crate::Client) does, on the same core. A task handles the incoming messages in order:
-//! subscribers get an event that precedes a response before the response is returned. Create it within a runtime that has I/O and
-//! time enabled. There is no asynchronous server: adapters are written with [`server`](crate::server), on threads.
+//! subscribers get an event that precedes a response before the response is returned. Create the client within a runtime that has I/O
+//! and time enabled. There is no asynchronous server: adapters are written with [`server`](crate::server), on threads.
 //!
 //! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent as a whole or not at
 //! all, and its response is ignored when it is received. Handlers of reverse requests run as tasks of their own and so may wait
@@ -128,7 +128,8 @@ impl<R: Request> AsyncPending<R> {
     }
 }
 
-/// Retries `attempt` until it succeeds, fails in a way that does not pass, or the time is over.
+/// Retries `attempt` while it fails with an error that [passes once an adapter listens](connect::may_be_starting), until the time is
+/// over.
 async fn retried<T, F>(patience: Duration, mut attempt: impl FnMut() -> F) -> std::io::Result<T>
 where
     F: Future<Output = std::io::Result<T>>,
@@ -301,7 +302,7 @@ impl AsyncClient {
         retried(patience, || Self::connect_unix(path.as_ref())).await
     }
 
-    /// Sets how long a request may wait until the adapter reads, and then for its response.
+    /// Sets two equal limits: how long sending a request may wait for the adapter to read, and how long to wait for its response then.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -368,8 +369,8 @@ impl AsyncClient {
         }
     }
 
-    /// Waits for the first `E` while a request is under way. If the request fails, this returns its error at once: no `initialized`
-    /// follows when `launch` failed.
+    /// Waits for the first `E`, an event that the request `pending` is to cause. If the request fails, this returns its error at once:
+    /// no `initialized` follows when `launch` failed.
     ///
     /// # Errors
     /// The request failed, no such event was received in time, or the adapter is gone.

@@ -20,7 +20,7 @@ pub struct CancelToken(Arc<Token>);
 #[derive(Default)]
 struct Token {
     cancelled: AtomicBool,
-    /// Reads pending input, if the thread that handles messages has taken over the reading and the reader thread rests.
+    /// Reads pending input if the thread that handles messages has taken over the reading from the reader thread.
     read_pending: Option<ReadPending>,
 }
 
@@ -56,7 +56,7 @@ impl CancelToken {
     }
 }
 
-/// How many cancellations of requests that did not start yet are remembered; others are ignored. No real client sends more.
+/// How many cancellations of requests that did not start yet are remembered; further ones are ignored. No real client sends more.
 const EARLY_LIMIT: usize = 4096;
 
 /// The tokens of the requests under way, and the cancellations that were read before their request was started.
@@ -70,7 +70,7 @@ struct State {
     early: BTreeSet<i64>,
     /// Progress under way.
     progress: BTreeMap<String, CancelToken>,
-    /// The highest number of a request that was started. Those with lower numbers are under way or done, so their `cancel` is not early.
+    /// The highest number of a request that was started. Requests with lower numbers are under way or done: they can't be cancelled early.
     newest: i64,
 }
 
@@ -97,7 +97,7 @@ impl Cancellations {
         self.lock().read_pending = Some(read_pending);
     }
 
-    /// Checks a message as it is read. If it is a `cancel` request, sets the tokens of the request and of the progress that it names.
+    /// Checks a message when it is read. If it is a `cancel` request, sets the tokens of the request and of the progress that it names.
     pub(crate) fn note_if_cancel(&self, text: &str) {
         // A real `cancel` has about 70 bytes. Longer messages are not worth decoding twice.
         if text.len() > 1024 || !text.contains("\"cancel\"") {
@@ -131,7 +131,7 @@ impl Cancellations {
         }
     }
 
-    /// Starts a request and returns its token, which is set already if the `cancel` was read before.
+    /// Starts a request and returns its token, which is set already if the request's `cancel` was read before this.
     pub(crate) fn begin(&self, request: i64) -> CancelToken {
         let mut state = self.lock();
         let token = state.token();

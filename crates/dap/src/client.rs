@@ -1,7 +1,7 @@
 //! The typed client.
 //!
 //! A [`Client`] sends requests and waits for their responses, keeps the received events, and answers the adapter's reverse
-//! requests. It may be used from several threads at once. A thread of its own handles the incoming messages in order: subscribers
+//! requests. It may be used from several threads at once. The client's thread handles the incoming messages in order: subscribers
 //! get an event that precedes a response before the response is returned.
 //!
 //! | an adapter that | is reached with |
@@ -131,9 +131,9 @@ pub struct RequestFailure {
     pub command: &'static str,
     /// The response's `message`: a keyword for programs such as `notStopped`, or the error in short.
     pub message: Option<String>,
-    /// The error in a form for people, if there is one.
+    /// The error as described for people, if the response has such a description.
     pub error: Option<Message>,
-    /// The sentence to show: that of `error` with its variables filled in, else `message`.
+    /// The sentence to show: the text of `error` with its variables filled in or, without one, `message`.
     pub sentence: String,
 }
 
@@ -151,7 +151,7 @@ impl fmt::Display for RequestFailure {
 pub struct EventMessage {
     /// The event's name.
     pub event: String,
-    /// Its body's text.
+    /// The JSON of its body; `None` if it has no body.
     pub body: Option<Raw>,
 }
 
@@ -175,7 +175,7 @@ impl EventMessage {
         }
     }
 
-    /// The event as a typed value of any kind.
+    /// The event with its decoded body, whichever event it is.
     ///
     /// # Errors
     /// The body of an event of the protocol is not of the right shape.
@@ -301,7 +301,7 @@ impl Client {
     /// Connects to an adapter that listens on TCP.
     ///
     /// # Errors
-    /// Nothing listens on the address, or it does not answer within [`DEFAULT_TIMEOUT`], which each address of a name has.
+    /// Nothing listens on the address, or it does not answer in time. Each address of a name has [`DEFAULT_TIMEOUT`].
     pub fn connect(address: impl ToSocketAddrs) -> std::io::Result<Self> {
         let stream = connect::tcp(address, DEFAULT_TIMEOUT)?;
         Ok(Self::new(Connection::tcp(stream)?))
@@ -398,8 +398,8 @@ impl Client {
             })
     }
 
-    /// Waits for the first `E` while a request is under way. If the request fails, this returns its error at once: no `initialized`
-    /// follows when `launch` failed.
+    /// Waits for the first `E`, an event that the request `pending` is to cause. If the request fails, this returns its error at once:
+    /// no `initialized` follows when `launch` failed.
     ///
     /// # Errors
     /// The request failed, no such event was received in time, or the adapter is gone.

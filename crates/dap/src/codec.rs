@@ -24,7 +24,8 @@ const LENGTH: &[u8] = b"Content-Length:";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// A line in the header block is not a name, a colon and a value. It is skipped, up to a `Content-Length:` within it if it has one.
+    /// A line in the header block is not a name, a colon and a value. The line is skipped or, if it contains a `Content-Length:`, the part
+    /// before that.
     #[error("expected a header such as `Content-Length: 119`, found `{line}`; the line is skipped")]
     NotAHeader {
         /// The line, shortened.
@@ -78,7 +79,7 @@ pub enum CodecError {
 }
 
 impl CodecError {
-    /// True if nothing after this is read from the stream.
+    /// True if nothing is read from the stream after this error.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::TooLong { .. })
     }
@@ -150,7 +151,7 @@ impl Decoder {
         Self::with_limit(DEFAULT_LIMIT)
     }
 
-    /// A decoder for which a message longer than `limit` bytes is the end of the stream.
+    /// A decoder that stops for good at a message longer than `limit` bytes ([`CodecError::TooLong`]).
     pub fn with_limit(limit: usize) -> Self {
         Self {
             buffer: Vec::new(),
@@ -385,7 +386,7 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// As [`encode`], but appends to `bytes`: for a buffer that is reused. After an error `bytes` is unchanged.
+/// As [`encode`], but appends the message to `bytes`: for a buffer that is reused. After an error `bytes` is unchanged.
 ///
 /// # Errors
 /// As [`encode`].
@@ -468,7 +469,7 @@ fn framed(
     bytes: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
 ) -> Result<(), serde_json::Error> {
-    // Room for a length of three digits, which most messages have. Other bodies are moved once their length is known.
+    // Room for a length of three digits, which most messages have. If the length has another number of digits, the body is moved.
     const GUESS: &[u8] = b"Content-Length: 100\r\n\r\n";
     let start = bytes.len();
     let body = start + GUESS.len();

@@ -73,7 +73,7 @@ pub enum EnvelopeError {
         field: &'static str,
         /// What was expected, and what was found.
         reason: String,
-        /// The message's `seq` if an error response can be sent: `seq` is readable, and the message is a request or of no known type.
+        /// The message's `seq` if an error response can be sent: `seq` is readable, and the message may be a request.
         answer_to: Option<i64>,
     },
 }
@@ -130,7 +130,7 @@ impl<'a> Envelope<'a> {
     /// # Errors
     /// The text is not JSON, or a field of the envelope is missing or of the wrong type.
     pub fn parse(text: &'a str) -> Result<Self, EnvelopeError> {
-        // An array would be taken for the fields in order.
+        // serde would also accept an array, as the fields in order.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(EnvelopeError::NotJson {
                 reason: "expected `{` at the start".to_owned(),
@@ -157,7 +157,7 @@ impl<P> Envelope<'_, P> {
 }
 
 impl<'a> Wire<'a> {
-    /// Reads common input by the fast path; `None` where serde_json has to decide.
+    /// Reads common input by the fast path. `None` if the fast path gives up: serde_json then reads the text or finds the error.
     fn quick(text: &'a str) -> Option<Self> {
         let (mut seq, mut kind, mut command, mut event) = (None, None, None, None);
         let (mut request_seq, mut success) = (None, None);
@@ -240,11 +240,11 @@ fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
 }
 
-/// The error about the first field that is wrong, in an order of this function's own.
+/// The error about the first wrong field. The fields are checked in the order of this function, not in that of the text.
 fn explain(text: &str, error: &serde_json::Error) -> EnvelopeError {
     let pieces = match serde_json::from_str::<Pieces<'_>>(text) {
         Ok(pieces) => pieces,
-        // Not the error that was passed: it may quote a field's whole value, though the text is not JSON at all.
+        // The error of this parse, not the one that was passed: that may quote a field's whole value, though the text is not JSON at all.
         Err(error) => {
             return EnvelopeError::NotJson {
                 reason: error.to_string(),

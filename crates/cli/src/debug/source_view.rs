@@ -11,7 +11,7 @@ use anyhow::{anyhow, bail};
 
 use super::style::{Role, Style};
 
-/// Source files larger than this are not read, because no human wrote them.
+/// Source files larger than this, in bytes, are not read, because no human wrote them.
 const MAX_SIZE: u64 = 32 << 20;
 
 /// A cache of source texts by path.

@@ -1,7 +1,7 @@
 //! Text with the colours that the adapter has given it. The adapter is asked for colours only if this client uses them.
 //!
 //! Only escape sequences that style text (ECMA-48 SGR) are kept, and each piece resets its style at its end. All other control characters
-//! except tabs are replaced as [`printable`] does, which leaves line ends.
+//! are replaced as [`printable`] does. Tabs and line ends stay.
 
 use super::screen::printable;
 use super::style::{Role, Style};
@@ -39,7 +39,7 @@ impl Styled {
                     match &part[..end] {
                         "" | "0" => codes.clear(),
                         more if codes.is_empty() => codes.push_str(more),
-                        // Limits what many sequences add up to, if none of them resets the style.
+                        // Bounds the length of the codes when many sequences follow one another and none of them resets the style.
                         more if codes.len() < 64 => codes.extend([";", more]),
                         _ => {}
                     }

@@ -34,7 +34,7 @@ pub struct Value {
     may_be_styled: bool,
     /// The `variablesReference` of its parts; 0 if it has none.
     pub reference: i64,
-    /// How many named and how many indexed parts it has, if the adapter reports the latter.
+    /// How many named and how many indexed parts it has. `None` if the adapter doesn't report the number of indexed parts.
     counts: Option<(i64, i64)>,
 }
 
@@ -106,7 +106,7 @@ fn cut_line(session: &Session, name: &str, shown: &Styled, reference: i64) -> St
     }
 }
 
-/// A value's text in the adapter's colours if the adapter may give some, else in the client's own. It is plain if colours are off.
+/// A value's text. It has the adapter's colours where the adapter was asked for them, else the client's own. It is plain if colours are off.
 fn shown(session: &Session, value: &Value) -> Styled {
     if value.may_be_styled && session.takes_styling() {
         return Styled::of(&value.text);
@@ -159,8 +159,8 @@ fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut 
     }
 }
 
-/// The parts of a value, and how many the value has. Of many indexed parts, only the first [`CHILDREN`] are requested. If a request fails,
-/// its parts are missing.
+/// The parts of a value, and the number of all its parts. Of many indexed parts, only the first [`CHILDREN`] are requested. If a request
+/// fails, its parts are missing.
 fn parts(session: &Session, value: &Value) -> (Vec<Variable>, usize) {
     let ask = |arguments| {
         let answer = session.request::<VariablesRequest>(arguments);
@@ -198,7 +198,7 @@ fn is_complete(text: &str) -> bool {
 /// the error is the heading to show instead.
 fn heading(text: &str) -> Result<usize, &'static str> {
     let bracket = text.find(['{', '[', '(']);
-    // A quoted string is no list of parts; brackets in or after it belong to the string's description.
+    // Only a bracket before the first quote can begin the parts. A later one is in a quoted string, or in what describes the string.
     let quote = text.find('"');
     let end = bracket.filter(|at| quote.is_none_or(|quote| *at < quote));
     let end = end.unwrap_or(text.len());

@@ -15,7 +15,7 @@ use crate::symbols::report::{self, Answer};
 /// The line of each program at which the session check stops.
 pub const LINE: i64 = 3;
 
-/// A program with debug information that a compiler has just produced, in a directory that is removed when this is dropped.
+/// A program with debug information that a compiler has just produced. It is in a directory that is removed when this value is dropped.
 pub struct Compiled {
     pub program: PathBuf,
     pub source: PathBuf,
@@ -204,7 +204,7 @@ fn without_debug_info() -> Option<(&'static str, String, String)> {
     lacks(&value).then(|| ("debug", value, manifest.display().to_string()))
 }
 
-/// The manifest whose profiles apply to the current directory, with its text: the workspace's, or else the package's.
+/// The manifest whose profiles apply to the current directory, with its text: that of the workspace or, without one, the nearest.
 fn project() -> Option<(PathBuf, String)> {
     let here = std::env::current_dir().ok()?;
     let manifests = here.ancestors().filter_map(|folder| {
@@ -223,7 +223,7 @@ fn project() -> Option<(PathBuf, String)> {
     nearest
 }
 
-/// The value of a key in `[profile.dev]`, without its quotes.
+/// The value of a key in the manifest's `[profile.dev]`, without quotes.
 fn profile_value(manifest: &str, key: &str) -> Option<String> {
     let mut lines = manifest.lines().map(str::trim);
     lines.find(|line| *line == "[profile.dev]")?;

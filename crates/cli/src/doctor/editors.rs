@@ -1,5 +1,5 @@
-//! Looks for this debugger in editors' configurations and reports where it was found. It warns only of VS Code's settings: of a path to a
-//! `dapple` that is no program, and of settings that mention `dapple` and are no JSON.
+//! Looks for this debugger in editors' configurations and reports where it was found. It warns only about VS Code's settings: if their
+//! path to `dapple` leads to no program, or if they mention `dapple` and are no JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ fn settings(file: &Path, report: &mut dyn FnMut(Finding)) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     };
-    // The values of the editor's variables are unknown here, so a path with one is not checked.
+    // The values of the editor's variables (`${…}`) are unknown here, so a path that contains a variable counts as good.
     report(match path.contains("${") || is_executable(&resolved) {
         true => Finding::ok(
             CHECK,

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{Finding, on_path};
 use crate::cache;
 
-/// Runs these checks.
+/// Runs the checks of this module.
 pub fn check(report: &mut dyn FnMut(Finding)) {
     report(cache());
     report(debuginfod());

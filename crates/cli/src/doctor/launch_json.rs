@@ -78,7 +78,7 @@ pub fn check(report: &mut dyn FnMut(Finding)) {
     }
 }
 
-/// The adapter's warnings or error about a configuration.
+/// What the adapter would say about a configuration: its warnings, or its error.
 fn faults_of(configuration: &Value) -> Vec<String> {
     let name = configuration["name"].as_str().unwrap_or("without a name");
     let start = match configuration["request"].as_str() {

@@ -20,7 +20,7 @@ const CHECK: &str = "session";
 /// How long the adapter may take to answer a request or to send an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Debugs the program that a compiler has produced, or, without compilers, this program.
+/// Debugs the program that a compiler has produced or, if none has produced one, `dapple` itself.
 pub fn check(compiled: Option<&Compiled>, report: &mut dyn FnMut(Finding)) {
     let outcome = match compiled {
         Some(compiled) => debug(compiled),
@@ -54,7 +54,7 @@ fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Resu
     stopped.thread_id.context("the stop has no thread")
 }
 
-/// Continues the program, and waits for its exit. It exits with 0 unless the debugger has changed it; another code is an error.
+/// Continues the program, and waits for its exit. Left to itself the program exits with 0, so another code is an error.
 fn run_to_the_end(client: &Client, thread: i64) -> anyhow::Result<()> {
     client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     let code = client
@@ -106,7 +106,7 @@ fn debug(compiled: &Compiled) -> anyhow::Result<String> {
     ))
 }
 
-/// Runs this program with `--version`, stopped at its entry.
+/// Debugs `dapple --version`: stops it at its entry and lets it run to its end.
 fn debug_own() -> anyhow::Result<String> {
     let begun = Instant::now();
     let client = start()?;

@@ -142,7 +142,7 @@ fn location(module: &Module, found: LineLocation) -> Location {
         line: found.line,
         column: found.column,
     };
-    // Calls that are inlined deeper may begin at the same address; the frame at `stop_line` is the right one.
+    // Several inlined calls may begin at this address, one within the other. The frame whose position is at `stop_line` is the right one.
     let frames = frames(module, found.address);
     let on_line = |frame: &&Frame| {
         let at = frame.place.as_ref();

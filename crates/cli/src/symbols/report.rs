@@ -157,9 +157,9 @@ pub struct Frame {
 #[serde(rename_all = "camelCase")]
 pub struct Location {
     pub address: String,
-    /// The line with code: the requested one, or the next in its function. The column is that of `stop_line`.
+    /// The line with code: the requested one, or the next one in the same function. The column is the one at which the stop is.
     pub place: Place,
-    /// The line at which a breakpoint at `address` stops; another than `place`'s, for instance, if that line opens a function.
+    /// The line at which a breakpoint at `address` stops. It differs from `place.line` if, for instance, a function begins on that line.
     pub stop_line: u32,
     pub function: Option<String>,
 }

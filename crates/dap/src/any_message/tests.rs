@@ -4,7 +4,7 @@ use super::{AnyMessage, Parts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Asserts that both ways agree, and returns whether the fast path read the message.
+/// Asserts that the fast path and decoding in two stages agree, and returns whether the fast path read the message.
 fn agrees(text: &str) -> bool {
     let mut parts = Parts::default();
     let quick = parts.read(text).and(parts.whole);
@@ -16,7 +16,8 @@ fn agrees(text: &str) -> bool {
     quick.is_some()
 }
 
-/// Calls `each` with the JSON object of the fields in each order. `before` is the text of the fields placed so far.
+/// Calls `each` once for each order of the fields, with the JSON object that has them in that order. `before` is the text of the
+/// fields placed so far.
 fn in_each_order(fields: &[(String, Value)], before: &str, each: &mut impl FnMut(&str)) {
     if fields.is_empty() {
         return each(&format!("{{{}}}", before.trim_end_matches(',')));

@@ -78,7 +78,7 @@ pub(super) fn start(
     (shared, reader, writer)
 }
 
-/// Writes the queued messages, those queued at a time in one call, until the queue is closed and empty; then closes the output.
+/// Writes the queued messages until the queue is closed and empty, and then closes the output. One call writes all that are queued.
 async fn write(mut output: impl AsyncWrite + Unpin, mut queued: mpsc::Receiver<String>) {
     let mut texts = Vec::new();
     let mut bytes = Vec::new();
@@ -165,7 +165,7 @@ impl Shared {
         } = request;
         let panicked = || Failure::new(format!("the handler of `{command}` panicked"));
         let result = match handler {
-            // A task of its own, so that a request whose handler panics is still answered.
+            // The handler's future runs as another task, so that the request is answered even if the future panics.
             Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(arguments))) {
                 Ok(answer) => tokio::spawn(answer)
                     .await
@@ -183,7 +183,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a place in the queue. Fails once nothing more is to be sent.
+    /// Waits for a place in the queue. Fails once the client is closed for sending.
     async fn place(&self) -> Result<mpsc::OwnedPermit<String>, ClientError> {
         let queue = self.lock().queue.clone();
         let queue = queue.ok_or(ClientError::Disconnected)?;
@@ -233,7 +233,8 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` returns a value, and takes it. Fails once the adapter is gone or `cause` is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails once the adapter is gone, or once `cause` is set:
+    /// the request that was to cause the event has failed.
     pub(super) async fn take_event<T>(
         &self,
         cause: Option<&AtomicBool>,

@@ -28,7 +28,8 @@ pub(super) fn unix(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path).map_err(|error| cannot_connect(path.display(), &error))
 }
 
-/// Retries `connect` until it succeeds, fails in a way that does not pass, or the time is over. Each try gets the time left.
+/// Retries `connect` while it fails with an error that [passes once an adapter listens](may_be_starting), until the time is over. Each
+/// try gets the time that is left.
 pub(super) fn retried<T>(
     patience: Duration,
     mut connect: impl FnMut(Duration) -> io::Result<T>,
@@ -47,7 +48,7 @@ pub(super) fn retried<T>(
     }
 }
 
-/// True if nothing listens, or the socket's file does not exist: both pass once an adapter listens.
+/// True if nothing listens on the address, or the socket's file does not exist. Both change once an adapter listens.
 pub(crate) fn may_be_starting(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -68,7 +68,7 @@ pub(crate) enum NoEvent {
     Disconnected,
     /// The time is over.
     Timeout,
-    /// The request that was to cause the event failed.
+    /// The request that was to cause the event has failed.
     Failed,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct ReverseRequest<H> {
 /// A request that waits for its response.
 struct Waiting<S> {
     reply: S,
-    /// Set before the reply is sent if the request failed.
+    /// Set if the adapter answers with an error, before the waiting thread or task gets the reply.
     failed: Arc<AtomicBool>,
 }
 
@@ -128,7 +128,8 @@ impl<S, H: Clone> Core<S, H> {
         }
     }
 
-    /// Notes a request with the number `seq`, which is to be sent unless this fails. Returns the flag that is set if the request fails.
+    /// Notes a request with the number `seq`, which the caller then sends; after an error, nothing may be sent. Returns the flag that will
+    /// be set if the adapter answers the request with an error.
     pub(crate) fn send(
         &mut self,
         seq: i64,
@@ -189,7 +190,7 @@ impl<S, H: Clone> Core<S, H> {
                 if !success {
                     waiting.failed.store(true, Ordering::Release);
                 }
-                // A message of its own: a response that is not waited for yet must not use up the read-ahead budget.
+                // A new message, which has no share of the read-ahead budget: a response that nobody waits for yet must not use the budget up.
                 Action::Response(waiting.reply, Reply(Message::new(message.into_text())))
             }
             Kind::Event { event, body } => {
@@ -225,7 +226,7 @@ impl<S, H: Clone> Core<S, H> {
         }
     }
 
-    /// The response to a reverse request; `None` if it may not be sent.
+    /// Makes the response to a reverse request. `None` if a rule of the protocol forbids sending it.
     pub(crate) fn respond(
         &mut self,
         request_seq: i64,
@@ -260,8 +261,9 @@ impl<S, H: Clone> Core<S, H> {
         })
     }
 
-    /// Takes the first event for which `pick` returns a value, from number `looked_at` on. `None` if there is none yet; `looked_at` is then
-    /// the next event's number. An error if there will be none, since the adapter is gone or `cause` is set.
+    /// Takes the first event from number `looked_at` on for which `pick` returns a value. `Ok(None)`: there is none yet, and `looked_at`
+    /// becomes the number that the next received event will have. An error: none will follow, since the adapter is gone, or since the
+    /// request that was to cause the event has failed (`cause` is set).
     pub(crate) fn take_event<T>(
         &mut self,
         looked_at: &mut u64,

@@ -43,7 +43,7 @@ struct State {
     subscribers: Vec<Sender<EventMessage>>,
 }
 
-/// Starts the thread that handles the incoming messages. It ends with the connection, or when the other end of `stop` is dropped.
+/// Starts the thread that handles the incoming messages. The thread ends with the connection, or when the sender of `stop` is dropped.
 pub(super) fn start(shared: Arc<Shared>, incoming: Receiver<Incoming>, stop: Receiver<Infallible>) {
     let thread_shared = shared.clone();
     let spawned = thread::Builder::new()
@@ -118,8 +118,8 @@ impl Shared {
         receiver
     }
 
-    /// Waits for the first event for which `pick` returns a value, and takes it. Fails at `until`, or once the adapter is gone or `cause`
-    /// is set.
+    /// Waits for the first event for which `pick` returns a value, and takes it. Fails at the time `until`, once the adapter is gone, or
+    /// once `cause` is set: the request that was to cause the event has failed.
     pub(super) fn take_event<T>(
         &self,
         until: Instant,
@@ -211,7 +211,7 @@ impl Shared {
     fn answer(&self, request: ReverseRequest<ReverseHandler>) {
         let ReverseRequest { seq, command, .. } = request;
         let result = match request.handler {
-            // A handler that panics must not end the client's thread: its request fails.
+            // A handler that panics must not end the client's thread. The request is answered with an error instead.
             Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(request.arguments.as_ref())))
                 .unwrap_or_else(|_| {
                     Err(Failure::new(format!("the handler of `{command}` panicked")))

@@ -1,8 +1,8 @@
 //! An adapter as a child process, and how it and its descendants are ended.
 //!
-//! An adapter starts processes of its own: servers, launchers, debuggees. If it ends by itself, as it does when its client is gone,
-//! it decides itself which of them survive, except those left in its own process group, which are killed. If it has to be killed it
-//! cannot end them, so its descendants are killed with it, in any process group or session.
+//! An adapter starts processes of its own: servers, launchers, debuggees. An adapter that ends by itself, as it does when its client
+//! is gone, decides which of them survive; only those left in its own process group are killed. An adapter that has to be killed
+//! cannot end them, so all its descendants are killed with it, in any process group or session.
 
 use std::collections::HashMap;
 use std::fs;
@@ -46,7 +46,7 @@ impl Spawned {
         self.child.id()
     }
 
-    /// Waits up to `grace` for the end of the adapter; after that, kills it and its descendants. Reaps it in any case.
+    /// Waits up to `grace` for the end of the adapter. If it has not ended by then, kills it and its descendants. Reaps it in any case.
     pub(super) fn end(mut self, grace: Duration) {
         let process = Pid::from_child(&self.child);
         if !ends_within(process, grace) {
@@ -78,7 +78,8 @@ pub(crate) fn kill_group(leader: Pid) {
     }
 }
 
-/// Kills a child that was not reaped yet, and all its descendants but those whose parent has ended before: they have another parent.
+/// Kills a child that was not reaped yet, and its descendants. A descendant is not found if its parent ended earlier: then the kernel
+/// has given it another parent.
 pub(crate) fn kill_family(root: Pid) {
     let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
     loop {

@@ -14,7 +14,7 @@ use super::{RAW, Result, Unsupported, first_special};
 /// The deepest nesting of values that are deserialized here; serde_json has the same limit.
 const DEPTH: u8 = 127;
 
-/// Reads a value from the whole of `text`; `None` where serde_json has to decide.
+/// Reads a value that is the whole of `text`. `None` if the fast path gives up: serde_json then reads the text or finds the error.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str) -> Option<T> {
     let mut reader = Reader::new(text);
     let value = T::deserialize(&mut reader).ok()?;
@@ -22,8 +22,8 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(text: &'de str) -> Option<T> {
     (reader.at == reader.bytes.len()).then_some(value)
 }
 
-/// Visits the entries of an object that is the whole of `text`. `each` gets a key and has to read or skip its value. `None` where
-/// serde_json has to decide.
+/// Visits the entries of an object that is the whole of `text`. `each` gets a key and has to read or skip its value. `None` if the
+/// fast path or `each` gives up.
 pub(crate) fn read_object<'de>(
     text: &'de str,
     mut each: impl FnMut(&mut Reader<'de>, &str) -> Result<()>,
@@ -55,7 +55,7 @@ pub(crate) struct Reader<'de> {
     text: &'de str,
     bytes: &'de [u8],
     at: usize,
-    /// How many more levels may be opened.
+    /// How many more levels of objects and arrays may be opened.
     depth: u8,
 }
 
@@ -166,7 +166,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Reads a string without escapes that begins at the current byte. `None`, with nothing consumed, if it is not one.
+    /// Reads a string without escapes that begins at the current byte. `None` if there is no such string; nothing is consumed then.
     #[inline]
     fn borrowed_string(&mut self) -> Option<&'de str> {
         let start = self.at;
@@ -247,7 +247,7 @@ impl<'de> Reader<'de> {
         Ok(code)
     }
 
-    /// Skips digits. `false` if there are none.
+    /// Skips digits. Returns whether there were any.
     #[inline(always)]
     fn digits(&mut self) -> bool {
         let start = self.at;
@@ -257,7 +257,7 @@ impl<'de> Reader<'de> {
         self.at > start
     }
 
-    /// Skips a number. `true` if it is an integer.
+    /// Skips a number. Returns whether it is an integer.
     #[inline(always)]
     fn skip_number(&mut self) -> Result<bool> {
         if self.here() == b'-' {
@@ -418,8 +418,8 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Enters an object or array and calls `read`, which consumes all of it or all but the closing byte `end`. `read`'s result is
-    /// returned without being matched on, since that would move a large value.
+    /// Enters an object or array and calls `read`, which consumes all of it or all but the closing byte `end`. Returns the result of
+    /// `read` without matching on it, since a match would move a large value.
     #[inline]
     fn inside<T>(&mut self, end: u8, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let depth = self.depth;
@@ -432,7 +432,7 @@ impl<'de> Reader<'de> {
         result
     }
 
-    /// Consumes the closing byte `end` and leaves the level. Gives up unless that leads back to `depth`.
+    /// Consumes the closing byte `end` and leaves the level. Gives up unless the reader is then at `depth` again.
     fn leave(&mut self, end: u8, depth: u8) -> Result<()> {
         self.expect(end)?;
         self.depth += 1;
@@ -602,7 +602,7 @@ impl<'r, 'de> Entries<'r, 'de> {
         }
     }
 
-    /// Goes to the next item or entry. `false` after the closing byte `end`.
+    /// Goes to the next item or entry. `false` if there is none: the closing byte `end` is consumed.
     #[inline]
     fn another(&mut self, end: u8) -> Result<bool> {
         if self.place == Place::End {
@@ -630,8 +630,8 @@ impl<'r, 'de> Entries<'r, 'de> {
 impl<'de> SeqAccess<'de> for Entries<'_, 'de> {
     type Error = Unsupported;
 
-    /// A guess, so that a growing list of large items is not moved at each doubling: an item of the protocol's long lists has about
-    /// 128 bytes of text. Lists of small items are small, and a wrong guess is bounded by the length of the text.
+    /// A guess at the number of items, so that a growing list of large items is not moved at each doubling. An item of the protocol's
+    /// long lists has about 128 bytes of text. Lists of small items are small, and the length of the text bounds a wrong guess.
     #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(((self.reader.bytes.len() - self.reader.at) / 128).min(64))
@@ -702,7 +702,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
     }
 }
 
-/// A value's text, as the map with one entry that `RawValue` deserializes from.
+/// A value's text in the form that `RawValue` deserializes from: a map with one entry.
 struct RawText<'de>(Option<&'de str>);
 
 impl<'de> MapAccess<'de> for RawText<'de> {

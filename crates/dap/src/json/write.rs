@@ -24,7 +24,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     serde_json::to_writer(&mut *out, value).inspect_err(|_| out.truncate(start))
 }
 
-/// As [`write`], but only by the fast path. Where that gives up, returns `false` and leaves `out` unchanged.
+/// As [`write`], but only by the fast path. If the fast path gives up, returns `false` and leaves `out` unchanged.
 pub(super) fn quick<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> bool {
     let start = out.len();
     let written = value.serialize(Writer::<false> { out }).is_ok();
@@ -48,7 +48,7 @@ pub(crate) fn raw<T: Serialize + ?Sized>(
     Box::<RawValue>::deserialize(read).or_else(|_| serde_json::value::to_raw_value(value))
 }
 
-/// Passes a text to a `RawValue` as the map with one entry that it deserializes from.
+/// Passes a text on in the form that `RawValue` deserializes from: a map with one entry.
 type RawValueDeserializer =
     MapDeserializer<'static, std::array::IntoIter<(&'static str, String), 1>, Unsupported>;
 
@@ -69,7 +69,7 @@ pub(crate) fn write_integer(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Whether nothing has to be escaped. The last block may overlap the one before: that is faster than checking the rest byte by byte.
+/// Whether a string needs no escape. The last block may overlap the one before: that is faster than checking the rest byte by byte.
 #[inline(always)]
 fn is_plain(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk() {
@@ -398,7 +398,7 @@ impl ser::SerializeMap for Items<'_> {
         self.next();
         let start = self.out.len();
         key.serialize(Writer::<false> { out: self.out })?;
-        // Only strings begin with a quote. serde_json writes numbers and booleans as strings and refuses other keys.
+        // The key is no string, which would begin with a quote. serde_json writes numbers and booleans as strings and refuses other keys.
         if self.out.get(start) != Some(&b'"') {
             return Err(Unsupported);
         }

@@ -33,16 +33,17 @@ use crate::wire_log::WireLog;
 pub use processes::{Finishing, Process};
 pub use stops::Stop;
 
-/// How long a launched program may take to stop by the SIGINT that the terminal sends it. Then a pause or a cancel is requested.
+/// After Ctrl-C, how long a launched program may take to stop by the SIGINT that the terminal sends it too. If it doesn't stop by then, the
+/// session requests a pause, or the cancellation of the request that waits.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The error for a closed channel, which is not expected: the session itself has a sender of its events.
+/// The error if the channel of events is closed. That is not expected: the session itself keeps one of the channel's senders.
 const NO_INPUT: &str = "the session has lost its input";
 
 /// An event for the session's loop.
 #[derive(Debug)]
 pub enum Event {
-    /// The answer to a request for a line.
+    /// What the user answered at the prompt, or what was read from stdin instead.
     Line(Line),
     /// The adapter of the run with this number sent an event. Events of a run that is over are ignored.
     Adapter(u32, Box<AnyEvent>),
@@ -90,9 +91,10 @@ pub struct Session {
     /// The exit code of the first process; `None` until it has exited.
     pub exit_code: Option<i64>,
     others: Vec<Process>,
-    /// The program is being detached, not killed.
+    /// Whether [`Self::disconnect`] detaches the program instead of killing it.
     detaching: bool,
-    /// `process` is selected only while its event is handled. The user has selected another process, which is stopped.
+    /// `process` is selected only while its event is handled. Afterwards the process that the user has selected, which is stopped, takes its
+    /// place again.
     selected_for_event: bool,
     last_number: u32,
     adapter: Adapter,
@@ -100,9 +102,9 @@ pub struct Session {
     last_run: u32,
     input: Input,
     completer: Completer,
-    /// A line was requested and has not been read yet.
+    /// A line was requested of `input`, and [`Event::Line`] has not answered yet.
     prompting: bool,
-    /// When to pause the program if Ctrl-C hasn't stopped it by then.
+    /// The time at which the program is paused, if it hasn't stopped by the terminal's SIGINT before. `None` unless Ctrl-C was pressed.
     pause_at: Option<Instant>,
     last_command: String,
     events: Receiver<Event>,
@@ -152,7 +154,7 @@ impl Session {
     /// Runs the session to its end.
     ///
     /// # Errors
-    /// The program can't be started, the adapter ended unexpectedly or not in order, or, with `--batch`, a command failed.
+    /// The program can't be started, the adapter ended unexpectedly or failed to disconnect, or, with `--batch`, a command failed.
     pub fn run(&mut self) -> anyhow::Result<()> {
         let outcome = self.start().and_then(|()| self.main_loop());
         self.screen.prompt_answered();
@@ -274,7 +276,7 @@ impl Session {
         matches!(self.adapter, Adapter::Own)
     }
 
-    /// Whether the values of variables and the adapter's own output may contain colours.
+    /// Whether the values of variables and the adapter's own output may contain colours: this client shows colours, and the adapter has them.
     pub fn takes_styling(&self) -> bool {
         let link = self.process.link.as_ref();
         let has_any = |link: &Link| link.capabilities().supports_ansi_styling == Some(true);
@@ -339,9 +341,9 @@ impl Session {
             (self.process.run, &self.sender),
         )?;
         self.process.link = Some(link);
-        // `initialized` means that breakpoints can be set, but an adapter that can't launch may never send it. Its answer to the launch then
-        // says why, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and answers when
-        // the program exists. Only its answer is waited for: other adapters may answer only after `configurationDone`.
+        // Waits for `initialized`: breakpoints can be set from then on. An adapter that can't launch may never send it; its error answer to
+        // the launch ends the wait, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and
+        // answers when the program exists, so its answer is waited for too. Other adapters may answer only after `configurationDone`.
         let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
         while !(takes_breakpoints && is_there) {
             let event = match self.waiting.pop_front() {
@@ -355,7 +357,7 @@ impl Session {
                     event => self.adapter_event(event),
                 },
                 Event::Launched(run, Err(message)) if run == self.process.run => {
-                    // Further errors of the adapter would add nothing.
+                    // The launch's error is the one to report. What fails while disconnecting adds nothing to it.
                     let _ = self.disconnect();
                     bail!(message);
                 }
@@ -452,7 +454,7 @@ impl Session {
         outcome
     }
 
-    /// The next event. `None`: it was time to pause the program, and that was requested.
+    /// Waits for the next event. `None`: the time `pause_at` came first, and the pause was requested.
     fn wait(&mut self) -> anyhow::Result<Option<Event>> {
         if let Some(event) = self.waiting.pop_front() {
             return Ok(Some(event));
@@ -471,7 +473,7 @@ impl Session {
     }
 
     /// Handles Ctrl-C while the program runs. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops
-    /// by itself; a pause would be a second stop for one key. So its pause is requested only if no stop comes in time, or at the second
+    /// by itself; a pause would be a second stop for one key. So a pause is requested only if no stop comes in time, or at the second
     /// Ctrl-C. A program in another process group is paused at once.
     fn interrupt(&mut self) {
         if !matches!(self.process.state, State::Running) {
@@ -485,7 +487,7 @@ impl Session {
         }
     }
 
-    /// Whether the program gets the terminal's signals as well.
+    /// Whether the terminal's signals reach the program as well as this process.
     fn has_our_terminal(&self) -> bool {
         self.is_own_adapter() && self.program.attach.is_none()
     }

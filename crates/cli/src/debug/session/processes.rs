@@ -1,7 +1,7 @@
 //! The processes of a program that has children (`--follow-forks both`), each with a protocol session and an adapter of its own.
 //!
-//! The selected process is the session's `process`. While an event of another process is handled, that process takes its place. A process
-//! that stops while no stopped process is selected becomes the selected one.
+//! The selected process is the session's `process`. While an event of another process is handled, the session's `process` is that other
+//! one. A process that stops while no stopped process is selected becomes the selected one.
 
 use std::mem::swap;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ pub struct Finishing {
 }
 
 impl Finishing {
-    /// Records that a step out has ended at `address`. Returns whether the frame that shall return has yet to do so; `false` also if
-    /// `address` is not known as the place of a frame further out.
+    /// Records that a step out has ended at `address`. Returns whether the frame that shall return has yet to do so. `false` also if no
+    /// frame further out is known to have this address.
     pub fn is_inside(&mut self, address: Option<&str>) -> bool {
         let after = self.reached + 1;
         let rest = self.addresses.get(after..).unwrap_or_default();
@@ -56,20 +56,20 @@ pub struct Process {
     pub(super) launch: Result<(), String>,
     /// Its state.
     pub state: State,
-    /// Set while a step out is in progress, after which the return value is shown.
+    /// Set while a `finish` is in progress. When the last step out of it has ended, the return value is shown.
     pub finishing: Option<Finishing>,
-    /// The step in progress is by one instruction; the instruction at its end is shown.
+    /// The step in progress is by one instruction: when the step has ended, the next instruction is shown instead of the source.
     pub by_instruction: bool,
     /// The file and last line shown, from which `list` continues.
     pub listed: Option<(PathBuf, usize)>,
     /// Its watchpoints.
     pub watches: Vec<Watch>,
-    /// Its adapter's answers for breakpoints, by the breakpoint's number, while another process is selected.
+    /// While another process is selected: what this process's adapter has answered for each breakpoint, by the breakpoint's number.
     answers: Vec<(u32, Answer)>,
 }
 
 impl Process {
-    /// A process of which nothing else is known yet.
+    /// A process without a connection to its adapter, of which only these four facts are known yet.
     pub(super) fn new(number: u32, id: Option<i64>, run: u32, state: State) -> Self {
         Self {
             number,
@@ -106,8 +106,8 @@ impl Session {
         self.process.run == run || self.others.iter().any(|other| other.run == run)
     }
 
-    /// Calls `act` with the process of this run selected; does nothing if there is no such process. The process stays selected if it is
-    /// stopped afterwards and the one selected before was not.
+    /// Calls `act` while the process of this run is selected; does nothing if there is no such process. The process stays selected if `act`
+    /// leaves it stopped and the process that was selected before is not stopped.
     pub(super) fn in_process(
         &mut self,
         run: u32,
@@ -210,7 +210,7 @@ impl Session {
         Ok(())
     }
 
-    /// Selects another process that is stopped, if there is one, after the selected one was resumed.
+    /// Selects another process that is stopped, if there is one. Call it after the selected one was resumed.
     pub fn select_stopped_process(&mut self) {
         let stopped = |other: &Process| matches!(other.state, State::Stopped(_));
         if let Some(index) = self.others.iter().position(stopped) {

@@ -17,7 +17,7 @@ use crate::debug::link::Link;
 use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
 
-/// How many frames [`Session::select_own_code`] searches.
+/// How many frames [`Session::select_own_code`] searches, from the innermost.
 const FRAMES_SEARCHED: usize = 50;
 
 /// A stop: the selected thread and frame.
@@ -70,7 +70,7 @@ impl Session {
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
             return;
         }
-        // A step that ended normally, in the thread that stopped last, needs no reason: only its place is shown.
+        // The user expects the end of a step in the thread that stopped last, so no reason is printed: only the place is shown.
         let expected = body.reason == StoppedEventReason::Step
             && previous.is_none_or(|thread| thread == id)
             && !self.selected_for_event;
@@ -86,7 +86,7 @@ impl Session {
         self.show_stop(expected);
     }
 
-    /// Says why a thread stopped while another one is selected, which stays selected.
+    /// Says why a thread stopped while another thread of the process is stopped and selected. The selection stays.
     fn report_stop_of_other_thread(&mut self, thread: i64, body: &StoppedEventBody) {
         let (numbers, over) = self.count_hits(body);
         let text = format!(
@@ -155,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints that were hit, and of those among them that exist only
-    /// until they are hit.
+    /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints that were hit, and which of these numbers belong to
+    /// breakpoints that exist only until their first hit.
     fn count_hits(&mut self, body: &StoppedEventBody) -> (Vec<u32>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut over = Vec::new();
@@ -180,7 +180,8 @@ impl Session {
         }
     }
 
-    /// Begins the next step out after one has ended, if the frame that `finish` is for has not returned yet. Returns whether one was begun.
+    /// Continues a `finish` after a step out has ended: if the frame that shall return has not returned yet, begins the next step out.
+    /// Returns whether a step was begun.
     fn finish_on(&mut self, thread: i64) -> bool {
         let Some(mut finishing) = self.process.finishing.take() else {
             return false;
