@@ -7,11 +7,11 @@
 //!
 //! Handlers are registered by request type; the adapter advertises the capabilities that it has handlers for. The session answers
 //! `initialize` by itself, and `cancel` and `disconnect` if they have no handler. Each other request is answered once: by its
-//! handler, or with an error if there is no handler or the arguments are malformed. Events and reverse requests that a handler
-//! sends leave after the response that it returns.
+//! handler, or with an error if there is no handler or the arguments are malformed. The response that a handler returns is sent
+//! before the events and reverse requests that the handler has sent.
 //!
-//! The least that an editor needs: after `launch`, the event `initialized` asks the client for its breakpoints, and
-//! `configurationDone` says that it has sent them. Then the program runs, until a `stopped` or `terminated` event.
+//! The least that an editor needs: after `launch`, the event `initialized` asks the client for its breakpoints. The request
+//! `configurationDone` says that the client has sent them. Then the program runs, until a `stopped` or `terminated` event.
 //!
 //! ```
 //! use dapple_dap::{Connection, Failure, Server};

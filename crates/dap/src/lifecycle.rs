@@ -7,7 +7,7 @@
 //! | rule | |
 //! | --- | --- |
 //! | the first request is `initialize`, once | [`Violation::BeforeInitialize`], [`Violation::InitializeTwice`] |
-//! | until its response the adapter sends nothing else | [`Violation::BeforeInitializeResponse`] |
+//! | before its response to `initialize` the adapter sends no event and no request | [`Violation::BeforeInitializeResponse`] |
 //! | `initialized` is sent once | [`Violation::InitializedTwice`] |
 //! | `seq` counts from 1, per direction | [`Violation::Sequence`] |
 //! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
@@ -68,7 +68,7 @@ pub enum Facts<'a> {
         seq: i64,
         /// Its command.
         command: &'a str,
-        /// For requests that resume: which threads.
+        /// Which threads the request resumes, if it does.
         resumes: Option<Threads>,
     },
     /// A response.
@@ -84,9 +84,9 @@ pub enum Facts<'a> {
     Event {
         /// Its name.
         event: &'a str,
-        /// For `continued`: which threads it reports as running.
+        /// If the event is `continued`: which threads it reports as running.
         threads: Option<Threads>,
-        /// For progress events: the JSON text of the `progressId`.
+        /// If it is a progress event: the JSON text of the `progressId`.
         progress: Option<&'a str>,
     },
 }
@@ -227,7 +227,7 @@ impl Default for Lifecycle {
 /// How many resumes since the last stop are kept one by one. With more, all threads count as resumed.
 const RESUMED_LIMIT: usize = 256;
 
-/// How many progresses are tracked at once. While there are that many, events of others are not checked.
+/// How many progresses are tracked at once. While that many are open, the events of further ones are not checked.
 const PROGRESS_LIMIT: usize = 4096;
 
 impl Lifecycle {
@@ -243,8 +243,8 @@ impl Lifecycle {
         }
     }
 
-    /// Notes the number of a message, even a wrong one. Numbers are checked apart from the other rules, since a sender's own are right by
-    /// construction.
+    /// Checks the number of a message and notes it, even a wrong one. Separate from [`message`](Self::message), since an end need not check
+    /// the numbers that it assigns itself: they are right by construction.
     ///
     /// # Errors
     /// The number is not one more than that of the message before from the same side.
@@ -262,7 +262,7 @@ impl Lifecycle {
         }
     }
 
-    /// Checks a message and applies it to the state. A message that breaks a rule changes nothing, as though it had not been sent.
+    /// Checks a message and applies it to the state. A message that breaks a rule leaves the state as it is.
     ///
     /// # Errors
     /// The rule that the message breaks.
@@ -459,7 +459,8 @@ impl Waiting {
             .map(|(&key, command)| (key, &**command))
     }
 
-    /// The request that a response answers: one with its number and command, or else the first with its number.
+    /// The request that a response answers: one with the number and the command that the response names or, without one, the first with
+    /// the number.
     fn find(&self, seq: i64, command: &str) -> Option<((i64, u32), &str)> {
         let same = self.at(seq).find(|(_, waiting)| *waiting == command);
         same.or_else(|| self.at(seq).next())
@@ -542,7 +543,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Which threads a client's request resumes; `None` if it is not a resume.
+    /// Which threads a client's request resumes. `None` if the request resumes nothing.
     pub fn resumes(command: &str, arguments: Option<&RawValue>) -> Option<Threads> {
         if !is_resume(command) {
             return None;
@@ -558,7 +559,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The JSON text of a progress event's `progressId`; `None` for other events, and if there is none.
+/// The JSON text of a progress event's `progressId`. `None` for other events, and for an event without a `progressId`.
 fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     #[derive(serde::Deserialize)]
     struct Id<'a> {
@@ -572,7 +573,7 @@ fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     Some(body.id.get())
 }
 
-/// Which threads a `continued` event reports as running; `None` for other events, and if it doesn't say.
+/// Which threads a `continued` event reports as running. `None` for other events, and if the event names no threads.
 fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
     if event != "continued" {
         return None;

@@ -129,7 +129,7 @@ pub enum Direction {
     ToClient,
 }
 
-/// No payload. Written as `null`, which [`encode`] leaves out, and read from any value.
+/// No payload. It is written as `null`, which [`encode`] leaves out. Any JSON value can be read as `Empty`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Empty;
 
@@ -357,13 +357,13 @@ pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
 pub fn decode_or_default<T: DeserializeOwned>(raw: Option<&RawValue>) -> Result<T, DecodeError> {
     match raw {
         Some(raw) if raw.get() != "null" => decode(raw),
-        // `null` is for users' own types that are not objects, such as `()` and `Option<T>`.
+        // `null` is tried for users' own types that are not objects, such as `()` and `Option<T>`.
         _ => serde_json::from_str("{}")
             .or_else(|error| serde_json::from_str("null").map_err(|_| explain::<T>("{}", &error))),
     }
 }
 
-/// Writes a payload; `None` if it is `null`, which the message leaves out.
+/// Writes a payload as JSON. `None` if the JSON is `null`: the message then has no payload.
 ///
 /// # Errors
 /// `value` cannot be written as JSON, such as a map with keys that are not strings.
@@ -371,7 +371,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_jso
     Ok(Some(Raw::new(value)?).filter(|raw| raw.text() != "null"))
 }
 
-/// Decodes again with a deserializer that keeps track of the path.
+/// Decodes a payload again that is known to be wrong, with a deserializer that keeps track of the path to the field at fault.
 fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> DecodeError {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
@@ -380,7 +380,7 @@ fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> Decode
     }
 }
 
-/// The error for a path and a message as the decoders return them.
+/// Makes the error from the path and the message that the deserializers give.
 fn shown(path: &str, message: &str) -> DecodeError {
     DecodeError {
         path: if path == "." {
@@ -392,7 +392,8 @@ fn shown(path: &str, message: &str) -> DecodeError {
     }
 }
 
-/// serde_json's message without its position. That counts within the payload, so it would mislead a reader of the whole message.
+/// serde_json's error text without the position. The position counts from the payload's start, so it would mislead a reader of the
+/// whole message.
 fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")
@@ -542,7 +543,7 @@ impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for Item<'_, T> {
     }
 }
 
-/// Defines an enumeration of strings. `open` ones keep an unknown value in `Other`, `closed` ones refuse it.
+/// Defines an enumeration of strings. An `open` one keeps an unknown value in `Other`, a `closed` one refuses it.
 macro_rules! string_enum {
     ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -635,9 +636,9 @@ macro_rules! string_enum {
 }
 pub(crate) use string_enum;
 
-/// An enumeration of strings that can be read.
+/// An enumeration of strings, for [`deserialize_text`].
 pub(crate) trait FromText: Sized {
-    /// The value that `text` stands for.
+    /// The value for which `text` stands on the wire.
     fn from_text<E: de::Error>(text: &str) -> Result<Self, E>;
 }
 

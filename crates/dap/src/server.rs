@@ -197,7 +197,7 @@ impl<S: 'static> Server<S> {
         )
     }
 
-    /// The capabilities that are offered to clients, before adjustments to one.
+    /// The capabilities that are offered to every client, before [`ServerBuilder::capabilities_for`] adjusts them.
     pub fn capabilities(&self) -> &Capabilities {
         &self.inner.capabilities
     }
@@ -233,7 +233,7 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adjusts the failures of all requests to a client, since clients show error messages differently. A second function replaces the
+    /// Adjusts each failure to the client that gets it, since clients show error messages differently. A second function replaces the
     /// first.
     pub fn failures_for(
         mut self,
@@ -243,7 +243,7 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// Calls a function when the client sends `initialize`, before that is answered.
+    /// Calls a function when the client sends `initialize`, before the request is answered.
     pub fn on_initialize(
         mut self,
         hook: impl Fn(&mut S, &InitializeRequestArguments) + Send + Sync + 'static,
@@ -282,8 +282,8 @@ impl<S: 'static> ServerBuilder<S> {
         self
     }
 
-    /// The server. Adds a handler for `disconnect` and for `cancel`, which every adapter has to answer, where none was registered; it
-    /// does nothing but answer.
+    /// The server. Every adapter has to answer `disconnect` and `cancel`: if no handler was registered for one of them, this adds a
+    /// handler that only answers.
     pub fn build(mut self) -> Server<S> {
         if !self.inner.handlers.contains_key(DisconnectRequest::COMMAND) {
             self = self.on::<DisconnectRequest>(|_, _, _| Ok(Empty));

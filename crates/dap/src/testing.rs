@@ -9,7 +9,7 @@
 //!
 //! All of them use a [`Connection`](crate::Connection): [`Connection::memory`](crate::Connection::memory) within this process, or
 //! pipes and sockets to another program. This module is for tests and tools: it panics, waits for seconds and keeps whole sessions
-//! in memory, which a session for users must not.
+//! in memory. A session for users must do none of these.
 
 mod client;
 mod log;

@@ -1,8 +1,8 @@
 //! A connection: messages in on a channel, messages out through one writer.
 //!
 //! A [`Connection`] runs over stdio, a TCP or Unix socket, any pair of streams, or to a second connection in the same
-//! process ([`Connection::memory`]). A reader thread cuts the stream into messages. Sending does not block until 16 MiB wait for
-//! the peer to read them. [`listen`] decides who may connect. This module does not interpret messages.
+//! process ([`Connection::memory`]). A reader thread cuts the stream into messages. Sending blocks only while more than 16 MiB wait
+//! for the peer to read them. [`listen`] decides who may connect. This module interprets no messages but `cancel`.
 //!
 //! Worth knowing: the writer assigns `seq` where it queues a message, so numbers and the order on the wire agree by construction.
 //! The reader acts on `cancel` requests as it reads them, so that a handler learns of a cancellation while it is still busy.
@@ -47,7 +47,7 @@ pub enum Incoming {
     Message(Message),
     /// Bytes that are not a message; the stream goes on after them.
     Malformed(CodecError),
-    /// The end: the peer closed the stream, it broke, or it cannot be read any further. What may still follow is of no use.
+    /// The end: the peer closed the stream, the stream broke, or it cannot be read any further. Ignore items received after this one.
     Closed(Closed),
 }
 
@@ -55,10 +55,10 @@ pub enum Incoming {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
-    /// The peer closed it between two messages, or, for an adapter, the peer reads no more.
+    /// The peer closed the connection between two messages or, at an adapter's end, closed only its reading end.
     #[error("the peer closed the connection")]
     ByPeer,
-    /// The peer closed it in the middle of a message.
+    /// The peer closed the connection in the middle of a message.
     #[error("the connection was closed in the middle of a message")]
     Truncated,
     /// Reading failed, or a thread of the connection cannot be started.
@@ -70,7 +70,7 @@ pub enum Closed {
 }
 
 impl Closed {
-    /// The reason when the stream has ended.
+    /// The reason for the connection's end if the stream has ended: it depends on whether a message is incomplete.
     fn at_end_of(decoder: &Decoder) -> Self {
         match decoder.is_between_messages() {
             true => Self::ByPeer,
@@ -164,7 +164,7 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// How many received messages are queued for their handling. With more, the reader stops and the peer has to wait.
+/// How many received messages are queued for their handling. When that many are queued, the reader stops and the peer has to wait.
 const READ_AHEAD: usize = 4096;
 
 /// How long closing waits for the peer to read what was sent.
@@ -188,7 +188,7 @@ impl Options {
         self
     }
 
-    /// For adapters, which are of no use without a reader: the connection ends when the peer closes its reading end.
+    /// For adapters, which are of no use to a peer that does not read: the connection ends when the peer closes its reading end.
     pub(crate) fn of_adapter(mut self) -> Self {
         self.closes_with_peer_input = true;
         self
@@ -400,7 +400,7 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// A connection over this process's standard input and output. Nothing else in the process may use these then.
+    /// A connection over this process's standard input and output. Nothing else in the process may use the two then.
     pub fn stdio() -> Self {
         Options::new().stdio()
     }
@@ -428,13 +428,14 @@ impl Connection {
 
     /// Calls `notify` after each incoming item, and once now for the items received before: for a loop that cannot wait for a channel.
     /// `notify` is called on the thread that received the item and must not block. It is not called for items that the loop itself reads
-    /// by [`OwnInput::read`]. A later function replaces it.
+    /// by [`OwnInput::read`]. A later call of `on_incoming` replaces the function.
     pub fn on_incoming(&self, notify: impl Fn() + Send + Sync + 'static) {
         self.notifier.set(notify);
     }
 
     /// Takes over the reading of the input from the connection's reader thread: for a loop that can wait for a descriptor and that
-    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket, or is hidden in a stream.
+    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket, or if its descriptor is unknown, as
+    /// with [`Options::streams`].
     ///
     /// ```
     /// use std::os::unix::net::UnixStream;
@@ -555,7 +556,8 @@ impl Reader {
         self.close(closed, Passing::Waiting);
     }
 
-    /// Passes on the whole messages in the decoder. Fails with the reason to stop reading, or `None` if the receiver was dropped.
+    /// Passes on the whole messages in the decoder. `Err(Some(…))`: the reason why reading has to stop. `Err(None)`: reading has to stop
+    /// because the receiver was dropped.
     fn deliver(
         &self,
         decoder: &mut Decoder,
@@ -597,7 +599,7 @@ impl Reader {
                 self.sender.send(incoming).map_err(drop)?;
                 self.notifier.notify();
             }
-            // There is room, as `deliver` checked, or the end was already passed on.
+            // `deliver` has checked that there is room. If there is none for `Incoming::Closed`, one was already passed on.
             Passing::AtOnce => self.sender.try_send(incoming).map_err(drop)?,
         }
         Ok(())

@@ -190,7 +190,7 @@ impl<S, H: Clone> Core<S, H> {
                 if !success {
                     waiting.failed.store(true, Ordering::Release);
                 }
-                // A new message, which has no share of the read-ahead budget: a response that nobody waits for yet must not use the budget up.
+                // A new message without a share of the read-ahead budget: a response that nobody waits for yet must not use the budget up.
                 Action::Response(waiting.reply, Reply(Message::new(message.into_text())))
             }
             Kind::Event { event, body } => {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A field of each kind that is read.
+/// A struct with a field of each kind that the fast path reads.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Places {
     #[serde(default)]
@@ -186,7 +186,7 @@ proptest! {
         agrees::<Raw>(&text);
         agrees::<Places>(&text);
         agrees::<Places>(&format!("{{{text}}}"));
-        // The envelope has a fast and a slow path too: parsing must not panic, and a payload has to be JSON.
+        // `Envelope::parse` has a fast and a slow path too. It must not panic, and the payload that it finds has to be JSON.
         if let Ok(envelope) = Envelope::parse(&text)
             && let crate::envelope::Kind::Request { arguments: Some(raw), .. } = envelope.kind
         {

@@ -398,7 +398,7 @@ impl ser::SerializeMap for Items<'_> {
         self.next();
         let start = self.out.len();
         key.serialize(Writer::<false> { out: self.out })?;
-        // The key is no string, which would begin with a quote. serde_json writes numbers and booleans as strings and refuses other keys.
+        // Only a string begins with a quote. Other keys are left to serde_json, which writes numbers and booleans as strings.
         if self.out.get(start) != Some(&b'"') {
             return Err(Unsupported);
         }

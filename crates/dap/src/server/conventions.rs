@@ -161,7 +161,7 @@ pub fn path_to_uri(path: &Path) -> String {
 }
 
 /// The column of a byte in a line: from 1 and in UTF-16 code units, as clients count. A byte within a character has the next
-/// character's column. Each byte past the line's end counts one.
+/// character's column. Past the line's end, each byte counts as one unit.
 pub fn utf16_column(line: &str, byte: usize) -> i64 {
     let mut units = 0usize;
     for (at, character) in line.char_indices() {
@@ -173,7 +173,8 @@ pub fn utf16_column(line: &str, byte: usize) -> i64 {
     to_column(units.saturating_add(byte.saturating_sub(line.len())))
 }
 
-/// The byte offset of a column in a line. Columns count from 1 in UTF-16 code units; any past the line's end gives the line's length.
+/// The byte offset of a column in a line. Columns count from 1 in UTF-16 code units. For a column past the line's end, the line's
+/// length is returned.
 pub fn byte_of_column(line: &str, column: i64) -> usize {
     let wanted = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let mut units = 0usize;

@@ -12,7 +12,7 @@ use crate::cancel::CancelToken;
 use crate::message::{self, Raw, Request};
 use crate::types::InitializeRequestArguments;
 
-/// The request and its session, passed to a handler beside the session's state and the request's arguments.
+/// What a handler gets beside the session's state and the request's arguments: facts about the request and the client, and the outbox.
 pub struct Context {
     pub(super) client: Arc<InitializeRequestArguments>,
     pub(super) conventions: ClientConventions,
@@ -41,13 +41,13 @@ impl Context {
         &self.conventions
     }
 
-    /// Where to send events and reverse requests. What a handler sends leaves when it has returned, after the response if it answers by
-    /// returning. Progress events leave at once. For other threads, clone the outbox.
+    /// Where to send events and reverse requests. They leave when the handler has returned; if it answers by returning, its response leaves
+    /// first. Progress events leave at once. For other threads, clone the outbox.
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// The request's token: whether the client cancelled it.
+    /// The request's token, which says whether the client has cancelled the request.
     pub fn cancelled(&self) -> &CancelToken {
         &self.cancel
     }
@@ -57,8 +57,8 @@ impl Context {
         self.request_seq
     }
 
-    /// Calls `run` once the response to this request, and the events of its handler, were sent. If another thread sends a deferred
-    /// request's response, that thread calls `run`.
+    /// Calls `run` after the response to this request and the events of its handler were sent. If the response is deferred and another
+    /// thread sends it, that thread calls `run`.
     pub fn after_response(&mut self, run: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(run));
     }
@@ -102,7 +102,7 @@ impl<R: Request> Responder<R> {
         self.finish(Ok(response));
     }
 
-    /// Answers with an error. If the client cancelled the request, that is [`Failure::cancelled`] whatever `failure` says.
+    /// Answers with an error. If the client cancelled the request, the error is [`Failure::cancelled`], whatever `failure` is.
     pub fn fail(self, failure: Failure) {
         self.finish(Err(failure));
     }
@@ -119,7 +119,7 @@ impl<R: Request> Responder<R> {
         &self.span
     }
 
-    /// Whether the client cancelled this request. A cancelled request has to be answered all the same.
+    /// The request's token, which says whether the client has cancelled the request. A cancelled request has to be answered all the same.
     pub fn cancelled(&self) -> &CancelToken {
         &self.cancel
     }
@@ -159,7 +159,7 @@ fn answer<R: Request>(
     outbox.respond(request_seq, R::COMMAND, result);
 }
 
-/// A handler for one command, its types erased. It answers the request, or passes on a [`Responder`] that answers later.
+/// A handler for one command, its types erased. It answers the request, or gives the adapter's handler a [`Responder`] that answers later.
 pub(super) type Handler<S> = Box<dyn Fn(&mut S, Option<&RawValue>, &mut Context) + Send + Sync>;
 
 /// A handler that answers by returning.
@@ -207,5 +207,5 @@ pub(super) fn bad_arguments(command: &str, error: &message::DecodeError) -> Fail
     Failure::new(format!("bad arguments for `{command}`: {error}"))
 }
 
-/// The body of a response without one.
+/// The `body` of a response that has none.
 pub(super) const NO_BODY: Option<Raw> = None;

@@ -8,7 +8,7 @@ use crate::types::{ErrorResponse, Message};
 
 /// Why a request failed, for its error response: a sentence for people, and sometimes a keyword for programs.
 ///
-/// Any [`std::error::Error`] turns into one with `?`, its sources appended.
+/// `?` turns any [`std::error::Error`] into a failure; the texts of the error's sources are appended to its own.
 ///
 /// ```
 /// use dapple_dap::Failure;
@@ -21,7 +21,7 @@ use crate::types::{ErrorResponse, Message};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// For programs: the response's `message`, in place of the sentence.
+    /// A keyword for programs, sent as the response's `message` in place of the sentence.
     keyword: Option<&'static str>,
     error: Box<Message>,
 }

@@ -11,13 +11,13 @@ use super::progress::Progress;
 
 /// How long work may take before it is shown.
 const LONG: Duration = Duration::from_millis(500);
-/// The time between two looks whether the user has cancelled.
+/// How often the thread checks whether the user has cancelled the work.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Progress of work that the client shows only if it takes more than half a second.
+/// Progress that the client shows only if the work takes more than half a second.
 ///
-/// The work may run on the session's own thread, since another thread sends the progress. The progress ends when this is dropped.
-/// For a client that does not show progress it does nothing.
+/// The work may run on the session's own thread, since another thread sends the progress. The progress ends when this value is
+/// dropped. If the client does not show progress, nothing is sent.
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct LateProgress {
@@ -32,7 +32,7 @@ impl LateProgress {
         Self::start_with(outbox, title.into(), None)
     }
 
-    /// As [`start`](Self::start), for work that the user can cancel once it is shown. If the user does, `cancel` is called on another
+    /// As [`start`](Self::start), but the user can cancel the work once its progress is shown. Then `cancel` is called, on another
     /// thread.
     pub fn start_cancellable(
         outbox: &Outbox,
@@ -73,7 +73,7 @@ impl Drop for LateProgress {
 
 type Cancel = Box<dyn FnOnce() + Send>;
 
-/// Sends the progress of work that takes longer than [`LONG`]. The channel `ended` is closed at the work's end.
+/// Sends the progress of the work if it takes longer than [`LONG`]. The channel `ended` is closed at the work's end.
 fn show_if_late(
     ended: &Receiver<Infallible>,
     outbox: &Outbox,

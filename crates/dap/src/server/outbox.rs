@@ -1,8 +1,8 @@
 //! The outbox, through which a session sends all its messages.
 //!
-//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests sent while a handler runs
-//! leave when it has returned, so after its response if it answers by returning. Only progress events leave at once. Only responses
-//! leave before `initialize` is answered or after `terminated`.
+//! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests that are sent while a
+//! handler runs leave when the handler has returned. If the handler answers by returning, its response leaves before them. Progress
+//! events don't wait for the handler. Before `initialize` is answered and after `terminated`, nothing but responses leaves.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,9 +27,9 @@ use crate::types::{
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
 ///
-/// It keeps the order that clients rely on: events and requests sent while a handler runs leave when it has returned, so after its
-/// response if it answers by returning. Only progress events leave at once. Only responses leave before `initialize` is answered or
-/// after `terminated`.
+/// It keeps the order that clients rely on: events and requests that are sent while a handler runs leave when the handler has
+/// returned. If the handler answers by returning, its response leaves before them. Progress events don't wait for the handler. Before
+/// `initialize` is answered and after `terminated`, nothing but responses leaves.
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -88,7 +88,7 @@ enum Held {
     },
 }
 
-/// A value that is dropped when its event no longer waits to be sent.
+/// A value of the caller's, dropped when its event no longer waits to be sent.
 type Kept = Option<Box<dyn Any + Send>>;
 
 /// The number under which a `disconnect` that the client did not send is handled.
@@ -159,13 +159,13 @@ impl Outbox {
         }
     }
 
-    /// Sends an event. It leaves at once, or when the handler that is running has returned, after the response if that handler answers
-    /// by returning. Before `initialize` is answered it waits for that. Progress events leave at once, even from a handler.
+    /// Sends an event. It leaves at once or, while a handler runs, when the handler has returned: after the response, if the handler
+    /// answers by returning. Before `initialize` is answered, the event waits for that. Progress events don't wait for a handler.
     ///
     /// An event that breaks a [rule](crate::lifecycle) is not sent. That is logged as a warning, except for progress after `terminated` and
     /// for a `continued` after a resume that the client asked for. If the client is gone, nothing is sent.
     ///
-    /// If the client reads slowly, `output` events are queued apart and later messages overtake them, except for `exited`,
+    /// If the client reads slowly, `output` events wait in a queue of their own. Later messages overtake them, except for `exited`,
     /// `terminated` and the response to `disconnect`. Sending output never blocks.
     pub fn event<E: Event>(&self, body: E::Body) {
         self.event_keeping::<E>(body, None);
@@ -186,7 +186,7 @@ impl Outbox {
             return;
         }
         if is_progress(name) && state.lifecycle.is_open() {
-            // Progress is about the request that is being handled, and of no use after its response.
+            // Progress is about the request that is being handled, and of no use after the request's response.
             self.send_event(&mut state, name, body, kept);
             return;
         }
@@ -194,8 +194,8 @@ impl Outbox {
         self.send_held(state);
     }
 
-    /// As [`request`](Self::request), but waits for the answer no longer than `timeout`, counted from now. After that, `answer` is
-    /// called with [`RequestError::Timeout`], on a thread of its own.
+    /// As [`request`](Self::request), but waits for the answer no longer than `timeout`, counted from now. When the time is over,
+    /// `answer` is called with [`RequestError::Timeout`], on a thread of its own.
     ///
     /// A user may take minutes to answer a client's dialog, so be generous.
     pub fn request_within<R: Request>(
@@ -204,7 +204,7 @@ impl Outbox {
         arguments: R::Arguments,
         answer: impl FnOnce(Result<R::Response, RequestError>) + Send + 'static,
     ) {
-        // The response or the timeout takes `answer`, whichever is first. The response drops `answered`, which ends the timer's thread.
+        // The response or the timer takes `answer`, whichever is first. The response drops `answered`, which ends the timer's thread.
         let answer = Arc::new(Mutex::new(Some(answer)));
         let (answered, over) = crossbeam_channel::bounded::<std::convert::Infallible>(0);
         let late = answer.clone();
@@ -231,9 +231,9 @@ impl Outbox {
         });
     }
 
-    /// Sends a reverse request, when an [`event`](Self::event) would leave. `answer` is called with the outcome: when the client answers,
-    /// on the thread that handles the session's messages; if the request cannot be sent, as soon as that is known. It must not wait for
-    /// another answer. A client that never answers is waited for until it is gone; see [`request_within`](Self::request_within).
+    /// Sends a reverse request. It leaves at the time at which an [`event`](Self::event) would leave. `answer` is called with the outcome:
+    /// when the client answers, on the thread that handles the session's messages; if the request cannot be sent, as soon as that is known.
+    /// `answer` must not wait for another answer. A client may never answer; see [`request_within`](Self::request_within).
     pub fn request<R: Request>(
         &self,
         arguments: R::Arguments,
@@ -272,13 +272,13 @@ impl Outbox {
         self.shared.lock().client.clone()
     }
 
-    /// From now on, leaves out the oldest waiting output, all but about 256 KiB, if the client does not read, and tells the client how
-    /// many lines were left out. For a client that has asked to end the session.
+    /// From now on, if the client does not read, leaves out waiting output, oldest first, until about 256 KiB are left, and tells the
+    /// client how many lines were left out. For a client that has asked to end the session.
     pub fn shed_output(&self) {
         self.shared.writer.shed_output();
     }
 
-    /// True once `disconnect` was answered. If the client is gone without one, that is handled as though the client had sent it.
+    /// True once `disconnect` was answered. If the client went away without sending it, the session handles a `disconnect` in its place.
     pub fn is_over(&self) -> bool {
         self.shared.lock().over
     }
@@ -335,7 +335,7 @@ impl Outbox {
         }
     }
 
-    /// Ends each open progress: its end may not be sent after `terminated`.
+    /// Ends each open progress before `terminated` is sent, since no `progressEnd` may follow that.
     fn end_progress(&self, state: &mut State) {
         let open: Vec<_> = state
             .lifecycle
@@ -384,7 +384,7 @@ impl Outbox {
         }
     }
 
-    /// Notes a message of the client. The error is the rule that it breaks.
+    /// Notes a message of the client. The error is the rule that the message breaks.
     pub(super) fn received(&self, envelope: &Envelope<'_>) -> Result<(), Violation> {
         let mut state = self.shared.lock();
         if let Err(violation) = state.lifecycle.sequence(Side::Client, envelope.seq) {
@@ -401,7 +401,7 @@ impl Outbox {
             .note_request(Side::Client, seq, command);
     }
 
-    /// Passes the client's response to a reverse request on to what waits for it, if anything does.
+    /// Passes the client's response to a reverse request to the closure that waits for it. Ignores the response if none does.
     pub(super) fn answered(
         &self,
         request_seq: i64,
@@ -434,7 +434,7 @@ impl Outbox {
         self.send_held(state);
     }
 
-    /// The failure as adjusted to this client. Called without the lock, since the adjusting function is the adapter's.
+    /// The failure as adjusted to this client. Call it without the lock, since it calls a function of the adapter's.
     fn adjusted(&self, failure: Failure) -> Failure {
         match (&self.shared.failures_for, self.client()) {
             (Some(adjust), Some(client)) => adjust(&client, failure),
@@ -442,7 +442,7 @@ impl Outbox {
         }
     }
 
-    /// Sends the response to a request. There is exactly one: a second is only logged.
+    /// Sends the response to a request. A second response to the same request is not sent but logged.
     pub(super) fn respond(
         &self,
         request_seq: i64,
@@ -488,7 +488,7 @@ impl Outbox {
                 }
             }
         };
-        // Clients read no output after the response to `disconnect`, so this queues that response behind all output.
+        // Clients read no output after the response to `disconnect`, so that response is queued behind all output.
         let sent = match state.over {
             _ if request_seq == NOT_FROM_CLIENT => Ok(()),
             true => self.shared.writer.send_output(response, None),
@@ -503,7 +503,7 @@ impl Outbox {
         }
     }
 
-    /// Calls closures after the response to a request: now if it was sent already.
+    /// Calls closures after the response to a request; now, if the response was sent already.
     pub(super) fn after_response(&self, request_seq: i64, closures: Vec<AfterResponse>) {
         if closures.is_empty() {
             return;
@@ -561,7 +561,7 @@ impl Shared {
     }
 }
 
-/// Takes the value from a cell that two threads may take from; the second gets `None`.
+/// Takes the value from a cell that two threads may take from. The second thread gets `None`.
 fn take<T>(cell: &Mutex<Option<T>>) -> Option<T> {
     cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

@@ -21,8 +21,8 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The progress of work under way, shown by the client.
 ///
-/// It ends when it is dropped, so that no client shows one forever. It may be updated as often as the work likes; updates are sent at
-/// most ten times a second. For a client that does not show progress it does nothing.
+/// The progress ends when this value is dropped, so that no client shows it forever. It may be updated as often as the work likes;
+/// updates are sent at most ten times a second. If the client does not show progress, nothing is sent.
 #[derive(Debug)]
 #[must_use = "it ends when it is dropped"]
 pub struct Progress {
@@ -36,7 +36,7 @@ struct Shown {
     outbox: Outbox,
     id: String,
     last: Instant,
-    /// The newest update, if it came less than [`INTERVAL`] after the start or the update sent before. The next update replaces it.
+    /// The newest update, if it was made less than [`INTERVAL`] after the start or the last update sent. The next update replaces it.
     held: Option<(Option<String>, Option<f64>)>,
     farewell: Option<String>,
 }

@@ -9,10 +9,10 @@ use std::ops::RangeInclusive;
 /// Why a reference names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// It named something until the debuggee was resumed or the thing was removed.
+    /// The reference named a thing until the debuggee was resumed or the thing was removed.
     #[error("reference {0} is stale: the debuggee ran since it was given out")]
     Stale(i64),
-    /// It was never assigned.
+    /// The reference was never assigned.
     #[error("there is no reference {0}")]
     Unknown(i64),
 }
@@ -35,7 +35,7 @@ pub enum ReferenceError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct References<T> {
-    /// Things of this stop.
+    /// Things that [`Self::clear_generation`] drops: those of the present stop.
     current: HashMap<i64, T>,
     /// Things that outlive a resume.
     lasting: HashMap<i64, T>,
@@ -61,8 +61,8 @@ impl<T> References<T> {
         Self::within(1..=i64::from(i32::MAX))
     }
 
-    /// An empty table that assigns only these numbers, of those from 1 to `i32::MAX`: for several tables that share one kind of
-    /// reference.
+    /// An empty table that assigns only these numbers, as far as they are from 1 to `i32::MAX`. For several tables whose numbers a
+    /// client gets as the same kind of reference.
     pub fn within(numbers: RangeInclusive<i64>) -> Self {
         let first = *numbers.start().max(&1);
         let numbers = first..=*numbers.end().min(&i32::MAX.into());
@@ -105,8 +105,8 @@ impl<T> References<T> {
         Ok(reference)
     }
 
-    /// The reference of a thing that was [inserted](Self::insert) during this stop; the lowest if there are several. Lasting things are
-    /// not searched.
+    /// The reference of a thing equal to `wanted` that was [inserted](Self::insert) during this stop; the lowest if there are several.
+    /// Lasting things are not searched.
     pub fn find(&self, wanted: &T) -> Option<i64>
     where
         T: PartialEq,

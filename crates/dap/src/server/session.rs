@@ -1,8 +1,7 @@
 //! A session with one client.
 //!
-//! A [`Session`] handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no
-//! handler is needed: `initialize`, `cancel` and `disconnect` without one, unknown requests, requests at the wrong time or with bad
-//! arguments.
+//! A [`Session`] handles the incoming messages in order and calls the handlers of its [`Server`]. Without a handler it answers
+//! `initialize`, unknown requests, and requests at the wrong time or with bad arguments.
 
 use std::sync::Arc;
 
@@ -33,14 +32,15 @@ const MOST_MALFORMED: usize = 20;
 pub enum Flow {
     /// More messages may follow.
     Continue,
-    /// The session is over: `disconnect` was answered. If the client is gone without one, that is handled as though the client had sent it.
+    /// The session is over: `disconnect` was answered. If the client goes away without sending it, the session handles a `disconnect` in its
+    /// place.
     Closed,
 }
 
 /// A session with one client.
 ///
-/// It handles the incoming messages in order and calls the handlers of its [`Server`]. It answers by itself where no handler is
-/// needed: `initialize`, `cancel` and `disconnect` without one, unknown requests, requests at the wrong time or with bad arguments.
+/// It handles the incoming messages in order and calls the handlers of its [`Server`]. Without a handler it answers `initialize`,
+/// unknown requests, and requests at the wrong time or with bad arguments.
 ///
 /// [`run`](Self::run) is for adapters that wait only for the client. An adapter that also waits for its debuggee has a loop of
 /// its own and calls [`handle`](Self::handle):
@@ -96,7 +96,7 @@ impl<S> std::fmt::Debug for Session<S> {
     }
 }
 
-/// Answers requests that are still without a response with an error, even if their responder was leaked.
+/// Sends an error response to each request that is still unanswered, even if its responder was leaked.
 impl<S> Drop for Session<S> {
     fn drop(&mut self) {
         self.context.outbox.end();
@@ -142,7 +142,7 @@ impl<S> Session<S> {
         &self.context.conventions
     }
 
-    /// Handles all messages until the session is over: for adapters that wait only for the client.
+    /// Handles messages until the session is over. For adapters that wait only for the client.
     pub fn run(&mut self, state: &mut S) {
         while let Ok(incoming) = self.incoming.recv() {
             if self.handle(state, incoming) == Flow::Closed {
@@ -153,7 +153,7 @@ impl<S> Session<S> {
 
     /// Handles one message.
     ///
-    /// If the client is gone without `disconnect`, the handler of `disconnect` is called as though the client had sent one.
+    /// When the client has gone away without `disconnect`, the handler of `disconnect` is called as though the client had sent one.
     /// Responses that answer no request are logged and skipped. A message of an unknown type is answered with an error.
     pub fn handle(&mut self, state: &mut S, incoming: Incoming) -> Flow {
         match incoming {
@@ -183,7 +183,7 @@ impl<S> Session<S> {
         flow
     }
 
-    /// Why the connection ended; `None` while it is open, or if the session ended by the client's `disconnect`.
+    /// Why the connection ended. `None` while it is open, and if the session ended before it, by the client's `disconnect`.
     pub fn closed(&self) -> Option<&Closed> {
         self.reason.as_ref()
     }
@@ -205,8 +205,8 @@ impl<S> Session<S> {
         }
     }
 
-    /// Ends the session as the client's `disconnect` would: for signals such as SIGTERM. Does nothing if the client has sent
-    /// `disconnect`.
+    /// Ends the session as the client's `disconnect` would. For signals such as SIGTERM. Does nothing if the handler of `disconnect` was
+    /// called already.
     pub fn disconnect(&mut self, state: &mut S) {
         if !self.disconnecting {
             self.context
@@ -226,8 +226,8 @@ impl<S> Session<S> {
         }
     }
 
-    /// Answers the requests that arrived after the `disconnect` that ended the session. [`handle`](Self::handle) does this by itself; a
-    /// loop calls it if the session ends outside of `handle`, which [`flow`](Self::flow) says.
+    /// Answers the requests that arrived after the `disconnect` that ended the session. [`handle`](Self::handle) does this by itself. A
+    /// loop calls it when [`flow`](Self::flow) says that the session has ended outside of `handle`.
     pub fn finish(&mut self) {
         while let Ok(incoming) = self.incoming.try_recv() {
             let Incoming::Message(message) = incoming else {
@@ -329,7 +329,7 @@ impl<S> Session<S> {
         self.context.outbox.respond(seq, command, result);
     }
 
-    /// Calls the handler of a request that the outbox has noted, or answers it.
+    /// Calls the handler of a request that the outbox has noted, or answers the request without one.
     fn dispatch(
         &mut self,
         state: &mut S,

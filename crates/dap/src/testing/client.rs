@@ -167,8 +167,8 @@ impl TestClient {
         }
     }
 
-    /// Sends `initialize` for a client that counts from 1 and supports the types and pages of variables, memory references, progress, and
-    /// the events `invalidated` and `memory`.
+    /// Sends `initialize` for a client that counts lines and columns from 1. The client supports the types and the paging of variables,
+    /// memory references, progress, and the events `invalidated` and `memory`.
     #[track_caller]
     pub fn initialize(&self) -> Capabilities {
         self.ok::<InitializeRequest>(
@@ -185,7 +185,7 @@ impl TestClient {
         )
     }
 
-    /// Waits for the next event of a kind; each is returned once.
+    /// Waits for the next event of a kind. Each event is returned only once.
     ///
     /// # Panics
     /// No such event is received in time.
@@ -194,7 +194,7 @@ impl TestClient {
         self.wait_for_where::<E>(|_| true)
     }
 
-    /// Waits for the next event of a kind that matches.
+    /// Waits for the next event of a kind for which `matches` returns `true`.
     ///
     /// # Panics
     /// No such event is received in time.
@@ -257,7 +257,7 @@ impl TestClient {
         expect("launch", launch.wait());
     }
 
-    /// Launches a program with breakpoints in one file, all of which have to be verified.
+    /// Launches a program with breakpoints in one file. Every breakpoint has to be verified.
     #[track_caller]
     pub fn launch_with_breakpoints(
         &self,
@@ -327,8 +327,8 @@ impl TestClient {
         (stopped, frame)
     }
 
-    /// Waits until the output in a category (such as `stdout`), joined, contains a text. Output without a category counts as `console`.
-    /// The event that completes the text is taken, and is not seen again.
+    /// Waits until the joined output of a category, such as `stdout`, contains a text. Output without a category counts as `console`. The
+    /// event that completes the text is taken: later waits don't get it.
     ///
     /// # Panics
     /// The output does not contain the text in time; the message shows the output until then.
@@ -406,7 +406,7 @@ impl TestClient {
         assert_eq!(self.client.violations(), [], "rules that the adapter broke");
     }
 
-    /// The events not taken, for failure messages.
+    /// The names of the received events that no wait has taken, for failure messages.
     fn events_seen(&self) -> String {
         let events = self.client.events();
         let names: Vec<_> = events.iter().map(|event| event.event.as_str()).collect();

@@ -8,8 +8,8 @@ use super::record::{Entry, write_line};
 use crate::lifecycle::Side;
 use crate::transport::{Direction, Options};
 
-/// Writes the messages of connections to a file or another output, one line for each message as it is sent or received.
-/// [`Recording::parse_all`](super::Recording::parse_all) reads them.
+/// Writes the messages of connections to a file or another output, a line for each message when it is sent or received.
+/// [`Recording::parse_all`](super::Recording::parse_all) reads such a file.
 ///
 /// Each line is written in one piece, so that several processes may append to one file. If the log cannot be written, the session
 /// goes on without it.
@@ -59,7 +59,7 @@ impl Log {
     }
 
     /// Options for a connection whose messages are logged. `session` distinguishes these messages from those of other connections in the
-    /// same file; `own` is the side whose end this is. Times count from the connection's first message.
+    /// same file; `own` is the side of this end of the connection. Times count from the connection's first message.
     pub fn options(&self, session: impl Into<String>, own: Side) -> Options {
         let (output, session) = (self.output.clone(), session.into());
         let start = OnceLock::new();

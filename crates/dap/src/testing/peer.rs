@@ -32,8 +32,8 @@ impl Peer {
         self.connection.outgoing.send_text(text).ok();
     }
 
-    /// Waits for the first message that is `wanted` and takes it; others stay. The error says why there is none, and which messages were
-    /// received instead.
+    /// Waits for the first message that is `wanted` and takes it. Messages that are not wanted stay. The error says why no message was
+    /// taken, and which messages were received instead.
     pub(super) fn take(
         &mut self,
         wanted: impl Fn(&Envelope<'_>) -> bool,

@@ -6,8 +6,8 @@
 //! {"time":0.001204,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
 //! ```
 //!
-//! `time` is in seconds since the recorder was created, `from` is `client` or `adapter`. In a file with several sessions, as a
-//! [`Log`](super::Log) writes it, each entry names its `session`, and `time` counts from the session's first message.
+//! `time` is in seconds since the recorder was created; `from` is `client` or `adapter`. A [`Log`](super::Log) writes a file with
+//! several sessions: there each entry names its `session`, and `time` counts from the session's first message.
 //! [`Replay`](super::Replay) interprets the messages, this module does not.
 
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::transport::{Direction, Options};
 pub struct Recorded {
     /// The time since the recorder was created.
     pub time: Duration,
-    /// Whether it was sent or received, from the recorder's end.
+    /// Whether the recorder's end sent or received it.
     pub direction: Direction,
     /// Its JSON.
     pub text: String,
@@ -84,7 +84,7 @@ impl Recorder {
         self.lock().clone()
     }
 
-    /// All messages until now as a recording; `own` is the side at whose end they were recorded.
+    /// All messages until now as a recording. `own` is the side whose end of the connection was recorded.
     pub fn recording(&self, own: Side) -> Recording {
         let entries = self.messages().into_iter().map(|message| Entry {
             time: message.time,
@@ -116,10 +116,10 @@ pub struct Entry {
     pub text: String,
 }
 
-/// A recorded session. It is written with `to_string`, and read with [`parse`](Self::parse).
+/// A recorded session. `to_string` writes it as text, and [`parse`](Self::parse) reads that text.
 ///
-/// Each line is a JSON object with a message. `time` is in seconds since the start, `from` is `client` or `adapter`; `session` is
-/// present in a file with several sessions, as a [`Log`](super::Log) writes it.
+/// Each line is a JSON object with a message. `time` is in seconds since the start; `from` is `client` or `adapter`. `session` is
+/// present in a file with several sessions, which a [`Log`](super::Log) writes.
 ///
 /// ```
 /// use dapple_dap::testing::Recording;
@@ -135,7 +135,7 @@ pub struct Entry {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
-    /// The session's name, if its lines have one, as in a file with several sessions.
+    /// The session's name. `None` if the lines name no session, as in a recording by a [`Recorder`].
     pub session: Option<String>,
     /// The messages, in order.
     pub entries: Vec<Entry>,
@@ -252,7 +252,8 @@ pub(super) fn write_line(
     session: Option<&str>,
     entry: &Entry,
 ) -> fmt::Result {
-    // In JSON, newlines stand only between tokens, so they can be replaced by spaces. Text that is not JSON is kept as a string.
+    // A line must not contain line ends. In JSON, they stand only between tokens, so spaces can replace them. Text that is not JSON is
+    // kept as a JSON string.
     let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
         .or_else(|_| Raw::new(&entry.text))
         .map_err(|_| fmt::Error)?;

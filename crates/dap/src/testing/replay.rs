@@ -1,7 +1,7 @@
 //! Replays one side of a recorded session to the other side.
 //!
-//! Worth knowing: for each reference or id that the peer assigns, the replay maps the recorded kind and value to the value that the
-//! peer assigns now, and translates its own messages by that map.
+//! Worth knowing: references and ids differ from session to session. So for each one in a message of the peer, the replay maps the
+//! recorded kind and value to the value that the peer uses now, and translates its own messages by that map.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -40,12 +40,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Plays one side of a recording: the client's, to check whether an adapter still answers the same, or the adapter's, to test a client
-/// without an adapter.
+/// Plays one side of a recording. Playing the client checks whether an adapter still answers the same; playing the adapter tests a
+/// client without an adapter.
 ///
-/// It sends the recorded messages of its side, each once the peer's messages recorded before it were received or are overdue, and
-/// returns how the peer's messages [differ](Difference). Message numbers and references are not compared but translated, so that a
-/// client's request names the frame that the adapter has now. The recorded times are not played back.
+/// It sends the recorded messages of its side. Before each, it waits until the peer's messages that were recorded earlier are received
+/// or overdue. It returns how the peer's messages [differ](Difference). Message numbers and references are not compared but translated,
+/// so that a client's request names the frame that the adapter has now. The recorded times are not played back.
 ///
 /// ```
 /// use dapple_dap::lifecycle::Side;
@@ -103,14 +103,14 @@ impl Replay {
         }
     }
 
-    /// Does not compare fields with this name, at any depth: for addresses, versions and the like.
+    /// Ignores fields with this name, at any depth, when messages are compared: for addresses, versions and the like.
     #[must_use]
     pub fn ignoring(mut self, field: &str) -> Self {
         self.ignored.insert(field.to_owned());
         self
     }
 
-    /// Sets how long to wait for each recorded message.
+    /// Sets how long to wait for each recorded message of the peer.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -143,7 +143,7 @@ impl Replay {
                     play.peer.send_text(&entry.text);
                     Ok(())
                 }
-                // A recorded text of the peer that is not a message is not waited for.
+                // Recorded text that is not a message: if the peer sent it, it is not waited for.
                 Err(_) => Ok(()),
                 Ok(envelope) if entry.from == own => play.send_recorded(own, &envelope),
                 Ok(envelope) => play.compare_with_recorded(own, &envelope),
@@ -178,7 +178,7 @@ fn name(envelope: &Envelope<'_>) -> String {
 struct Play<'a> {
     peer: Peer,
     ignored: &'a BTreeSet<String>,
-    /// The present number of each request, by its sender and recorded number.
+    /// The number that each request has in this replay, by the request's sender and recorded number.
     requests: HashMap<(Side, i64), i64>,
     /// The reference or id that the peer uses now, by kind and recorded value.
     names: HashMap<(String, String), Value>,
@@ -347,8 +347,8 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Notes the differences between two values. Fields that hold ids are not compared: the new id is noted for the recorded one. `path`
-    /// leads to the values; `within` is as for [`kind_of_name`].
+    /// Notes the differences between two values. Fields that hold references or ids are not compared: `names` gets the new one under the
+    /// recorded one. `path` leads to the values; `within` is as for [`kind_of_name`].
     fn compare(&mut self, path: &str, within: &str, recorded: &Value, now: &Value) {
         match (recorded, now) {
             (Value::Object(fields), Value::Object(fields_now)) => {
@@ -442,8 +442,8 @@ fn value(payload: Option<&RawValue>) -> Result<Value, String> {
     )
 }
 
-/// The kind of thing that a field names by a reference or id assigned by the adapter. `within` is the key of the field that
-/// holds the object, which tells one `id` from another.
+/// The kind of thing that a field names by a reference or id of the adapter's. `None` for other fields. `within` is the key of the
+/// field that holds the object with this one; it distinguishes a thread's `id` from a frame's.
 fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
     Some(match (within, field) {
         ("threads", "id") | (_, "threadId") => "thread",
@@ -459,7 +459,7 @@ fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
     })
 }
 
-/// True if both values are numbers or both are strings. A reference of 0 means that there is none, so it matches only 0.
+/// True if both values are numbers or both are strings. A reference of 0 stands for no thing at all, so it matches only 0.
 fn same_kind_of_name(recorded: &Value, now: &Value) -> bool {
     let nothing = |value: &Value| value.as_i64() == Some(0);
     match (recorded, now) {

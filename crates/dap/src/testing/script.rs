@@ -3,8 +3,8 @@
 //! A [`FakeAdapter`] and a [`FakeClient`] are lists of steps, one call for each, which a thread runs against the peer. A message
 //! that is received before its step is kept for that step. If a message is not received in time, the script panics and says which
 //! step it was and which messages were received instead. Messages are typed; [`text`](FakeAdapter::text) sends any text. Scripts are
-//! for one exact order of messages: for an adapter that reacts use a [`Server`](crate::Server), for such a client a
-//! [`TestClient`](super::TestClient).
+//! for one exact order of messages. For an adapter that reacts to what it gets, use a [`Server`](crate::Server); for such a client,
+//! a [`TestClient`](super::TestClient).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -264,7 +264,7 @@ impl FakeAdapter {
         self
     }
 
-    /// Waits for a request and answers it. The handler may check the arguments with assertions.
+    /// Waits for a request and answers it by the handler's result. The handler may check the arguments with assertions.
     pub fn answers<R: Request>(
         mut self,
         handler: impl FnOnce(R::Arguments) -> Result<R::Response, Failure> + Send + 'static,
@@ -286,7 +286,7 @@ impl FakeAdapter {
         self
     }
 
-    /// Sends a reverse request, such as `runInTerminal`, and waits for its response, which has to be a success.
+    /// Sends a reverse request, such as `runInTerminal`, and waits for its response. The response has to be a success.
     pub fn asks<R: Request>(
         mut self,
         arguments: R::Arguments,
@@ -370,13 +370,13 @@ impl FakeClient {
         self
     }
 
-    /// Waits for the response to a request that was sent, which has to be a success.
+    /// Waits for the response to a request sent before. The response has to be a success.
     pub fn gets<R: Request>(mut self, check: impl FnOnce(R::Response) + Send + 'static) -> Self {
         self.0.gets::<R>(succeeded(check));
         self
     }
 
-    /// Sends a request and waits for its response, which has to be a success.
+    /// Sends a request and waits for its response. The response has to be a success.
     pub fn asks<R: Request>(
         self,
         arguments: R::Arguments,
@@ -385,7 +385,7 @@ impl FakeClient {
         self.sends::<R>(arguments).gets::<R>(check)
     }
 
-    /// Sends a request and waits for its response, which has to be an error with this sentence.
+    /// Sends a request and waits for its response. The response has to be an error with this sentence.
     pub fn fails<R: Request>(mut self, arguments: R::Arguments, sentence: &str) -> Self {
         let expected = sentence.to_owned();
         self.0.sends::<R>(arguments);
@@ -397,7 +397,7 @@ impl FakeClient {
         self
     }
 
-    /// Waits for the next event of a kind. Others stay for later steps.
+    /// Waits for the next event of a kind. Other messages stay for later steps.
     pub fn event<E: Event>(mut self, check: impl FnOnce(E::Body) + Send + 'static) -> Self {
         self.0
             .step(format!("waits for the event `{}`", E::EVENT), |stage| {

@@ -11,7 +11,7 @@ use std::fmt;
 use super::outgoing::Outgoing;
 use crate::message::Raw;
 
-/// How many bytes of the newest output, at least, are kept for a peer that does not read once the session is to end.
+/// When output is left out because the session is to end and the peer does not read, at least this many bytes of the newest are kept.
 const KEPT_AT_THE_END: usize = 256 << 10;
 
 /// A value that lives as long as its message waits.
@@ -49,7 +49,7 @@ impl Backlog {
         });
     }
 
-    /// The next message to be sent: the notice that lines were left out, if they were, else the oldest.
+    /// Takes the next message to be sent: the notice that lines were left out, if any were, else the oldest message.
     pub(super) fn pop(&mut self) -> Option<Outgoing> {
         if let Some(notice) = self.notice() {
             return Some(notice);
@@ -80,7 +80,7 @@ impl Backlog {
         }
     }
 
-    /// An event that tells how many lines were left out, sent in their place; `None` if none were.
+    /// An event that says how many lines were left out; it is sent in place of them. `None` if none were left out.
     fn notice(&mut self) -> Option<Outgoing> {
         let lines = match std::mem::take(&mut self.left_out) {
             0 => return None,

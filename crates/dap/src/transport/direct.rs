@@ -22,7 +22,7 @@ pub(super) enum Direct {
 }
 
 impl Direct {
-    /// For the pipe or the socket that is open as `fd`. `None` if it is neither, or if the pipe may not be opened again.
+    /// For the pipe or the socket that is open as `fd`. `None` if `fd` is neither, or if the pipe may not be opened again.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();

@@ -34,7 +34,7 @@ pub enum AcceptError {
     /// The listener was stopped.
     #[error("no connections are accepted any more: listening was stopped")]
     Stopped,
-    /// The peer belongs to another user. Its connection was refused; others can still connect.
+    /// The peer belongs to another user. Its connection was refused; other peers can still connect.
     #[error(
         "refused a connection from {peer}: it belongs to user {uid}, and only user {own} may connect"
     )]
@@ -46,7 +46,7 @@ pub enum AcceptError {
         /// This process's user id.
         own: u32,
     },
-    /// The kernel does not tell the peer's user. The connection was refused; others can still connect.
+    /// The kernel does not tell the peer's user. The connection was refused; other peers can still connect.
     #[error("refused a connection from {peer}: cannot tell which user it belongs to")]
     UnknownUser {
         /// The peer's address.
@@ -55,12 +55,13 @@ pub enum AcceptError {
 }
 
 impl AcceptError {
-    /// True if the error concerns one connection or passes by itself, so that others can still connect.
+    /// True if the error concerns only one connection or passes by itself, so that other peers can still connect.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::OtherUser { .. } | Self::UnknownUser { .. } => true,
             Self::Stopped => false,
-            // A connection that was gone before it was accepted, a signal, and pending network errors of the new socket: accept(2).
+            // These pass: a shortage, a connection that was gone before it was accepted, a signal, and network errors that were pending on the
+            // new socket; see accept(2).
             Self::Io(error) => {
                 self.is_shortage()
                     || matches!(
@@ -128,7 +129,7 @@ pub enum Reach {
     /// From this machine only.
     #[default]
     Loopback,
-    /// From anywhere. Only peers at a loopback address are checked: on other machines users cannot be told apart.
+    /// From anywhere. The user is checked only for peers at a loopback address: the users of other machines cannot be told apart.
     Anywhere,
 }
 
@@ -218,8 +219,8 @@ pub struct UnixServer {
 }
 
 impl UnixServer {
-    /// Listens on a path. A socket left behind by a process that is gone is replaced. To find out, this connects to it, so a server
-    /// that still listens sees a client that disconnects at once. Only this process's user (and root) can open the socket's file.
+    /// Listens on a path. A socket left behind by a process that is gone is replaced. To find out whether a process still listens, this
+    /// connects to the socket: such a server sees a client that disconnects at once. Only this process's user and root can connect.
     ///
     /// # Errors
     /// The path is in use, or cannot be created.
@@ -241,7 +242,7 @@ impl UnixServer {
             address: address(),
             source,
         })?;
-        // Another user that connects before this is refused by its credentials.
+        // Until the mode is set, another user can connect, but `accept` refuses that user by the peer's credentials.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|source| {
             ListenError::Io {
                 address: address(),
@@ -305,7 +306,7 @@ fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// The result of `accept`. Once the listener is stopped, any error means [`AcceptError::Stopped`].
+/// Calls `accept`. Once the listener is stopped, any error becomes [`AcceptError::Stopped`].
 fn unless_stopped<T>(
     stopped: &AtomicBool,
     accept: impl FnOnce() -> io::Result<T>,
@@ -336,7 +337,7 @@ fn unix_owner(stream: &UnixStream) -> Option<u32> {
     Some(peer.uid.as_raw())
 }
 
-/// The user of the socket on this machine whose local address is `peer` and whose remote address is `local`.
+/// The user who owns the peer's end: the socket on this machine whose local address is `peer` and whose remote address is `local`.
 fn tcp_owner(peer: SocketAddr, local: SocketAddr) -> Option<u32> {
     // An IPv4 connection made through an IPv6 socket is in the second table.
     ["/proc/net/tcp", "/proc/net/tcp6"]

@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl Source {
-    /// For the pipe or the socket that is open as `fd`. `None` if it is neither, or if the pipe may not be opened again.
+    /// For the pipe or the socket that is open as `fd`. `None` if `fd` is neither, or if the pipe may not be opened again.
     pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();
@@ -116,7 +116,7 @@ struct Intake {
 pub(super) enum Passing {
     /// From the reader thread: waits while too much is read ahead, and notifies the loop for each message.
     Waiting,
-    /// From the thread that handles them: as many as there is room for.
+    /// From the thread that handles the messages: as many as there is room for.
     AtOnce,
 }
 
@@ -181,7 +181,7 @@ impl Shared {
         self.source.has_closed()
     }
 
-    /// Waits for something to read. `false` if it was woken for another reason.
+    /// Waits for something to read. `false` if the thread was woken for another reason.
     fn wait(&self) -> bool {
         let mut ready = [
             PollFd::new(&self.source, PollFlags::IN),
@@ -201,7 +201,7 @@ impl Shared {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while a loop reads.
+    /// Waits until no loop has taken over the reading.
     fn wait_until_given_back(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while *taken {
@@ -222,8 +222,8 @@ impl Shared {
 }
 
 impl Intake {
-    /// Passes on whole messages: those left in the decoder, or else those in up to [`PIECE`] bytes that it reads. `false` if there was
-    /// nothing to read.
+    /// Passes on whole messages: those left in the decoder or, if none are left, those in up to [`PIECE`] bytes that it reads. `false`:
+    /// nothing was left, and there is nothing to read.
     fn take_in(&mut self, source: &Source, passing: Passing) -> bool {
         let Some(reader) = &self.reader else {
             return false;
@@ -274,10 +274,10 @@ impl OwnInput {
         Self(shared.clone())
     }
 
-    /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, until it returns `false`: then there
-    /// was nothing to read, or another thread is just reading.
+    /// Passes pending messages on to `incoming`, without blocking. Call it when `incoming` is empty, again and again until it returns
+    /// `false`: there is nothing to read, or another thread is reading at this moment.
     pub fn read(&self) -> bool {
-        // The thread that holds the lock passes the messages on, and notifies the loop.
+        // Another thread that holds the lock passes the messages on, and notifies the loop.
         let Ok(mut intake) = self.0.intake.try_lock() else {
             return false;
         };
@@ -315,7 +315,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{json}", json.len())
     }
 
-    /// Waits for input, as a loop would that waits for nothing else.
+    /// Waits for input, like a loop that waits for nothing else.
     fn wait(input: &OwnInput) {
         poll(&mut [PollFd::new(input, PollFlags::IN)], None).unwrap();
     }
@@ -351,7 +351,7 @@ mod tests {
     fn nothing_is_read_while_the_loop_has_other_things_to_do() {
         let (ours, mut theirs) = pair();
         let input = ours.take_input().unwrap();
-        // The reader thread may still read once, what it was about to read when the loop took over.
+        // The reader thread may still finish the read that it was about to do when the loop took over.
         theirs.write_all(framed("{}").as_bytes()).unwrap();
         wait(&input);
         while ours.incoming.is_empty() {

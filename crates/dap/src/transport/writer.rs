@@ -31,7 +31,7 @@ const QUEUE_LIMIT: usize = 16 << 20;
 /// How many unread bytes are queued before output waits in the backlog.
 pub(super) const AHEAD_OF_OUTPUT: usize = 64 << 10;
 
-/// How long a peer that has closed its sending end may take to read more, once the queue is full.
+/// With a full queue, a peer that has closed its sending end and has read nothing for this long counts as gone.
 const HALF_CLOSED: Duration = Duration::from_secs(2);
 
 /// How often [`HALF_CLOSED`] is checked.
@@ -48,7 +48,7 @@ const GATHER_LIMIT: usize = 16 << 10;
 #[error("the connection is closed")]
 pub struct SendError;
 
-/// Sends messages on a connection, from any thread. Clones send on the same one.
+/// Sends messages on a connection, from any thread. Clones send on the same connection.
 ///
 /// Messages are numbered in the order in which they leave. A peer that does not read fills the queue, and then sending blocks, except
 /// for [output](Self::send_output). If the peer is gone, sending fails.
@@ -102,7 +102,7 @@ pub(super) struct State {
     sheds: bool,
     /// When the peer last read something.
     taken: Instant,
-    /// True while the writing thread writes bytes that it took from here.
+    /// True while the writing thread writes bytes that it took from this queue.
     pub(super) writing: bool,
     /// True while the writing thread waits in poll(2).
     pub(super) at_descriptor: bool,
@@ -113,7 +113,7 @@ pub(super) struct State {
     /// True if the peer has closed its reading end, or counts as gone.
     pub(super) failed: bool,
     tap: Option<Tap>,
-    /// Writes without blocking, if possible. Dropped when nothing more is to be sent, since it keeps the output open.
+    /// Writes without blocking, if the output allows that. Dropped when nothing more is to be sent, since it keeps the output open.
     direct: Option<Direct>,
     /// Set for a peer in this process; `bytes` is not used then.
     peer: Option<Peer>,
@@ -194,8 +194,8 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// Takes the queued bytes and, if they are few, output that follows them. That output gets its numbers here; its JSON, which is
-    /// long, is formatted later without the lock, unless a tap needs it.
+    /// Takes the queued bytes and, if they are few, output that follows them. The output gets its numbers here. Its JSON, which is long,
+    /// is formatted later without the lock, unless a tap needs it now.
     pub(super) fn take(&self, state: &mut State, next: &mut Next) {
         next.bytes.clear();
         std::mem::swap(&mut next.bytes, &mut state.bytes);
@@ -234,7 +234,7 @@ impl Next {
         self.bytes.is_empty() && self.messages.is_empty()
     }
 
-    /// All of it as bytes.
+    /// The queued bytes and the messages that follow them, as bytes.
     pub(super) fn bytes(&mut self) -> &[u8] {
         for (seq, message) in self.messages.drain(..) {
             frame(&mut self.bytes, &message.to_json(seq));
@@ -250,7 +250,7 @@ fn frame(bytes: &mut Vec<u8>, json: &str) {
 }
 
 impl State {
-    /// Whether more output waits than [`QUEUE_LIMIT`].
+    /// Whether the backlog has more than [`QUEUE_LIMIT`] bytes.
     fn is_full(&self) -> bool {
         self.backlog.bytes() > QUEUE_LIMIT
     }
@@ -260,7 +260,7 @@ impl State {
         self.bytes.is_empty() && !self.writing && self.backlog.is_empty()
     }
 
-    /// Leaves out old output if that is allowed and the peer does not read.
+    /// Leaves out old output if `sheds` allows it and the peer does not read.
     fn shed(&mut self) {
         if self.sheds && self.taken.elapsed() > STALLED {
             self.backlog.shed();
@@ -333,7 +333,7 @@ impl Writer {
         self.send_with(message, |_| {})
     }
 
-    /// As [`send`](Self::send), but calls `register` with the number before the peer can answer. `register` must not send.
+    /// As [`send`](Self::send), but calls `register` with the message's number before the peer can answer. `register` must not send.
     ///
     /// # Errors
     /// The connection is closed; `register` was not called then.
@@ -348,7 +348,7 @@ impl Writer {
         })
     }
 
-    /// As [`send_with`](Self::send_with), unless `register` refuses: then nothing is sent, and no number is used up.
+    /// As [`send_with`](Self::send_with), but `register` may refuse with an error: then nothing is sent, and no number is used up.
     pub(crate) fn send_if<E: From<SendError>>(
         &self,
         message: &Outgoing,
@@ -363,7 +363,7 @@ impl Writer {
     }
 
     /// Sends output, or a message that has to follow all output. If the peer reads slowly, the message is queued in the backlog, and
-    /// other messages overtake it. This never blocks. `kept` is dropped when the message leaves the backlog, or now if it need not wait.
+    /// other messages overtake it. This never blocks. `kept` is dropped when the message leaves the backlog, or now if it isn't queued there.
     ///
     /// # Errors
     /// The connection is closed.
@@ -387,15 +387,15 @@ impl Writer {
         Ok(())
     }
 
-    /// From now on, leaves out the oldest waiting output, all but about 256 KiB, if the peer does not read, and tells the peer how many
-    /// lines were left out. For a peer that has asked to end the session.
+    /// From now on, if the peer does not read, leaves out waiting output, oldest first, until about 256 KiB are left, and tells the peer
+    /// how many lines were left out. For a peer that has asked to end the session.
     pub fn shed_output(&self) {
         let mut state = self.queue.0.lock();
         state.sheds = true;
         state.shed();
     }
 
-    /// Whether more than 16 MiB of output wait, so that the caller should not send more.
+    /// Whether more than 16 MiB of output wait. Then the caller should send no more output.
     pub fn is_full(&self) -> bool {
         self.queue.0.lock().is_full()
     }
@@ -405,7 +405,7 @@ impl Writer {
         self.queue.0.has_room.1.clone()
     }
 
-    /// Sends any text as it is, with a header: for proxies, and for tests of bad input. No `seq` is assigned; the text has its own.
+    /// Sends any text as it is, with a header: for proxies, and for tests of bad input. No `seq` is assigned; the text has to have its own.
     ///
     /// # Errors
     /// The connection is closed.
@@ -445,7 +445,8 @@ impl Writer {
         self.queue.0.lock().closed
     }
 
-    /// Waits until there is room for another message. A peer that has closed its sending end and does not read counts as gone.
+    /// Waits until there is room for another message. Fails if the queue is closed, also because the peer has closed its sending end and
+    /// does not read: such a peer counts as gone.
     fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
         let queue = &self.queue.0;
         let mut state = queue.lock();
@@ -484,7 +485,7 @@ impl Writer {
             }
             return;
         }
-        // If nothing was queued, no sender waits for room.
+        // If no bytes are queued before these, no sender waits for room.
         let awaited = !state.bytes.is_empty();
         if !awaited && !state.writing {
             state.taken = Instant::now();
@@ -496,7 +497,7 @@ impl Writer {
         self.write(state, awaited);
     }
 
-    /// Writes the queued bytes, here or on the writing thread. `awaited`: another thread may wait for room.
+    /// Writes the queued bytes, on this thread or on the writing thread. `awaited`: another thread may wait until they are written.
     fn write(&self, state: &mut State, awaited: bool) {
         if !state.writing
             && let Some(direct) = &mut state.direct
@@ -513,9 +514,8 @@ impl Writer {
         self.queue.0.wake(state);
     }
 
-    /// Keeps back messages from now on until [`send_gathered`](Self::send_gathered), so that a peer that gets two messages together
-    /// is woken once. For a message that another will follow at once. At most 16 KiB are kept back, and closing the connection
-    /// sends them.
+    /// Keeps back messages from now on until [`send_gathered`](Self::send_gathered). Call it before a message that another will follow at
+    /// once: the peer gets both together and is woken only once. At most 16 KiB are kept back, and closing the connection sends them.
     pub fn gather(&self) {
         self.queue.0.lock().gathering = true;
     }

@@ -1,7 +1,7 @@
 //! The thread that writes the bytes which the kernel does not take at once.
 //!
-//! While there is nothing to write, it can wait for the peer to close its reading end. An adapter's connection ends then, though
-//! its input may stay open for ever.
+//! While there is nothing to write, the thread can wait for the peer to close its reading end. An adapter's connection ends then,
+//! even if the adapter's input stays open for ever.
 
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -20,7 +20,7 @@ use super::{Closed, Incoming};
 pub(super) struct Watch {
     /// The output to poll: a pipe or a socket.
     pub(super) output: Option<OwnedFd>,
-    /// Where to report the end. `None`: senders learn of it by their errors only.
+    /// Where to report that the peer is gone. `None`: only senders learn of it, by their errors.
     pub(super) close_reporter: Option<CloseReporter>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn start(
     thread.spawn(write).map(drop)
 }
 
-/// Writes until this end is closed and the queue is empty. `true` if the peer is gone before.
+/// Writes until this end is closed and the queue is empty. `true`: the peer was gone before that.
 fn write_queue(queue: &Queue, mut output: impl Write, watch: &Watch) -> bool {
     let mut next = Next::default();
     let mut state = queue.lock();

@@ -16,7 +16,7 @@ pub trait Listener {
     fn accept(&self, options: Options) -> Result<Connection, AcceptError>;
 }
 
-/// How long to wait for descriptors or threads to be freed when the process has none left, if no session ends before.
+/// How long to wait before the next try when the process has no descriptors or threads left. A session that ends ends the wait too.
 /// The kernel queues connections meanwhile.
 const SHORTAGE: Duration = Duration::from_millis(100);
 
