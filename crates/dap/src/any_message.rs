@@ -101,7 +101,7 @@ impl AnyMessage {
     /// Reads a message's text.
     ///
     /// # Errors
-    /// The text is not a message, or the payload does not have the shape that belongs to its name.
+    /// The text is not a message, or the payload does not have the shape that belongs to the message's name.
     pub fn decode(text: &str) -> Result<Self, MessageError> {
         // The result is filled in place, since returning a large message from function to function would move it each time.
         let mut parts = Parts::default();

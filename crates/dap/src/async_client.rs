@@ -281,7 +281,7 @@ impl AsyncClient {
     /// Connects to an adapter that listens on a Unix socket.
     ///
     /// # Errors
-    /// Nothing listens on the socket, or it may not be used.
+    /// Nothing listens on the socket, or this process may not open it.
     pub async fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).await;
@@ -294,7 +294,7 @@ impl AsyncClient {
     /// on it.
     ///
     /// # Errors
-    /// Nothing listened on the socket in time, or it may not be used.
+    /// Nothing listened on the socket in time, or this process may not open it.
     pub async fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,
@@ -424,7 +424,7 @@ impl AsyncClient {
         self.shared.capabilities()
     }
 
-    /// Registers the handler of a reverse request, such as `runInTerminal`. It runs as a task of its own. Requests without a
+    /// Registers the handler of a reverse request, such as `runInTerminal`. The handler runs as a task of its own. Requests without a
     /// handler are answered with an error.
     pub fn on<R: Request, F>(&self, handler: impl Fn(R::Arguments) -> F + Send + Sync + 'static)
     where

@@ -1,6 +1,6 @@
 //! Cancellation of requests and progress.
 //!
-//! Each request and each progress has a [`CancelToken`]. A `cancel` request sets it as soon as it is read from the wire, however
+//! Each request and each progress has a [`CancelToken`]. The token is set as soon as a `cancel` request is read from the wire, however
 //! busy the session is. Whether and when the work stops is up to the handler.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -323,7 +323,7 @@ impl Client {
     /// Connects to an adapter that listens on a Unix socket.
     ///
     /// # Errors
-    /// Nothing listens on the socket, or it may not be used.
+    /// Nothing listens on the socket, or this process may not open it.
     pub fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let stream = connect::unix(path.as_ref())?;
         Ok(Self::new(Connection::unix(stream)?))
@@ -333,7 +333,7 @@ impl Client {
     /// on it.
     ///
     /// # Errors
-    /// Nothing listened on the socket in time, or it may not be used.
+    /// Nothing listened on the socket in time, or this process may not open it.
     pub fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,
@@ -357,7 +357,7 @@ impl Client {
         self.send::<R>(arguments)?.wait()
     }
 
-    /// Sends a request. The response is kept until it is waited for.
+    /// Sends a request. The response is kept until [`Pending::wait`] takes it.
     ///
     /// # Errors
     /// The request may not be sent now or cannot be written as JSON, or the adapter is gone.
@@ -449,7 +449,7 @@ impl Client {
         self.shared.capabilities()
     }
 
-    /// Registers the handler of a reverse request, such as `runInTerminal`. It runs on the thread that handles the incoming
+    /// Registers the handler of a reverse request, such as `runInTerminal`. The handler runs on the thread that handles the incoming
     /// messages, so it must not wait for a response of the adapter. Requests without a handler are answered with an error.
     pub fn on<R: Request>(
         &self,
@@ -463,7 +463,7 @@ impl Client {
         self.shared.violations()
     }
 
-    /// Writes any message, unchecked: for tests of bad input. Responses to requests written with it are ignored.
+    /// The writer, which sends any message unchecked: for tests of bad input. The client ignores responses to requests sent this way.
     pub fn writer(&self) -> &Writer {
         &self.writer
     }

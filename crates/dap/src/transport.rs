@@ -378,7 +378,7 @@ impl Ends {
 
 /// One end of a connection.
 ///
-/// Dropping it closes it. Messages that were sent are still written; the drop waits for that up to two seconds.
+/// Dropping a connection closes it. Messages that were sent are still written; the drop waits for that up to two seconds.
 pub struct Connection {
     /// Messages from the peer, up to [`Incoming::Closed`].
     pub incoming: Receiver<Incoming>,

@@ -46,7 +46,7 @@ fn start() -> anyhow::Result<Client> {
     Ok(client)
 }
 
-/// Ends the configuration, and waits for the answer to the launch and for the first stop; returns its thread.
+/// Ends the configuration, and waits for the answer to the launch and for the first stop. Returns the thread that stopped.
 fn first_stop(client: &Client, launched: Pending<LaunchRequest>) -> anyhow::Result<i64> {
     client.request::<ConfigurationDoneRequest>(Default::default())?;
     launched.wait()?;

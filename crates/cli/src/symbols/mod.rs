@@ -88,7 +88,8 @@ pub fn run(options: Options) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The user's pairs, and Rust's library sources if rustup has installed those of the program's compiler.
+/// Maps paths by the user's pairs. Paths of Rust's library are mapped to rustup's copy, if rustup has installed the sources of the
+/// compiler that made the program.
 fn path_map(pairs: &[String], sources: &[Source]) -> Result<PathMap> {
     let mut map = PathMap::new();
     for pair in pairs {

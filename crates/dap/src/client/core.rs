@@ -78,7 +78,7 @@ pub(crate) enum Action<S, H> {
     None,
     /// Send the response to the waiting thread or task.
     Response(S, Reply),
-    /// Give the event to the subscribers, and wake the threads or tasks that wait for one. [`Core::take_event`] finds it already.
+    /// Give the event to the subscribers, and wake the threads or tasks that wait for one. For [`Core::take_event`], it is already stored.
     Event(EventMessage),
     /// Answer a reverse request.
     Request(ReverseRequest<H>),

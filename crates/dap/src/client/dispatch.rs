@@ -29,8 +29,8 @@ pub(super) struct Sent {
 
 /// The state that the client's threads share.
 ///
-/// Lock order: the writer's lock before the state's, never the other way round. A writer may wait for the adapter to
-/// read, and the adapter may wait for its messages to be received, which needs the state.
+/// Lock order: the writer's lock before the state's, never the other way round. A thread that sends may have to wait until the adapter
+/// reads. The adapter may read only after its own messages are received, and that takes the state's lock.
 pub(super) struct Shared {
     state: Mutex<State>,
     /// Signalled when a response or an event was received, and when the adapter is gone.

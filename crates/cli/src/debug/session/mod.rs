@@ -239,7 +239,8 @@ impl Session {
         bail!("the debug adapter ended unexpectedly");
     }
 
-    /// Runs a command. An empty line repeats the last one, if it is a command to repeat. An error is printed or, with `--batch`, returned.
+    /// Runs a command. An empty line runs the last command again if [`commands::repeats`] allows that. An error is printed or, with
+    /// `--batch`, returned.
     fn execute(&mut self, line: &str) -> anyhow::Result<Flow> {
         let mut line = line.trim().to_owned();
         if line.is_empty() {

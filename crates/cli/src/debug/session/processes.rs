@@ -149,8 +149,8 @@ impl Session {
         outcome
     }
 
-    /// Removes processes that have ended. The last one stays, as the program that can be run again. If the selected process has ended, another
-    /// one is selected, a stopped one if possible, and shown.
+    /// Removes processes that have ended. If the selected one has ended, selects another, if possible a stopped one, and shows it. If no other
+    /// is left, the selected one stays: it is the program that can be run again.
     fn forget_ended(&mut self) {
         let is_over = |state: &State| matches!(state, State::Over);
         if is_over(&self.process.state) && !self.others.is_empty() {

@@ -247,7 +247,7 @@ impl Session {
         }
     }
 
-    /// Selects another thread and, as at a stop, a frame of it.
+    /// Selects another thread, and its innermost frame of the user's own code as [`Self::select_own_code`] does.
     pub fn select_thread(&mut self, thread: i64) -> anyhow::Result<()> {
         *self.stop_mut()? = Stop {
             thread,
