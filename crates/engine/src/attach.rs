@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// The running process to attach to, and how.
 #[derive(Debug, Clone, Default)]
 pub struct AttachOptions {
-    /// Its process id.
+    /// The process's id.
     pub process: i32,
-    /// What happens to its children.
+    /// What happens to the process's children.
     pub follow_forks: FollowForks,
     /// For a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
     pub handed_over: Option<PathBuf>,
-    /// How the debug information of its modules is found.
+    /// How the debug information of the process's modules is found.
     pub debug_info: DebugInfoOptions,
 }

@@ -85,16 +85,16 @@ pub enum Event {
         /// The source's path in the debug information. `None`: the module's debug information is asked for.
         source: Option<PathBuf>,
     },
-    /// The servers have answered, or are no longer waited for.
+    /// The debuginfod servers have answered, or are no longer waited for.
     Fetched {
         /// The module.
         module: PathBuf,
     },
     /// A source that was asked for by [`Session::fetch_source`](crate::Session::fetch_source) has arrived.
     SourceFetched {
-        /// The build id of its module.
+        /// The build id of the source's module.
         build_id: Vec<u8>,
-        /// Its path in the debug information.
+        /// The source's path in the debug information.
         source: PathBuf,
         /// The local copy, which is not for editing.
         file: PathBuf,
@@ -114,8 +114,8 @@ pub enum Event {
     /// Which runtimes of languages and sanitizers the program has: sent when the libraries that it starts with are known, and when a
     /// later one has another runtime.
     RuntimesKnown(Runtimes),
-    /// A sanitizer's runtime was about to look for leaks, which it can't in a traced program: it was kept from trying. Sent once for each
-    /// program that the process executes.
+    /// A sanitizer's runtime was about to look for leaks, and was kept from trying, because it can't in a traced program. Sent once for
+    /// each program that the process executes.
     LeaksNotLookedFor,
     /// The process runs another program (exec). The modules that exec maps were reported before; its libraries follow.
     Executed,
@@ -123,7 +123,7 @@ pub enum Event {
     Exited(ExitStatus),
 }
 
-/// Sends an event for each piece of output. The output is read even if nobody receives the events: the program must not block on it.
+/// Sends an event for each piece of output. If nobody receives the events, the pieces are discarded: the program must not block on output.
 pub(crate) fn output_to(events: &Sender<Event>) -> Taker {
     let events = events.clone();
     Taker::new(move |stream, bytes| {
@@ -159,8 +159,8 @@ impl StopReason {
         }
     }
 
-    /// Whether the user asked for a stop at this place: a breakpoint (on data, too), or the end of a step or a move. Other stops happen
-    /// wherever the thread is.
+    /// Whether the user asked for a stop at this place: at a breakpoint (on data, too), or at the end of a step or of a move (goto, restart).
+    /// Other stops happen wherever the thread is.
     pub fn is_arrival(&self) -> bool {
         match self {
             StopReason::Entry
@@ -179,7 +179,7 @@ impl StopReason {
         }
     }
 
-    /// Whether it is a sanitizer's report.
+    /// Whether the thread stopped for a sanitizer's report.
     pub fn is_report(&self) -> bool {
         let report = ExceptionKind::Report;
         matches!(self, StopReason::Exception { kind, .. } if *kind == report)
@@ -191,20 +191,20 @@ impl StopReason {
 pub struct Stop {
     /// The thread.
     pub thread: ThreadId,
-    /// Where it is.
+    /// The thread's pc.
     pub address: Address,
-    /// Why.
+    /// Why the thread stopped.
     pub reason: StopReason,
 }
 
-/// What is happening to an exception at a stop.
+/// What is happening to an exception at a stop; or that the stop is for a panic or a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionKind {
     /// It is thrown.
     Throw,
     /// It is thrown again.
     Rethrow,
-    /// Nothing catches it: it is thrown, or the runtime is about to end the program for it.
+    /// The exception isn't caught: it is being thrown and has no handler, or the runtime is about to end the program because of it.
     Uncaught,
     /// It is caught.
     Catch,
@@ -248,7 +248,7 @@ pub enum StopReason {
     Trap,
     /// An exception, a panic or a sanitizer's report.
     Exception {
-        /// What happens to it.
+        /// What happens to the exception.
         kind: ExceptionKind,
         /// A sentence for the user: the exception, its message, and what catches it.
         description: String,

@@ -1,6 +1,6 @@
-//! Expressions that are evaluated each time a thread reaches a place: conditions, and values in log messages.
+//! Expressions that are evaluated each time a thread reaches a breakpoint: conditions, and values in log messages.
 //!
-//! An expression is parsed once for each place, and again after modules were loaded or unloaded, in the language of the code there. It is
+//! An expression is parsed once for each address, in the language of the code there, and again after modules were loaded or unloaded. It is
 //! evaluated in the thread's innermost frame: no frame is unwound, no other thread is stopped. Simple expressions are prepared
 //! ([`Prepared`]), so that nothing is looked up again. An expression that has to call a function of the program is left to
 //! `owner::breakpoint_calls`. [`super::options`] decides what follows from a condition's value.
@@ -21,15 +21,15 @@ use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A stopped thread, as expressions see it.
+/// A stopped thread, and what evaluating an expression in its innermost frame needs.
 pub(crate) struct Here<'a> {
     pub(crate) thread: ThreadId,
     pub(crate) registers: Registers,
-    /// Reads its SSE registers, which few expressions need.
+    /// Reads the thread's SSE registers. Called only when the frame is made.
     pub(crate) vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
-    /// Gives the registers that frames don't have.
+    /// Gives those of the thread's registers that a [`Frame`] doesn't store.
     pub(crate) live: &'a dyn Live,
-    /// How many of the inlined calls at its address are not entered yet.
+    /// How many of the inlined calls at the thread's address count as not entered yet.
     pub(crate) not_entered: usize,
     pub(crate) modules: &'a Modules,
     pub(crate) known: &'a Known,
@@ -55,7 +55,7 @@ impl Here<'_> {
         language_at(self.modules, self.address())
     }
 
-    /// In how many of the inlined calls at the address the innermost frame is; 0: it is the function itself.
+    /// How many inlined calls the innermost frame is inside of. 0: the frame is the function's own.
     fn inline_depth(&self) -> usize {
         let calls = self.modules.at(self.address()).map_or(0, |module| {
             let lookup = module.to_file(self.address());
@@ -83,23 +83,23 @@ pub(crate) fn language_at(modules: &Modules, address: Address) -> Language {
     })
 }
 
-/// An expression of the user's, and what was prepared of it for each place.
+/// An expression that the user wrote, with its parsed form for each address at which it was evaluated.
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: Arc<str>,
     ready: FxHashMap<Address, Result<Ready, Error>>,
 }
 
-/// An expression, prepared for a place.
+/// An expression, parsed for one address.
 #[derive(Debug, Clone)]
 struct Ready {
     parsed: Parsed,
-    /// `None`: the expression is not simple enough.
+    /// The form that is evaluated without looking up names. `None`: the expression is not simple enough for it.
     quick: Option<Prepared>,
 }
 
 impl Expression {
-    /// Parses nothing yet.
+    /// Parses nothing yet: the language is known only where a thread stops.
     pub(crate) fn new(text: &str) -> Expression {
         Expression {
             text: text.trim().into(),
@@ -111,15 +111,15 @@ impl Expression {
         &self.text
     }
 
-    /// Whether it can be parsed in `language`.
+    /// Checks that the expression can be parsed in `language`.
     ///
     /// # Errors
-    /// What is wrong with it, and where in its text.
+    /// What is wrong with the expression, and where in its text.
     pub(crate) fn check(&self, language: Language) -> Result<(), Error> {
         Parsed::calling(&self.text, language).map(|_| ())
     }
 
-    /// Forgets what was prepared, because modules were loaded or unloaded.
+    /// Forgets the parsed forms. Call after modules were loaded or unloaded.
     pub(crate) fn forget(&mut self) {
         self.ready.clear();
     }
@@ -137,10 +137,10 @@ impl Expression {
         self.ready[&here.address()].as_ref().map_err(Clone::clone)
     }
 
-    /// Whether it is true as a condition; `None`: a function of the program has to be called to evaluate it.
+    /// Whether the expression's value counts as true. `Ok(None)`: not known, since evaluating it would call a function of the program.
     ///
     /// # Errors
-    /// Why it has no value.
+    /// Why the expression has no value.
     pub(crate) fn holds(&mut self, here: &Here<'_>) -> Result<Option<bool>, Error> {
         if let Some(number) = self.quick_number(here) {
             return Ok(Some(number.is_true()));
@@ -154,22 +154,22 @@ impl Expression {
         }
     }
 
-    /// Its number. `None`: the expression isn't simple enough, or can't be evaluated this way.
+    /// The expression's value as a number, by its quick form. `None`: there is no quick form, or it gives no value here.
     pub(crate) fn quick_number(&mut self, here: &Here<'_>) -> Option<Number> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.number(&here.registers, here.memory)
     }
 
-    /// Its value as text. `None`: as for [`Expression::quick_number`].
+    /// The expression's value as text, by its quick form. `None`: there is no quick form, or it gives no value here.
     pub(crate) fn quick_text(&mut self, here: &Here<'_>) -> Option<String> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
         quick.text(&here.registers, here.memory)
     }
 
-    /// Its value as `show` writes it; `None`: a function of the program has to be called to evaluate it.
+    /// What `show` makes of the expression's value. `Ok(None)`: no value, since evaluating it would call a function of the program.
     ///
     /// # Errors
-    /// Why it has no value.
+    /// Why the expression has no value.
     pub(crate) fn shown<T>(
         &mut self,
         here: &Here<'_>,

@@ -1,4 +1,4 @@
-//! Data breakpoints: what can be watched, what the user asks for, what is reported.
+//! Data breakpoints: which data can be watched, what the user asks for, and what is reported.
 
 use super::options::BreakpointOptions;
 use crate::{Address, ThreadId};
@@ -15,7 +15,7 @@ pub enum Access {
     Change,
     /// Each write, even if it doesn't change the value.
     Write,
-    /// A read. The processor doesn't distinguish reads from writes here, so a write that doesn't change the value counts as one, too.
+    /// A read. The processor has no watchpoint for reads alone, so a write that doesn't change the value is reported as a read, too.
     Read,
     /// Each read and each write.
     ReadWrite,
@@ -26,11 +26,11 @@ pub enum Access {
 pub enum DataPlace {
     /// A variable, field or element that was shown.
     Value(NamedValue),
-    /// An expression in a frame; without one, in the innermost frame of the thread that stopped.
+    /// An expression, and the frame to evaluate it in. `None`: the innermost frame of the thread that stopped.
     Expression(String, Option<FrameId>),
-    /// An expression that needs no frame: its data exists as long as the program.
+    /// An expression for static data, which needs no frame, and its language.
     Static(String, Language),
-    /// Memory.
+    /// The memory from this address on, without a type.
     Address(Address),
 }
 
@@ -41,17 +41,17 @@ pub struct DataTarget {
     pub name: String,
     /// Where the data begins.
     pub address: Address,
-    /// Its size in bytes.
+    /// The data's size in bytes.
     pub length: u64,
-    /// Its value; `None`: plain bytes.
+    /// The data's value. `None`: the data are plain bytes, without a type.
     pub value: Option<Value>,
     /// The type, as shown to the user; empty for plain bytes.
     pub type_name: String,
-    /// The frame that the data is in, and with which it ends. `None`: it is in no frame.
+    /// The frame that the data is in: once the frame has ended, the data no longer exists. `None`: the data is in no frame.
     pub frame: Option<FrameOnStack>,
-    /// Whether the compiler keeps the variable elsewhere in other parts of its function.
+    /// Whether the data is a variable that is at another address or in a register in other parts of its function.
     pub moves: bool,
-    /// The language in which `name` means the data at any time, also in a later session. `None`: it doesn't.
+    /// The language of `name`, if `name` means this data at any time, also in a later session. `None`: it doesn't.
     pub persistent: Option<Language>,
 }
 
@@ -60,9 +60,9 @@ pub struct DataTarget {
 pub struct FrameOnStack {
     /// The thread.
     pub thread: ThreadId,
-    /// Its canonical frame address.
+    /// The frame's canonical frame address.
     pub cfa: Address,
-    /// Its return address.
+    /// The frame's return address.
     pub return_to: Address,
 }
 
@@ -73,8 +73,8 @@ pub struct DataBreakpoint {
     pub data: WatchedData,
     /// Which accesses are reported.
     pub access: Access,
-    /// Its condition and hit condition. The condition is evaluated in the innermost frame of the thread that made the access, whatever
-    /// function that is. Leave the message out: it is not written, but may keep an access from stopping the thread.
+    /// The condition and the hit condition. The condition is evaluated in the innermost frame of the thread that made the access, whatever
+    /// function that is. Give no log message: it is not written, but may keep an access from stopping the thread.
     pub options: BreakpointOptions,
 }
 
@@ -87,9 +87,9 @@ pub enum WatchedData {
     Static {
         /// The expression.
         name: String,
-        /// Its language.
+        /// The language of the expression.
         language: Language,
-        /// How many bytes; `None`: all.
+        /// How many bytes are watched. `None`: the whole variable.
         length: Option<u64>,
     },
 }
@@ -101,7 +101,7 @@ pub struct DataBreakpointState {
     pub id: i64,
     /// What is watched, as shown to the user.
     pub name: String,
-    /// The address of the data. `None`: it doesn't exist.
+    /// The address of the data. `None`: the data doesn't exist.
     pub address: Option<Address>,
     /// Why the data isn't watched; `None` if it is.
     pub refused: Option<DataRefusal>,
@@ -127,11 +127,11 @@ pub struct DataHit {
     pub name: String,
     /// Which accesses the breakpoint reports.
     pub access: Access,
-    /// The value before, if it has changed.
+    /// The value before the access. `None`: the access didn't change it.
     pub old: Option<String>,
-    /// The value now.
+    /// The value after the access.
     pub new: String,
-    /// Why the breakpoint's condition can't be evaluated.
+    /// Why the breakpoint's condition can't be evaluated. `None`: it can be, or there is none.
     pub undecided: Option<String>,
     /// The statement that made the access; the thread may be at the next one already.
     pub position: Option<SourcePosition>,

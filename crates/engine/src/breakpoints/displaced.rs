@@ -2,11 +2,11 @@
 //!
 //! There are two ways, neither of which takes the byte out. Instructions that transfer control are *emulated*: their whole effect is on the
 //! instruction pointer, the stack and `rcx`. Others are run from a *copy* followed by a jump back, which costs no extra stop: the thread is
-//! moved to the copy and simply continued. A copy never changes, so it is made once per site (a new one after the user has written into
-//! the instruction), and any number of threads may be in it at once. `owner::trap` handles the few instructions that allow neither.
+//! moved to the copy and simply continued. A copy doesn't change, so a site needs only one, and any number of threads may be in it at once.
+//! After a write into the instruction, the site gets a new copy. `owner::trap` handles the few instructions that allow neither way.
 //!
-//! Copies live in *caves*: executable bytes past the end of a module's code, up to the end of its last page. These are mapped from the
-//! file but unused, and mostly near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.
+//! Copies are written into *caves*: executable bytes past the end of a module's code, up to the end of its last page. These bytes are
+//! mapped but unused, and mostly near enough for 32-bit displacements. No memory needs to be allocated in the debuggee.
 //!
 //! A thread that stops in a copy for another reason (a signal, an interrupt) counts as being at the original instruction, or behind it if
 //! the copied instruction has been executed: [`Caves::original`].
@@ -47,10 +47,10 @@ pub(crate) struct Caves {
 #[derive(Debug)]
 struct Cave {
     start: Address,
-    /// The bytes of the whole cave, as the program has them.
+    /// The bytes of the whole cave, as they are without copies.
     before: Vec<u8>,
     slots: Vec<Slot>,
-    /// Whether a copy was written into it, if only in part because the write failed.
+    /// Whether a copy was ever written into the cave, perhaps only in part because the write failed.
     changed: bool,
 }
 
@@ -63,8 +63,8 @@ enum Slot {
 }
 
 impl Caves {
-    /// Makes a cave of the bytes from the end of a module's code, `code_end`, to the end of that page, unless they are too few. `raw` reads
-    /// memory, and returns `false` if it can't.
+    /// Makes a cave of the bytes from the end of a module's code, `code_end`, to the end of that page. Makes none if they are too few or
+    /// can't be read. `raw` reads memory, and returns `false` if it can't.
     pub(crate) fn add(&mut self, code_end: Address, raw: &impl Fn(Address, &mut [u8]) -> bool) {
         let start = code_end.0.next_multiple_of(16);
         let end = code_end.0.next_multiple_of(4096);
@@ -84,8 +84,8 @@ impl Caves {
         }
     }
 
-    /// Makes a copy of the instruction in `code`, whose address is `address`. `None` if it can't be run elsewhere, if there is no room
-    /// near enough, or if the guardian can't record another copy.
+    /// Makes a copy of the instruction in `code`, whose address is `address`. `None`: the instruction can't be run elsewhere, there is no
+    /// room near enough, or the guardian can't record another copy.
     pub(crate) fn place(
         &mut self,
         address: Address,
@@ -137,7 +137,7 @@ impl Caves {
         None
     }
 
-    /// The copy's site is gone, or its instruction was overwritten: the copy is used no more, but a thread may still be in it.
+    /// Keeps a copy from further use, because its site is gone or its instruction was overwritten. A thread may still be in the copy.
     pub(crate) fn retire(&mut self, copy: Copy) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             if *slot == Slot::Used(copy) {
@@ -155,7 +155,7 @@ impl Caves {
         }
     }
 
-    /// The copy that `pc` is in, and the address in the original program that corresponds to `pc`.
+    /// The copy that `pc` is in, and the address in the original program that corresponds to `pc`. `None`: `pc` is in no copy.
     pub(crate) fn original(&self, pc: Address) -> Option<(Copy, Address)> {
         let cave = self.caves.iter().find(|c| {
             pc.0.checked_sub(c.start.0)
@@ -184,7 +184,7 @@ impl Caves {
             .all(|s| *s == Slot::Free)
     }
 
-    /// Replaces the bytes of caves by the original ones in `bytes`, which were read from `address` on.
+    /// Hides copies in `bytes`, which were read from `address` on: what was read from caves is replaced by the caves' original bytes.
     pub(crate) fn mask(&self, address: Address, bytes: &mut [u8]) {
         for cave in &self.caves {
             if let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) {
@@ -193,8 +193,8 @@ impl Caves {
         }
     }
 
-    /// Notes, as original bytes of caves, what the caller is about to write at `address`. Replaces those of `bytes` that would overwrite a
-    /// copy by the copy's own.
+    /// Adapts `bytes`, which the caller is about to write at `address`, so that they leave copies intact: in `bytes`, those in the place of
+    /// a copy become the copy's. What is to be written into caves is stored as their original bytes.
     pub(crate) fn write(&mut self, address: Address, bytes: &mut [u8], memory: &dyn Process) {
         for cave in &mut self.caves {
             let Some((in_cave, place)) = cave.shared_with(address, bytes.len()) else {
@@ -205,14 +205,14 @@ impl Caves {
                 let slot = cave.slots.get(offset / SLOT as usize);
                 if slot.is_some_and(|slot| *slot != Slot::Free) {
                     let here = Address(address.0.wrapping_add(at as u64));
-                    // The copy was written there, so it is readable.
+                    // Can be read, since a copy was written here.
                     let _ = memory.read(here, &mut bytes[at..=at]);
                 }
             }
         }
     }
 
-    /// Writes all original bytes back.
+    /// Writes the original bytes back into all caves that copies were written into.
     pub(crate) fn restore(&self, memory: &dyn Process) {
         for cave in &self.caves {
             if cave.changed {
@@ -221,23 +221,23 @@ impl Caves {
         }
     }
 
-    /// Forgets all copies: none is in memory any more.
+    /// Makes all slots free. Call only when no copy is in memory any more.
     pub(crate) fn empty(&mut self) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
             *slot = Slot::Free;
         }
     }
 
-    /// Forgets the caves of modules that are no longer mapped. `gone` says of an address whether it was in one.
+    /// Forgets the caves of modules that are no longer mapped. `gone` says whether an address was in such a module.
     pub(crate) fn forget(&mut self, gone: &impl Fn(Address) -> bool) {
-        // A cave begins behind its module's code, which may be behind the module's bounds: an address in the code decides.
+        // A cave begins after its module's code, perhaps outside of the module's bounds, so `gone` is asked about an address in the code.
         self.caves
             .retain(|cave| !gone(Address(cave.start.0.wrapping_sub(32))));
     }
 }
 
 impl Cave {
-    /// The part of the cave that overlaps the `length` bytes from `address` on: as a range in the cave, and as a range in those bytes.
+    /// Where the cave overlaps the `length` bytes from `address` on: as a range in the cave, and as a range in those bytes. `None`: nowhere.
     fn shared_with(&self, address: Address, length: usize) -> Option<(Range<usize>, Range<usize>)> {
         let end = address.0.saturating_add(length as u64);
         let from = self.start.0.max(address.0);

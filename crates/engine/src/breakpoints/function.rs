@@ -1,4 +1,4 @@
-//! Where the functions of a name begin in a module, and which of these places the user means.
+//! Where functions with a given name begin in a module, and which of these places the user means.
 
 use crate::Address;
 use crate::breakpoints::indirect_function::IndirectFunction;
@@ -22,50 +22,50 @@ pub(crate) struct Places {
     /// How many more functions a regular expression matches than one breakpoint takes.
     beyond: usize,
     list: Vec<Place>,
-    /// The source position of the first place, in the function itself: if an inlined call begins there, where it is called.
+    /// The source position of the first place. If a call inlined into the function begins there, the position of that call.
     position: Option<SourcePosition>,
     names: Vec<String>,
-    /// The indirect functions among those that are meant.
+    /// The indirect functions that fit the name best.
     indirect_functions: Vec<IndirectFunction>,
 }
 
 /// Where a function begins.
 #[derive(Debug)]
 struct Place {
-    /// Past the prologue, if it has one.
+    /// After the function's prologue, if it has one.
     address: Address,
-    /// For a copy inlined into another function: its code and its name.
+    /// If the place is a copy inlined into another function: the copy's address ranges, and the name of the inlined function.
     inlined: Option<(Vec<Range<FileAddress>>, String)>,
 }
 
 /// How well places fit a name; the smallest rank fits best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// The places are only in the symbol table. If other functions of the name have debug information, the places are not the user's (but
-    /// a library's, or the `main` that rustc makes to call the user's). A stop at them shows no source.
+    /// The places are only in the symbol table. If other functions of the name have debug information, those are the user's, and these are
+    /// a library's, or the `main` that rustc makes to call the user's. A stop at these shows no source.
     symbol: bool,
-    /// The places are copies inlined into a distribution's library, of a function that only has the same name: the dynamic linker has a
-    /// `malloc` of its own for itself.
+    /// The places are copies inlined into a distribution's library. The user hardly means these: the dynamic linker, for one, has a `malloc`
+    /// for its own use.
     inlined_elsewhere: bool,
-    /// The places are a library's, and a bare name was asked for, which means the user's own functions if there are any.
+    /// The places are a library's, and the name is bare: a bare name means the user's own functions if there are any.
     library: bool,
-    /// For `main`, how many namespaces are around it: the program's own is C's and C++'s `main`, or a Rust crate's
-    /// `NAME::main`, and not one further inside.
+    /// How many namespaces the function is in, if the name is `main`; 0 for other names. The program's own `main` is in no namespace
+    /// (C, C++) or in the crate's only (Rust: `NAME::main`).
     depth: usize,
 }
 
 /// Why a module doesn't have the function.
 #[derive(Debug)]
 pub(crate) enum Absence {
-    /// Names that may have been meant, nearest first.
+    /// Names in the module that may have been meant, nearest first; perhaps none.
     Similar(Vec<SimilarName>),
-    /// There are functions of the name, but with other parameters.
+    /// The module's functions of the name have other parameters. The list has them with their parameters.
     Overloads(Vec<String>),
-    /// The compiler knew it, but generated no code for it.
+    /// The debug information has the function, but the compiler left no code of it.
     NoCode,
-    /// It is a type, which may have functions.
+    /// The name is a type's.
     Type { has_functions: bool },
-    /// It is a variable.
+    /// The name is a variable's.
     Variable,
 }
 
@@ -89,10 +89,10 @@ pub(crate) fn matching(module: &LoadedModule, expression: &NameExpression) -> Op
     })
 }
 
-/// Passed to [`find`] in place of a name for a regular expression. Not being a bare name, it ranks libraries' functions like others.
+/// What [`find`] gets as the name if a regular expression was asked for. As it isn't a bare name, libraries' functions rank like others.
 const EXPRESSION: &str = "/re";
 
-/// Selects the functions that are meant from `found`, those of a module that have the name. `None`: there are none.
+/// Selects those functions that fit the name best from `found`, the module's functions that have the name. `None`: `found` is empty.
 pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>) -> Option<Places> {
     let mut found: Vec<(Rank, FoundFunction)> = found
         .into_iter()
@@ -166,7 +166,7 @@ fn namespaces(name: &str) -> usize {
 /// How many names are kept at most.
 const MOST_NAMES: usize = 6;
 
-/// The functions' short names, in C and C++ with their parameters; each once, the first few.
+/// The functions' short names, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
 fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for function in functions {
@@ -185,7 +185,8 @@ fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> 
 }
 
 impl Place {
-    /// The inlined calls in the function that cover its breakpoint, where none of them counts as entered: outermost first.
+    /// The calls inlined into the function whose code includes the breakpoint's address, outermost first. A thread that the breakpoint
+    /// stops counts as not having entered them.
     fn calls(&self, module: &LoadedModule) -> Vec<InlinedCall> {
         let mut calls = module.module.inlined_at(module.to_file(self.address));
         let own = self.inlined.as_ref().and_then(|(ranges, name)| {
@@ -196,7 +197,7 @@ impl Place {
         calls
     }
 
-    /// The source position in the function itself: if an inlined call begins there, where it is called.
+    /// The source position of the place. If a call inlined into the function begins there, the position of that call.
     fn position(&self, module: &LoadedModule) -> Option<SourcePosition> {
         if let Some(call) = self.calls(module).first() {
             return call.call_site.clone();
@@ -211,7 +212,7 @@ impl Place {
     }
 }
 
-/// Those of the modules' places that fit the name best.
+/// Selects from the places of several modules those that fit the name best.
 pub(crate) fn best<'a>(all: impl Iterator<Item = &'a Places> + Clone) -> Vec<&'a Places> {
     let best = all.clone().map(|places| places.rank).min();
     all.filter(|places| Some(places.rank) == best).collect()
@@ -222,8 +223,8 @@ impl Places {
         self.list.iter().map(|place| place.address)
     }
 
-    /// How many calls inlined into the function begin at `address`, where its breakpoint is; the fewest if several places are there.
-    /// `None`: no place is there.
+    /// How many calls inlined into the function begin at `address`: a thread that its breakpoint stops there hasn't entered them. The
+    /// fewest, if several places are at `address`. `None`: no place is there.
     pub(crate) fn calls_not_entered(
         &self,
         address: Address,
@@ -237,7 +238,8 @@ impl Places {
         &self.indirect_functions
     }
 
-    /// The IFUNC resolver at `resolver` has returned the function at `target`. Returns whether that is new.
+    /// Adds the function at `target`, which the IFUNC resolver at `resolver` has returned. Returns whether it was added: it isn't if the
+    /// resolver has returned it before, if no function here has that resolver, or if no module is at `target`.
     pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let Some(module) = modules.at(target) else {
             return false;
@@ -265,14 +267,14 @@ impl Places {
         self.position.as_ref()
     }
 
-    /// The functions' short names, in C and C++ with their parameters; each once, the first few.
+    /// The functions' short names, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 }
 
-/// The remark about functions of the name in which the breakpoint doesn't stop: libraries' own, and those beyond what one breakpoint
-/// takes.
+/// The remark about functions of the name in which the breakpoint doesn't stop: libraries' functions, and those that are more than one
+/// breakpoint takes. `None`: there are no such functions.
 pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
     let name = name.trim();
     let is_expression = NameExpression::read(name).is_some();
@@ -296,7 +298,7 @@ pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
 
 /// Says why a module has no function of the name.
 pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
-    // A distribution's library has similar names for anything, but users mean their own code.
+    // A distribution's library has similar names for whatever name is asked for, but users mean their own code.
     if module.is_distributions() {
         return Absence::Similar(Vec::new());
     }
@@ -307,7 +309,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
         }
     }
     let similar = module.module.similar_names(pattern);
-    // Whether the name is a type's or a variable's is worth asking only if something has it.
+    // Whether the name is a type's or a variable's is worth asking only if the module has the name at all.
     if !similar.iter().any(|similar| pattern.matches(&similar.name)) {
         return Absence::Similar(similar);
     }
@@ -323,7 +325,7 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     }
 }
 
-/// The message for a text that can't be a function's name, but looks like something else.
+/// The message for a text that can't be a function's name, but looks like something else. `None`: it may be a function's name.
 pub(crate) fn no_name(name: &str) -> Option<String> {
     let name = name.trim();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -367,7 +369,7 @@ pub(crate) fn matches_nothing(expression: &NameExpression) -> Resolution {
     ))
 }
 
-/// The message that says why no module has the name yet.
+/// The message that says why no module has a function `name` yet. `said` has each module's reason.
 pub(crate) fn not_found<'a>(name: &str, said: impl Iterator<Item = &'a Absence>) -> String {
     /// How many names are shown at most.
     const LIMIT: usize = 3;

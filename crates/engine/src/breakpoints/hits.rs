@@ -1,34 +1,34 @@
 //! On which of its hits a breakpoint acts.
 //!
-//! A hit counts when the breakpoint's condition holds; the first is 1. The hit condition is parsed once.
+//! A hit counts only if the breakpoint's condition holds. Hits are counted from 1. The hit condition is parsed once.
 
 /// The hits on which a breakpoint acts: `5`, `= 5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `!= 5`, `% 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HitCondition {
-    /// This one only.
+    /// Only the hit with this number.
     Equal(u64),
-    /// Each but this one.
+    /// Each hit but the one with this number.
     NotEqual(u64),
-    /// From this one on.
+    /// The hit with this number and all later ones.
     AtLeast(u64),
-    /// After this one.
+    /// All hits after the one with this number.
     Above(u64),
-    /// Up to this one.
+    /// All hits up to and including the one with this number.
     AtMost(u64),
-    /// Before this one.
+    /// All hits before the one with this number.
     Below(u64),
-    /// Each whose number is a multiple of this one, which is never 0.
+    /// Each hit whose number is a multiple of this number. [`HitCondition::parse`] refuses 0.
     Multiple(u64),
 }
 
 impl HitCondition {
-    /// Parses a hit condition. A bare number is the one hit with that number.
+    /// Parses a hit condition. A number without an operator is the one hit with that number.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// A sentence that says what is wrong with the text.
     pub(crate) fn parse(text: &str) -> Result<HitCondition, String> {
         type Make = fn(u64) -> HitCondition;
-        /// Longer operators come before their prefixes.
+        /// The first that the text begins with is taken, so `>=` comes before `>`.
         const OPERATORS: [(&str, Make); 8] = [
             ("==", HitCondition::Equal),
             ("!=", HitCondition::NotEqual),
@@ -63,7 +63,7 @@ impl HitCondition {
         }
     }
 
-    /// Whether the hit with this number is one of them.
+    /// Whether the breakpoint acts on the hit with the number `hit`.
     pub(crate) fn holds(self, hit: u64) -> bool {
         match self {
             HitCondition::Equal(wanted) => hit == wanted,

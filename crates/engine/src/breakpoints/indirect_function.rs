@@ -1,4 +1,4 @@
-//! Indirect functions (`STT_GNU_IFUNC`), whose code an IFUNC resolver selects while the program runs: what a breakpoint on one knows.
+//! What a breakpoint knows of an indirect function (`STT_GNU_IFUNC`), whose code an IFUNC resolver selects while the program runs.
 
 use crate::Address;
 use dapple_symbols::queries::FoundFunction;
@@ -10,7 +10,7 @@ pub(crate) struct IndirectFunction {
     pub(crate) resolver: Address,
     /// The linkage name, by which other modules import the function.
     pub(crate) linkage_name: Option<String>,
-    /// The function entries that the resolver has returned so far. As a rule all its calls return the same.
+    /// The function entries that the resolver has returned so far. As a rule, all calls of a resolver return the same entry.
     pub(crate) chosen: Vec<Address>,
 }
 

@@ -1,7 +1,7 @@
 //! Messages that breakpoints write instead of stopping: text with expressions in braces.
 //!
-//! `{expression}` is shown like a variable; `{expression:x}` in another format ([`Format`]). `{{` and `}}` are braces; `\n`, `\t` and `\\`
-//! are as in C. What can't be evaluated shows its reason in angle brackets, and the program goes on.
+//! `{expression}` is shown like a variable; `{expression:x}` in the format `x` ([`Format`]). `{{` and `}}` are braces; `\n`, `\t` and `\\`
+//! are as in C. In place of an expression that can't be evaluated, the reason is shown in angle brackets, and the program goes on.
 
 use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
@@ -38,7 +38,7 @@ pub(crate) struct Format {
     letter: Option<char>,
 }
 
-/// What a breakpoint has written.
+/// A message with its values, as a breakpoint writes it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
@@ -46,14 +46,14 @@ pub(crate) struct Message {
     pub(crate) values: Vec<KeptValue>,
 }
 
-/// The widest field, and the most decimals; more is taken for a mistake.
+/// The largest width and the largest number of decimals that a format may have. A larger one is taken for a mistake.
 const WIDEST: usize = 200;
 
 impl LogMessage {
     /// Parses a message.
     ///
     /// # Errors
-    /// A sentence with the column of what is wrong.
+    /// A sentence with what is wrong, and in which column.
     pub(crate) fn parse(text: &str) -> Result<LogMessage, String> {
         let mut parts = Vec::new();
         let mut plain = String::new();
@@ -126,10 +126,10 @@ impl LogMessage {
         })
     }
 
-    /// Whether its expressions can be parsed in `language`.
+    /// Checks that the message's expressions can be parsed in `language`.
     ///
     /// # Errors
-    /// A sentence with the expression and its column.
+    /// A sentence with the first expression that can't be, its column and what is wrong.
     pub(crate) fn check(&mut self, language: Language) -> Result<(), String> {
         for (expression, column) in self.expressions() {
             expression.check(language).map_err(|error| {
@@ -140,13 +140,13 @@ impl LogMessage {
         Ok(())
     }
 
-    /// As [`Expression::forget`].
+    /// Forgets the parsed forms of the message's expressions. Call after modules were loaded or unloaded.
     pub(crate) fn forget(&mut self) {
         self.expressions()
             .for_each(|(expression, _)| expression.forget());
     }
 
-    /// The message for a stopped thread; `None`: a function of the program has to be called to write it.
+    /// The message for a stopped thread. `None`: writing it would call a function of the program.
     pub(crate) fn message(&mut self, here: &Here<'_>) -> Option<Message> {
         let mut message = Message::default();
         for part in &mut self.parts {
@@ -177,7 +177,7 @@ impl LogMessage {
         Some(message)
     }
 
-    /// The message, with each expression written by `show`, which also gets its format.
+    /// The message, in which each expression's value is what `show` returns for the expression's text and format.
     pub(crate) fn message_by(
         &self,
         mut show: impl FnMut(&str, Option<Format>) -> Result<Shown, Error>,
@@ -207,7 +207,7 @@ impl Message {
     }
 }
 
-/// A value as a message shows it, and the value itself if it has children and is shown in no format.
+/// A value's text in a message; and the value itself, if it has children and the message gives no format for it.
 pub(crate) type Shown = (String, Option<KeptValue>);
 
 /// Shows a value as a message does.
@@ -235,7 +235,7 @@ fn escaped(c: char) -> Option<char> {
     }
 }
 
-/// The offset of the brace that ends the expression at the beginning of `text`; braces in quotes don't. `None`: there is no such brace.
+/// The offset of the brace that ends the expression at the beginning of `text`. Braces in quotes don't count. `None`: there is no such brace.
 fn closing(text: &str) -> Option<usize> {
     let mut quoted = None;
     let mut characters = text.char_indices();
@@ -247,7 +247,7 @@ fn closing(text: &str) -> Option<usize> {
             (Some(quote), c) if quote == c => quoted = None,
             (Some(_), _) => {}
             (None, '"') => quoted = Some('"'),
-            // A character, not a Rust lifetime.
+            // The quote begins a character literal, not a Rust lifetime.
             (None, '\'') if is_character(&text[at..]) => quoted = Some('\''),
             (None, '}') => return Some(at),
             (None, _) => {}
@@ -265,8 +265,8 @@ fn is_character(text: &str) -> bool {
     }
 }
 
-/// Cuts the format off an expression: it follows the last colon that is not of a path (`a::b`) or a character (`':'`). The error has the
-/// offset of what is no format.
+/// Splits an expression from its format, which follows the last colon that is not part of a path (`a::b`) or a character (`':'`). The
+/// error is the offset of a text there that is no format, and a sentence about it.
 fn split_format(text: &str) -> Result<(&str, Option<Format>), (usize, String)> {
     let mut found = None;
     let bytes = text.as_bytes();
@@ -329,7 +329,7 @@ impl Format {
         })
     }
 
-    /// Whether it shows a value's number, whatever its type.
+    /// Whether the format shows the number that a value is, whatever the value's type.
     fn is_of_numbers(self) -> bool {
         matches!(
             self.letter,
@@ -410,7 +410,7 @@ fn digits(text: &str) -> Option<(usize, &str)> {
     Some((number, rest))
 }
 
-/// The number that a value is, if it is one.
+/// A value as a number. `None`: the value is no number, or can't be read.
 fn number(value: &Value, reader: &Reader<'_>) -> Option<Number> {
     if let Contents::Number(number) = value.contents {
         return Some(number);

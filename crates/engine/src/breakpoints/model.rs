@@ -1,8 +1,8 @@
 //! The breakpoints that the user asked for, and where they are in the modules loaded now.
 //!
-//! Each breakpoint remembers the modules' answers about its line or function. A module is asked when it is loaded or the breakpoint is
-//! set, and again when it has an index if that may find more; but a distribution's library isn't asked if a module of the user's has the
-//! line or function. An answer is forgotten when its module is unloaded. The resolution is always made from all answers together.
+//! Each breakpoint stores the modules' answers about its line or function. A module is asked when it is loaded or the breakpoint is set,
+//! and again once it has an index, if the index may find more. A distribution's library isn't asked if a module of the user's has the line
+//! or function. An answer is forgotten when its module is unloaded. The resolution is always made from all answers together.
 
 mod answers;
 mod temporaries;
@@ -33,7 +33,7 @@ enum Spec {
         file: PathBuf,
         line: u32,
         column: Option<u32>,
-        /// In copies of the file, too.
+        /// Whether the breakpoint is set in copies of the file, too.
         copies: bool,
     },
     Function {
@@ -48,7 +48,7 @@ enum Spec {
 }
 
 impl Spec {
-    /// The address, if it is set on one.
+    /// The address, if the breakpoint is set on one.
     fn address(&self) -> Option<Address> {
         match self {
             Spec::Address(address) | Spec::Pointed { address, .. } => Some(*address),
@@ -73,23 +73,23 @@ struct Breakpoint {
     spec: Spec,
     rules: Rules,
     answers: Vec<Answer>,
-    /// If it is set in copies of a file, too: the contents by which copies are known.
+    /// If the breakpoint is set in copies of its file, too: the contents by which a file is recognized as a copy.
     contents: Contents,
-    /// What decisions need to know of each place, cached when a thread first gets there.
+    /// What [`Model::decide`] needs to know of each address, cached when a thread first gets there.
     places: FxHashMap<Address, Place>,
-    /// If it is set on an address: the source position there.
+    /// If the breakpoint is set on an address: the source position there.
     position: Option<SourcePosition>,
-    /// The locations that could not be armed.
+    /// The locations at which the breakpoint could not be inserted, and why.
     refused: BTreeMap<Address, Refusal>,
     state: Option<BreakpointState>,
-    /// If it is temporary: it is removed when a thread has stopped at it, and is in none of the client's lists.
+    /// `None`: the breakpoint is in one of the client's lists. A temporary one isn't, and is removed when it has stopped a thread.
     temporary: Option<Temporary>,
 }
 
-/// How a thread at a breakpoint's location is shown.
+/// Where a thread that a breakpoint stops at an address is shown to be.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
-    /// How many of the inlined calls that begin there are not entered yet: see [`Model::calls_not_entered`].
+    /// How many of the inlined calls at the address count as not entered yet: see [`Model::calls_not_entered`].
     pub(crate) not_entered: usize,
     pub(crate) position: Option<SourcePosition>,
 }
@@ -101,7 +101,7 @@ pub(crate) struct Model {
     last_id: i64,
 }
 
-/// A breakpoint's location.
+/// One location of the breakpoint `id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arm {
     pub(crate) address: Address,
@@ -109,8 +109,8 @@ pub(crate) struct Arm {
 }
 
 impl Model {
-    /// Replaces the breakpoints of `file`; returns their ids in the order of `wanted`. A line and column that had a breakpoint before keep
-    /// it, with its id.
+    /// Replaces the breakpoints in `file`; returns the new ones' ids in the order of `wanted`. A breakpoint with the same line, column and
+    /// `copies` as one that existed before gets that one's id and hit count.
     pub(crate) fn set_lines(
         &mut self,
         file: &Path,
@@ -144,7 +144,7 @@ impl Model {
         self.replace(wanted.iter().map(spec).collect(), functions, modules)
     }
 
-    /// Replaces the breakpoints on addresses.
+    /// Replaces the breakpoints on addresses, as [`Model::set_lines`] does those of a file.
     pub(crate) fn set_addresses(&mut self, wanted: &[InstructionBreakpoint]) -> Vec<i64> {
         let spec = |w: &InstructionBreakpoint| (Spec::Address(w.address), w.options.clone());
         let addresses = |spec: &Spec| matches!(spec, Spec::Address(_));
@@ -167,7 +167,7 @@ impl Model {
         self.list = kept;
         let mut ids = Vec::new();
         for (spec, options) in specs {
-            // A line that is twice in one request gets two breakpoints; each keeps its own options if it can.
+            // A line may be in a request twice. Then it has two breakpoints, and each goes to the old one with the same options, if any.
             let same = |b: &Breakpoint| b.spec == spec;
             let kept = old
                 .iter()
@@ -190,13 +190,13 @@ impl Model {
         ids
     }
 
-    /// An id that no breakpoint has.
+    /// An id that no breakpoint has or had.
     pub(crate) fn new_id(&mut self) -> i64 {
         self.last_id += 1;
         self.last_id
     }
 
-    /// Asks a module that was just loaded.
+    /// Asks a module that was just loaded about all breakpoints.
     pub(crate) fn module_loaded(&mut self, module: &LoadedModule) {
         self.forget_places();
         for breakpoint in &mut self.list {
@@ -207,7 +207,7 @@ impl Model {
         }
     }
 
-    /// Asks a module again whose answer was incomplete for lack of an index; returns whether there was something to ask.
+    /// Asks `module` again about the breakpoints for which its answer was incomplete for lack of an index. Returns whether there were any.
     pub(crate) fn complete(&mut self, module: &LoadedModule) -> bool {
         let mut asked = false;
         for breakpoint in &mut self.list {
@@ -222,7 +222,7 @@ impl Model {
         asked
     }
 
-    /// Whether an index would give more complete answers.
+    /// Whether an index might make a module's answer more complete.
     pub(crate) fn wants_indexes(&self) -> bool {
         let mut answers = self.list.iter().flat_map(|b| &b.answers);
         answers.any(|answer| answer.incomplete)
@@ -253,7 +253,8 @@ impl Model {
         indirect_functions
     }
 
-    /// The IFUNC resolver at `resolver` has returned the function at `target`. Returns whether that is new to any breakpoint.
+    /// Adds the function at `target`, which the IFUNC resolver at `resolver` has returned, to the breakpoints on that indirect function.
+    /// Returns whether any of them didn't have it yet.
     pub(crate) fn chosen(&mut self, resolver: Address, target: Address, modules: &Modules) -> bool {
         let answers = self.list.iter_mut().flat_map(|b| &mut b.answers);
         let mut new = false;
@@ -265,7 +266,8 @@ impl Model {
         new
     }
 
-    /// All locations that are to be armed, also those that were refused before. A breakpoint whose options are wrong has none.
+    /// All locations at which breakpoints are to be inserted, also those that were refused before. A breakpoint whose options are wrong has
+    /// none.
     pub(crate) fn wanted(&mut self, modules: &Modules) -> BTreeSet<Arm> {
         let mut wanted = BTreeSet::new();
         for breakpoint in &mut self.list {
@@ -287,19 +289,19 @@ impl Model {
         wanted
     }
 
-    /// A location could not be armed.
+    /// Stores why the breakpoint could not be inserted at a location.
     pub(crate) fn refused(&mut self, arm: Arm, refusal: Refusal) {
         if let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == arm.id) {
             breakpoint.refused.insert(arm.address, refusal);
         }
     }
 
-    /// Whether there are locations that could not be armed, which may have become possible since.
+    /// Whether there are locations at which no breakpoint could be inserted. Inserting may have become possible since.
     pub(crate) fn has_refusals(&self) -> bool {
         self.list.iter().any(|b| !b.refused.is_empty())
     }
 
-    /// Whether a breakpoint is on an address that the user has given, where anything may be.
+    /// Whether a breakpoint is on an address that the user has given. Anything may be there, not only the beginning of an instruction.
     pub(crate) fn is_on_address(&self, id: i64) -> bool {
         let breakpoint = self.list.iter().find(|b| b.id == id);
         breakpoint.is_some_and(|b| b.spec.address().is_some())
@@ -310,8 +312,8 @@ impl Model {
         self.list.iter().filter_map(|b| b.spec.address())
     }
 
-    /// Decides what a breakpoint does with a thread that has reached it at `address`. `here` describes the thread, given the place; `holds`
-    /// is as in [`Rules::decide`]. Also returns the place, if the decision needed it.
+    /// Decides what a breakpoint does with a thread that has reached it at `address`. `here` describes the thread, given the place. `holds`
+    /// is the condition's value, if an inferior call has found it already. Also returns the place, if the decision needed it.
     pub(crate) fn decide<'a>(
         &mut self,
         id: i64,
@@ -338,15 +340,15 @@ impl Model {
         (act, Some(place))
     }
 
-    /// The rules of a breakpoint that calls functions in the debuggee, and its place at `address`. `None`: the breakpoint is gone.
+    /// The rules of a breakpoint whose options call functions of the program, and its place at `address`. `None`: the breakpoint is gone.
     pub(crate) fn calling(&mut self, id: i64, address: Address) -> Option<(&mut Rules, Place)> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
         let place = breakpoint.places.get(&address).cloned();
         Some((&mut breakpoint.rules, place.unwrap_or_default()))
     }
 
-    /// How many of the inlined calls at `address` are not entered yet for a thread that these breakpoints have stopped there: a
-    /// breakpoint on a function shows that function, not what its first line calls. The fewest, if the breakpoints differ.
+    /// How many of the inlined calls at `address` count as not entered by a thread that these breakpoints have stopped there. For example, a
+    /// stop at a function's breakpoint shows that function, and not one inlined into its first line. The fewest, if the breakpoints differ.
     pub(crate) fn calls_not_entered(
         &self,
         ids: &[i64],
@@ -359,7 +361,7 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// The line of the first of these breakpoints that is on a line and has a location at `address`.
+    /// The stop line of the first of these breakpoints that is set on a line and has a location at `address`.
     pub(crate) fn line_at(&self, ids: &[i64], address: Address) -> Option<SourcePosition> {
         let here = self.list.iter().filter(|b| ids.contains(&b.id));
         let mut locations = here.flat_map(Breakpoint::locations);
@@ -481,7 +483,7 @@ impl Breakpoint {
         });
     }
 
-    /// The locations of the best line: the one asked for, else the first after it that any module has.
+    /// A line breakpoint's locations on the best line: the line asked for if any module has code of it, else the next that any module has.
     fn locations(&self) -> Vec<&Location> {
         let all = || {
             self.answers.iter().flat_map(|answer| match &answer.said {
@@ -493,7 +495,8 @@ impl Breakpoint {
         all().filter(|l| Some(l.line) == best).collect()
     }
 
-    /// The remark that libraries have more functions of the name, or that an expression matches more than one breakpoint takes.
+    /// The remark that libraries have more functions of the name, or that the regular expression matches more functions than one breakpoint
+    /// takes.
     fn others(&self) -> Option<String> {
         let Spec::Function { name } = &self.spec else {
             return None;
@@ -509,7 +512,7 @@ impl Breakpoint {
         }))
     }
 
-    /// The breakpoint's own addresses, each once, also refused ones. For a function, the first is that of the position that is reported.
+    /// The breakpoint's own addresses, each once, also those that were refused. For a function, the reported position is that of the first.
     fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = match self.spec {
             Spec::Address(address) | Spec::Pointed { address, .. } => vec![address],
@@ -531,7 +534,7 @@ impl Breakpoint {
     fn resolve(&self) -> BreakpointState {
         let (asked, position, functions) = match &self.spec {
             Spec::Line { file, line, .. } => {
-                // The opening line of a lambda has a location in the function around it, too: the one that stops on that line is shown.
+                // A lambda's opening line also has a location in the function around the lambda. Prefer a location that stops on the line.
                 let locations = self.locations();
                 let there = locations.iter().find(|place| place.stop_line == *line);
                 let position = there.or(locations.first()).map(|place| SourcePosition {
@@ -599,9 +602,9 @@ impl Breakpoint {
         ))
     }
 
-    /// The remark that says which copies of its file it is in, too.
+    /// The remark that says in which copies of its file the breakpoint is, too.
     fn copies(&self) -> Option<String> {
-        /// More are only counted.
+        /// How many copies are named; further ones are only counted.
         const LIMIT: usize = 3;
         let own = self.spec.copied()?;
         let locations = self.locations();
@@ -624,7 +627,7 @@ impl Breakpoint {
         };
         let locations = self.locations();
         let first = locations.first()?;
-        // One location that stops on the line is enough: a lambda's line is also where the lambda object is made.
+        // Some locations may stop on another line: the line of a lambda has one inside the lambda and one where its object is made.
         if locations.iter().any(|location| location.stop_line == line) {
             return None;
         }
@@ -671,7 +674,7 @@ impl Breakpoint {
         }
     }
 
-    /// Source files of modules that may be meant, at most a few; those with the same file name come first.
+    /// Modules' source files that the user may have meant, at most a few; those with the file name asked for come first.
     fn similar_files(&self) -> Vec<PathBuf> {
         /// How many files are named at most.
         const LIMIT: usize = 3;
@@ -735,7 +738,7 @@ fn function_spec(name: &str) -> Spec {
     }
 }
 
-/// The address that a function's name of this form means: `*0x401136`.
+/// The address in a function's name of the form `*0x401136`. `None`: the name has another form.
 fn pointed(name: &str) -> Option<Address> {
     Address::parse(name.trim().strip_prefix('*')?)
 }

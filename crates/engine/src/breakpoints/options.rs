@@ -1,4 +1,4 @@
-//! What a breakpoint does besides stopping: on what condition, on which of its hits, and with which message.
+//! What a breakpoint's options make it do: its condition, the hits on which it acts, and the message that it writes instead of stopping.
 
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
@@ -9,8 +9,8 @@ use rustc_hash::FxHashSet;
 
 /// What the user asked of a breakpoint besides its place. The default stops each time.
 ///
-/// A hit counts when the condition holds. The count begins anew when the condition or the hit condition is changed; a new message
-/// doesn't change it.
+/// A hit counts only if the condition holds. The count begins anew when the condition or the hit condition is changed, but not when only
+/// the message is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BreakpointOptions {
     /// An expression in the language of the place; the breakpoint acts if it is true. If it can't be evaluated, the program stops, and
@@ -23,14 +23,14 @@ pub struct BreakpointOptions {
     pub log: Option<String>,
 }
 
-/// The options, parsed, and the state that they need.
+/// A breakpoint's options, parsed, with their state: the hit count and what was checked.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     asked: BreakpointOptions,
     condition: Option<Expression>,
     hits: Option<HitCondition>,
     log: Option<LogMessage>,
-    /// What is wrong with the options, wherever the breakpoint is.
+    /// What is wrong with the options in any language.
     problem: Option<String>,
     /// What is wrong with the expressions in the language of one of the breakpoint's places.
     place_problem: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Rules {
     checked: FxHashSet<Address>,
     /// The number of hits so far whose condition held.
     count: u64,
-    /// The user was told that the options call functions of the program.
+    /// Whether the user was told that the options call functions of the program.
     calls_told: bool,
 }
 
@@ -100,7 +100,7 @@ impl Rules {
         };
     }
 
-    /// Checks whether the expressions can be parsed in the languages of these places: see [`Rules::problem`].
+    /// Checks whether the expressions can be parsed in the languages of these places. [`Rules::problem`] has the result.
     pub(crate) fn check(&mut self, places: &[Address], modules: &Modules) {
         self.place_problem = None;
         if self.problem.is_some() || (self.condition.is_none() && self.log.is_none()) {
@@ -134,7 +134,7 @@ impl Rules {
         }
     }
 
-    /// Notes that a function is called for these options. Returns whether that is the first time.
+    /// Notes that the options call a function of the program. Returns whether this is the first time.
     pub(crate) fn calls(&mut self) -> bool {
         !std::mem::replace(&mut self.calls_told, true)
     }
@@ -143,12 +143,12 @@ impl Rules {
         self.log.as_ref()
     }
 
-    /// Why the breakpoint can't be set.
+    /// Why the breakpoint can't be set with these options. `None`: it can.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref().or(self.place_problem.as_deref())
     }
 
-    /// Modules were loaded or unloaded: names may mean something else.
+    /// Forgets what was parsed and checked. Call after modules were loaded or unloaded: names may mean something else.
     pub(crate) fn forget(&mut self) {
         self.checked.clear();
         if let Some(condition) = &mut self.condition {
@@ -159,12 +159,12 @@ impl Rules {
         }
     }
 
-    /// Whether a hit can be counted without looking at the thread.
+    /// Whether there is neither a condition nor a message, so that a hit can be decided without looking at the thread.
     pub(crate) fn look_at_nothing(&self) -> bool {
         self.condition.is_none() && self.log.is_none()
     }
 
-    /// Counts a hit whose condition holds, and decides by the hit condition: to stop or to go on.
+    /// Counts a hit for which the condition holds, and decides by the hit condition whether to stop or to go on.
     pub(crate) fn count_hit(&mut self) -> Act {
         self.count = self.count.saturating_add(1);
         match self.hits {
@@ -187,8 +187,8 @@ impl Rules {
         }
     }
 
-    /// What [`Rules::decide`] does once it has the condition's value. `Ok(None)`: evaluating the condition takes a call of a function in the
-    /// program. Writes no log message.
+    /// Decides what to do, given the condition's value. `Ok(None)`: not known, since evaluating it would call a function of the program.
+    /// Disregards the log message: [`Act::Stop`] may mean to write it instead.
     pub(crate) fn decided(&mut self, holds: Result<Option<bool>, Error>) -> Act {
         match holds {
             Ok(Some(true)) => self.count_hit(),

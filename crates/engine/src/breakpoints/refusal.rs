@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
-    /// Whether it may become possible later, when memory is mapped there.
+    /// Whether the breakpoint can perhaps be inserted later, when memory is mapped at the address.
     pending: bool,
 }
 
@@ -21,7 +21,7 @@ impl Refusal {
         }
     }
 
-    /// The memory at the address is not executable.
+    /// The memory at the address is not executable. `what` names the memory; empty if it has no name.
     pub(crate) fn no_code(address: Address, what: &str) -> Refusal {
         let what = match what {
             "" => String::new(),
@@ -33,7 +33,7 @@ impl Refusal {
         }
     }
 
-    /// The address is in the middle of an instruction.
+    /// The address is in the middle of the instruction that begins at `begins`; the next one is at `next`.
     pub(crate) fn inside(address: Address, begins: Address, next: Address) -> Refusal {
         Refusal {
             why: format!(

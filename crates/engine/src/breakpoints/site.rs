@@ -1,7 +1,7 @@
 //! The software breakpoint sites inserted into the debuggee, and its memory as it looks without them.
 //!
-//! A site is one `int3`, with the reasons why it is there; removing the last reason takes the byte out. Reads are masked, so that the
-//! rest of the debugger doesn't see inserted bytes, unless it reads by [`PatchedMemory::process`].
+//! A site is one `int3` with the reasons why it is there. Removing the last reason takes the byte out. Reads by [`PatchedMemory`] show the
+//! original bytes in place of inserted ones; only reads by [`PatchedMemory::process`] show what is in memory.
 
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
@@ -24,8 +24,8 @@ pub(crate) enum Reason {
     Loader,
     /// The step under way runs to here, or must notice when its thread passes here (a library's call of the user's code, a landing).
     Step,
-    /// A frame with watched data returns to here, or an exception or `longjmp` will land here, perhaps outside of a frame whose end has to
-    /// be noticed.
+    /// A frame whose end has to be noticed (it has watched data, or a temporary breakpoint is limited to it) returns to here; or an
+    /// exception or `longjmp` will land here, perhaps outside of such a frame.
     FrameEnd,
     /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data or a temporary breakpoint.
     FrameLeft,
@@ -46,21 +46,21 @@ pub(crate) enum Reason {
 pub(crate) struct Site {
     original: u8,
     reasons: Vec<Reason>,
-    /// The displaced copy of the instruction, once a thread had to get past.
+    /// The displaced copy of the instruction. `None`: no thread had to get past the site yet, or no copy can be made.
     pub(crate) copy: Option<Copy>,
     /// Whether the instruction has more than one byte; `None`: not known yet.
     is_long: Option<bool>,
-    /// The guardian's entry for it.
+    /// The guardian's entry for the site.
     note: Option<Note>,
 }
 
 impl Site {
-    /// Whether it exists for this reason.
+    /// Whether the site exists for this reason, perhaps among others.
     pub(crate) fn has(&self, reason: Reason) -> bool {
         self.reasons.contains(&reason)
     }
 
-    /// The user's breakpoints here.
+    /// The ids of the user's breakpoints at the site.
     pub(crate) fn users(&self) -> Vec<i64> {
         self.reasons
             .iter()
@@ -85,13 +85,13 @@ impl Site {
 pub(crate) struct PatchedMemory {
     process: Arc<dyn Process>,
     sites: BTreeMap<Address, Site>,
-    /// The bytes of all sites are taken out temporarily.
+    /// Whether the bytes of all sites are taken out temporarily.
     lifted: bool,
     /// The original bytes of sites removed lately: a child that was forked before still has the `int3`.
     removed: BTreeMap<Address, u8>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
-    /// Takes everything out if the debugger is killed; `None` if that isn't needed, or the guardian can't be started.
+    /// Takes everything inserted out if the debugger is killed. `None`: that isn't needed, or the guardian can't be started.
     guardian: Option<Guardian>,
 }
 
@@ -113,12 +113,12 @@ impl PatchedMemory {
         self.process.as_ref()
     }
 
-    /// Leaves the guardian running, to clean up when the kernel has released the threads: their state is not known.
+    /// Leaves the cleaning to the guardian, for when the threads' state is not known: it cleans up once the kernel has released the threads.
     pub(crate) fn keep_guardian(&mut self) {
         self.guardian = None;
     }
 
-    /// Ends the guardian: nothing is inserted any more in the process that it protects, or the process is gone.
+    /// Ends the guardian. Call when nothing is inserted any more in the process that it protects, or when the process is gone.
     pub(crate) fn needs_no_guardian(&mut self) {
         if let Some(guardian) = self.guardian.take() {
             guardian.release();
@@ -130,7 +130,8 @@ impl PatchedMemory {
         self.sites.get(&address)
     }
 
-    /// Inserts an `int3`, or adds a reason to the one that is there. The error is `NotFound` if there is no memory at `address`.
+    /// Inserts an `int3` for `reason`, or adds the reason to the site that is at `address` already. The error is `NotFound` if there is no
+    /// memory at `address`.
     pub(crate) fn insert(&mut self, address: Address, reason: Reason) -> io::Result<()> {
         if let Some(site) = self.sites.get_mut(&address) {
             if !site.reasons.contains(&reason) {
@@ -165,7 +166,7 @@ impl PatchedMemory {
         Ok(())
     }
 
-    /// Removes a reason, and with the last one the byte.
+    /// Removes a reason from a site. With its last reason, the site and its byte are removed.
     pub(crate) fn remove(&mut self, address: Address, reason: Reason) {
         let Some(site) = self.sites.get_mut(&address) else {
             return;
@@ -187,7 +188,7 @@ impl PatchedMemory {
         strike(&mut self.guardian, note);
     }
 
-    /// Removes the user's breakpoints that `keep` does not want.
+    /// Removes the user's breakpoints for whose address and id `keep` returns `false`.
     pub(crate) fn remove_users(&mut self, keep: impl Fn(Address, i64) -> bool) {
         let mut gone = Vec::new();
         for (address, site) in &self.sites {
@@ -203,8 +204,8 @@ impl PatchedMemory {
         }
     }
 
-    /// Forgets the sites of the user's breakpoints whose byte is no longer in memory: the program has unmapped that memory, or has written
-    /// something else there.
+    /// Forgets those sites of the user's breakpoints whose `int3` is no longer in memory: the program has unmapped that memory, or has
+    /// written something else there.
     pub(crate) fn forget_lost_users(&mut self) {
         let users = self
             .sites
@@ -217,7 +218,7 @@ impl PatchedMemory {
         }
     }
 
-    /// Whether the byte of the site at `address` is no longer in memory. `false` if there is no site, or while all bytes are lifted.
+    /// Whether the `int3` of the site at `address` is no longer in memory. `false` if there is no site, or while all bytes are lifted.
     pub(crate) fn is_lost(&self, address: Address) -> bool {
         !self.lifted && self.sites.contains_key(&address) && !self.traps_at(address)
     }
@@ -235,7 +236,7 @@ impl PatchedMemory {
         }
     }
 
-    /// Takes a byte out temporarily: while a thread executes an instruction that can't be run elsewhere.
+    /// Takes the byte of one site out temporarily, while a thread executes an instruction that can't be run elsewhere.
     pub(crate) fn lift(&self, address: Address) {
         if let Some(site) = self.sites.get(&address) {
             let _ = self.process.write(address, &[site.original]);
@@ -249,7 +250,7 @@ impl PatchedMemory {
         }
     }
 
-    /// Takes all bytes out temporarily, while no thread runs: if the debugger dies then, the program can go on.
+    /// Takes all bytes out temporarily, while no thread runs, so that the program can go on if the debugger dies meanwhile.
     pub(crate) fn lift_all(&mut self) {
         for address in self.sites.keys() {
             self.lift(*address);
@@ -266,7 +267,8 @@ impl PatchedMemory {
         }
     }
 
-    /// Forgets the sites in memory that `gone` selects: it is no longer mapped, or the program has put something else there.
+    /// Forgets the sites and caves at addresses for which `gone` is true: they are no longer mapped, or the program has written something
+    /// else there.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
         let guardian = &mut self.guardian;
         self.sites.retain(|address, site| {
@@ -283,14 +285,14 @@ impl PatchedMemory {
         self.caves.forget(&gone);
     }
 
-    /// A module's code ends at `code_end`: the rest of the page may be used for copies.
+    /// Uses the rest of the page after `code_end`, the end of a module's code, for copies.
     pub(crate) fn add_cave(&mut self, code_end: Address) {
         let raw = &self.process;
         self.caves
             .add(code_end, &|address, bytes| raw.read(address, bytes).is_ok());
     }
 
-    /// The copy of the instruction at a site, made now if there was none; `None` if there is no site, or no copy can be made.
+    /// The copy of the instruction at a site, made now if there was none. `None`: there is no site, or no copy can be made.
     pub(crate) fn copy_at(&mut self, address: Address) -> Option<Copy> {
         let site = self.sites.get(&address)?;
         if let Some(copy) = site.copy {
@@ -310,8 +312,8 @@ impl PatchedMemory {
         Some(copy)
     }
 
-    /// Whether there is a site at `address`, and a thread whose pc is one byte after it must have hit it: the instruction is longer than one
-    /// byte, so that no other begins there.
+    /// Whether a thread whose pc is one byte after `address` must have hit a site at `address`. That is so if there is a site and its
+    /// instruction is longer than one byte: then no other instruction begins at that pc.
     pub(crate) fn is_unmistakable(&mut self, address: Address) -> bool {
         match self.sites.get(&address).map(|site| site.is_long) {
             None => false,
@@ -335,7 +337,7 @@ impl PatchedMemory {
         self.process.read(address, &mut byte).is_ok() && byte[0] == TRAP
     }
 
-    /// As [`Memory::read`], up to where memory ends; returns the number of bytes.
+    /// Reads the program's memory without what was inserted, up to where memory ends. Returns the number of bytes read.
     pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let count = self.process.read_some(address, buffer);
         let end = Address(address.0.saturating_add(count as u64));
@@ -349,7 +351,7 @@ impl PatchedMemory {
         count
     }
 
-    /// Writes the program's memory, and leaves the inserted bytes in place.
+    /// Writes the program's memory, but leaves the inserted bytes in place: where a site is, the site's original byte is changed instead.
     pub(crate) fn write(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
         let end = Address(address.0.saturating_add(bytes.len() as u64));
         let mut patched = bytes.to_vec();
@@ -376,7 +378,7 @@ impl PatchedMemory {
         self.process.write(address, &patched)
     }
 
-    /// Forgets what is known about those instructions at sites that may have a byte in `range`.
+    /// Forgets the lengths and copies of those instructions at sites that may have a byte in `range`.
     fn forget_instructions(&mut self, range: Range<Address>) {
         let first = Address(range.start.0.saturating_sub(LONGEST as u64 - 1));
         for site in self.sites.range_mut(first..range.end).map(|(_, site)| site) {
@@ -388,12 +390,13 @@ impl PatchedMemory {
         }
     }
 
-    /// Forgets the removed sites: no forked child is left that may still have their bytes.
+    /// Forgets the removed sites. Call when no forked child is left that may still have their `int3`.
     pub(crate) fn forget_removed(&mut self) {
         self.removed.clear();
     }
 
-    /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before it is let go.
+    /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before the process is
+    /// let go.
     pub(crate) fn clean(&self, copy: &dyn Process) {
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.
@@ -408,7 +411,8 @@ impl PatchedMemory {
         self.caves.restore(copy);
     }
 
-    /// Changes to a copy of this memory, a forked child's, in which nothing is inserted until a thread is about to run in it.
+    /// Continues with `copy`, a forked child's copy of this memory, in place of the process's. Takes everything inserted out of `copy`; the
+    /// sites' bytes are put back before a thread runs.
     pub(crate) fn move_to(&mut self, copy: Arc<dyn Process>, mut guardian: Option<Guardian>) {
         self.clean(copy.as_ref());
         self.process = copy;

@@ -1,4 +1,4 @@
-//! Which threads a temporary breakpoint stops, and whether it has.
+//! Which threads a temporary breakpoint stops, and whether it has stopped one.
 
 use crate::breakpoints::data::FrameOnStack;
 use crate::{Address, ThreadId};
@@ -10,18 +10,18 @@ pub(crate) struct Temporary {
     pub(crate) thread: Option<ThreadId>,
     /// Stop only in this frame and its callers, and at its return address.
     pub(crate) frame: Option<FrameOnStack>,
-    /// It has stopped a thread and is about to be removed.
+    /// Whether the breakpoint has stopped a thread, and is about to be removed.
     pub(crate) spent: bool,
 }
 
 impl Temporary {
-    /// The frame's return address, which is one of the breakpoint's locations.
+    /// The return address of the frame that the breakpoint is limited to. The breakpoint is inserted there, too.
     pub(crate) fn return_to(&self) -> Option<Address> {
         Some(self.frame.as_ref()?.return_to)
     }
 
-    /// Whether a thread at `at` may be stopped. `frame` gives the canonical frame address of its innermost frame, if `at` is one of the
-    /// breakpoint's own locations.
+    /// Whether the breakpoint may stop `thread`, which is at `at` with the stack pointer `sp`. `frame` gives the canonical frame address of
+    /// the thread's innermost frame, or `None` if `at` is not one of the breakpoint's own locations.
     pub(crate) fn admits(
         &self,
         thread: ThreadId,
@@ -35,7 +35,7 @@ impl Temporary {
         let Some(until) = &self.frame else {
             return true;
         };
-        // In a recursion, the inner calls return to the same address.
+        // In a recursion, inner calls of the function return to the same address, but with a lower stack pointer.
         let left = at == until.return_to && sp >= until.cfa.0;
         thread == until.thread && (left || frame().is_some_and(|cfa| cfa >= until.cfa))
     }

@@ -1,4 +1,4 @@
-//! What the user asks of breakpoints, and the state that results.
+//! The breakpoints that the user asks for, and their state.
 
 use super::options::BreakpointOptions;
 use crate::{Address, ThreadId};
@@ -11,13 +11,13 @@ use std::path::PathBuf;
 pub struct LineBreakpoint {
     /// 1-based.
     pub line: u32,
-    /// 1-based, in bytes. If the line has several statements, it selects the one that it is in. `None`, or a column before the second
-    /// statement: where the line begins.
+    /// 1-based, in bytes. Selects the statement at this column, if the line has several. `None`, or a column before the second statement:
+    /// the beginning of the line.
     pub column: Option<u32>,
-    /// Set it in copies of the source, too: in files with its base name and its content, by the MD5s of the debug information or of the
-    /// files themselves.
+    /// Whether the breakpoint is set in copies of the source, too: in files with the same base name and content. Contents are compared by
+    /// their MD5s, which the debug information has or which are computed from the files.
     pub copies: bool,
-    /// What it does besides stopping.
+    /// The breakpoint's condition, hit condition and message.
     pub options: BreakpointOptions,
 }
 
@@ -26,7 +26,7 @@ pub struct LineBreakpoint {
 pub struct InstructionBreakpoint {
     /// The address at which the instruction begins.
     pub address: Address,
-    /// What the breakpoint does besides stopping.
+    /// The breakpoint's condition, hit condition and message.
     pub options: BreakpointOptions,
 }
 
@@ -47,7 +47,7 @@ pub struct FunctionBreakpoint {
     /// functions, or libraries' if there are none. Functions that are only in a symbol table are used if no other has the name. `main` is
     /// the program's own, in Rust `CRATE::main`.
     pub name: String,
-    /// What it does besides stopping.
+    /// The breakpoint's condition, hit condition and message.
     pub options: BreakpointOptions,
 }
 
@@ -56,9 +56,9 @@ pub struct FunctionBreakpoint {
 pub struct BreakpointState {
     /// Stable while the breakpoint exists: when a list is set anew, a breakpoint that is in it again keeps its id. From 1.
     pub id: i64,
-    /// What it was set on.
+    /// What the breakpoint was set on.
     pub asked: Asked,
-    /// Where it is.
+    /// Where the breakpoint is, or why nowhere.
     pub resolution: Resolution,
     /// For a line in a file that no module names: files that may be meant, of the same name in another folder, or of nearly the same
     /// name. At most a few.
@@ -66,7 +66,7 @@ pub struct BreakpointState {
 }
 
 impl BreakpointState {
-    /// Why it isn't set; `None` if it is.
+    /// Why the breakpoint isn't set. `None`: it is set.
     pub fn problem(&self) -> Option<&str> {
         match &self.resolution {
             Resolution::Resolved { .. } => None,
@@ -97,23 +97,23 @@ pub enum Asked {
 /// Where a breakpoint is, or why nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
-    /// Armed at these addresses.
+    /// The breakpoint is inserted at these addresses.
     Resolved {
-        /// The source position of the first location: for a line, the one that has the code, in the file as requested. A function may
-        /// have none.
+        /// The source position at which the breakpoint stops a thread. For a line, its file is the requested one, but its line may be
+        /// another. For a function, it is that of the first location. `None`: that location has no source position.
         position: Option<SourcePosition>,
-        /// Every location at which it is armed.
+        /// Every location at which the breakpoint is inserted.
         addresses: Vec<Address>,
-        /// The functions that a name means: short names, in C and C++ with their parameters; each once, the first few of a module.
+        /// The functions that the requested name means: short names, in C and C++ with their parameters. Of each module only the first few.
         functions: Vec<String>,
-        /// How the breakpoint differs from what was asked for: it was moved to another line, couldn't be inserted at all locations,
-        /// libraries have functions of the name, too, an expression matches too many functions, or it is in copies of the file, too.
+        /// How the breakpoint differs from what was asked for: it was moved to another line; it couldn't be inserted at all locations;
+        /// libraries have more functions of the name; the regular expression matches too many functions; it is in copies of the file, too.
         remark: Option<String>,
     },
     /// No module has the file or the function, or there is no memory at the address; a module that is loaded later may. Or no IFUNC
     /// resolver has yet chosen the function's code. The text says what was looked for.
     Pending(String),
-    /// It can't be set: the text says why, and what is near.
+    /// The breakpoint can't be set. The text says why; for a line without code, it has the nearest lines with code.
     Failed(String),
 }
 
@@ -143,20 +143,21 @@ pub enum TemporaryPlace {
 /// Until then it stays, whatever other stops there are. A client that runs to a place and is stopped elsewhere removes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryBreakpoint {
-    /// Where it is.
+    /// Where the breakpoint is set.
     pub place: TemporaryPlace,
-    /// Its condition, and the hits at which it stops. With a message it stops only if its condition can't be evaluated, and so stays.
+    /// The condition, and the hits at which the breakpoint stops. With a message it stops only if its condition can't be evaluated; until
+    /// then it stays.
     pub options: BreakpointOptions,
-    /// Only this thread is stopped.
+    /// Only this thread is stopped. `None`: any thread is.
     pub thread: Option<ThreadId>,
-    /// Only the frame's thread is stopped, and only in the frame or its callers, not in its callees. If it isn't stopped before, it is
-    /// stopped when it leaves the frame: at the return address, where `options` count, too, or where an exception, a panic or longjmp(3)
+    /// Only the frame's thread is stopped, and only in the frame or its callers, not in its callees. If the thread leaves the frame before
+    /// that, it is stopped then: at the return address, where `options` apply, too, or where an exception, a panic or longjmp(3)
     /// takes it. The breakpoint is removed when that thread ends.
     pub frame: Option<FrameId>,
 }
 
 impl TemporaryBreakpoint {
-    /// One that stops any thread that reaches the place.
+    /// A temporary breakpoint that stops any thread that reaches `place`.
     pub fn at(place: TemporaryPlace) -> TemporaryBreakpoint {
         TemporaryBreakpoint {
             place,
@@ -170,10 +171,10 @@ impl TemporaryBreakpoint {
 /// A temporary breakpoint that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporarySet {
-    /// Its id, which no other breakpoint has. A stop reports it like the ids of other breakpoints.
+    /// The breakpoint's id, which no other breakpoint has. A stop reports it like the ids of other breakpoints.
     pub id: i64,
-    /// The source position of the first location.
+    /// As in [`Resolution::Resolved`].
     pub position: Option<SourcePosition>,
-    /// Every location.
+    /// Every location at which the breakpoint is inserted.
     pub addresses: Vec<Address>,
 }

@@ -1,4 +1,4 @@
-//! What modules answer about a breakpoint: where its line or function is in them, or why it isn't.
+//! Modules' answers about a breakpoint: where the breakpoint's line or function is in the module, or why it isn't there.
 
 use crate::Address;
 use crate::breakpoints::function::{self, Absence, Places};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) module: u64,
-    /// The module is neither a distribution's nor the vDSO: what is found in it isn't looked for in distributions' libraries.
+    /// The module is neither a distribution's nor the vDSO. If the line or function is found in it, distributions' libraries aren't asked.
     pub(super) is_users: bool,
     /// The module may find more once it has an index.
     pub(super) incomplete: bool,
@@ -42,8 +42,8 @@ pub(super) enum Said {
 }
 
 impl Said {
-    /// Combines the answers about a source and about a copy of it: the locations, or else the answer that says more about why there are
-    /// none.
+    /// Combines the answers about a source and about a copy of it: the locations of both. If neither has any: the answer that says more
+    /// about why.
     fn or(self, copy: Said) -> Said {
         match (self, copy) {
             (Said::Found(mut locations), Said::Found(more)) => {
@@ -68,11 +68,11 @@ pub(super) struct Location {
     pub(super) line: u32,
     pub(super) stop_line: u32,
     pub(super) column: u32,
-    /// As [`LineLocation::calls_around`].
+    /// How many inlined calls the location is in: see [`LineLocation::calls_around`].
     pub(super) calls_around: usize,
 }
 
-/// Asks a module about a line of a source: about the statement at `column`, if there is one behind the line's first.
+/// Asks a module about a line of a source. If `column` is in a statement after the line's first, asks only about that statement.
 pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Option<u32>) -> Said {
     let location = |l: LineLocation| Location {
         file: l.file,
@@ -98,7 +98,7 @@ pub(super) fn ask_line(module: &LoadedModule, file: &Path, line: u32, column: Op
     }
 }
 
-/// As [`ask_line`], also about other sources with the file's name and these contents.
+/// As [`ask_line`], but asks also about other sources that have the base name of `file` and these contents.
 pub(super) fn ask_copies(
     module: &LoadedModule,
     file: &Path,
@@ -114,7 +114,7 @@ pub(super) fn ask_copies(
     copies.fold(own, Said::or)
 }
 
-/// Asks a module about a function; also returns whether it may find more once it has an index.
+/// Asks a module about a function. Also returns whether the module may find more once it has an index.
 pub(super) fn ask_function(module: &LoadedModule, name: &str) -> (Said, bool) {
     let nothing = || Said::NoFunction(Absence::Similar(Vec::new()));
     match NameExpression::read(name) {

@@ -1,5 +1,5 @@
-//! Temporary breakpoints: they are in none of the client's lists, and are removed once they have stopped a thread, or when the owner says
-//! that their frame or thread has ended.
+//! Temporary breakpoints: they are in none of the client's lists. They are removed once they have stopped a thread, or when their frame or
+//! thread has ended.
 
 use super::{Breakpoint, Model, Spec, function_spec};
 use crate::Address;
@@ -39,13 +39,13 @@ impl Model {
         id
     }
 
-    /// What makes a breakpoint a temporary one, if it is.
+    /// What makes a breakpoint a temporary one. `None`: it isn't one, or doesn't exist.
     pub(crate) fn temporary_of(&self, id: i64) -> Option<&Temporary> {
         let breakpoint = self.list.iter().find(|b| b.id == id)?;
         breakpoint.temporary.as_ref()
     }
 
-    /// The frames that temporary breakpoints are limited to, with the breakpoints' ids. Not of those that have stopped a thread.
+    /// The frames that temporary breakpoints are limited to, with the breakpoints' ids. Breakpoints that have stopped a thread are left out.
     pub(crate) fn temporary_frames(&self) -> impl Iterator<Item = (i64, FrameOnStack)> {
         let frame = |b: &Breakpoint| {
             let temporary = b.temporary.as_ref().filter(|temporary| !temporary.spent)?;
@@ -54,19 +54,19 @@ impl Model {
         self.list.iter().filter_map(frame)
     }
 
-    /// Whether a temporary breakpoint is limited to a frame of `thread`.
+    /// Whether a temporary breakpoint is limited to a frame of `thread`, and hasn't stopped it yet.
     pub(crate) fn is_awaited_in(&self, thread: ThreadId) -> bool {
         let mut frames = self.temporary_frames();
         frames.any(|(_, frame)| frame.thread == thread)
     }
 
-    /// Whether `address` is one of a breakpoint's own locations, not only its frame's return address.
+    /// Whether `address` is one of a breakpoint's own locations. The return address of the frame that it is limited to isn't.
     pub(crate) fn has_place(&self, id: i64, address: Address) -> bool {
         let breakpoint = self.list.iter().find(|b| b.id == id);
         breakpoint.is_some_and(|b| b.addresses().contains(&address))
     }
 
-    /// A temporary breakpoint as it is set, or why it can't be.
+    /// Where a temporary breakpoint is set. The error says why it isn't.
     pub(crate) fn temporary(&self, id: i64) -> Result<TemporarySet, String> {
         let found = self.list.iter().find(|b| b.id == id);
         let breakpoint = found.ok_or_else(|| "it is gone".to_owned())?;
@@ -84,7 +84,7 @@ impl Model {
         }
     }
 
-    /// The temporary ones among `ids` have stopped a thread.
+    /// Marks the temporary breakpoints among `ids`: they have stopped a thread.
     pub(crate) fn spend(&mut self, ids: &[i64]) {
         for breakpoint in &mut self.list {
             if let Some(temporary) = &mut breakpoint.temporary {
@@ -93,7 +93,7 @@ impl Model {
         }
     }
 
-    /// Removes the temporary breakpoints that have stopped a thread, and those that `gone` names; returns whether there were any.
+    /// Removes the temporary breakpoints that have stopped a thread, and those for whose id `gone` is true. Returns whether there were any.
     pub(crate) fn remove_temporaries(&mut self, gone: impl Fn(i64) -> bool) -> bool {
         let before = self.list.len();
         self.list.retain(|b| {
@@ -103,7 +103,8 @@ impl Model {
         self.list.len() < before
     }
 
-    /// A forked child goes on in place of its parent's thread `maker`, with the same frames.
+    /// Limits to `child` the temporary breakpoints that were limited to `maker` or a frame of it. The debugger follows `child`, which the
+    /// thread `maker` has forked; it has the same frames.
     pub(crate) fn thread_became(&mut self, maker: ThreadId, child: ThreadId) {
         let temporaries = self.list.iter_mut().filter_map(|b| b.temporary.as_mut());
         for temporary in temporaries {
@@ -116,7 +117,7 @@ impl Model {
         }
     }
 
-    /// Another program runs: removes the temporary breakpoints that were limited to frames of the old one.
+    /// Removes the temporary breakpoints that are limited to a frame. Call when exec has replaced the program, whose frames are gone.
     pub(crate) fn frames_gone(&mut self) {
         let in_frame = |b: &Breakpoint| b.temporary.as_ref().is_some_and(|t| t.frame.is_some());
         self.list.retain(|b| !in_frame(b));
