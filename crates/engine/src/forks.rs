@@ -1,4 +1,4 @@
-//! Forking programs: which process is debugged, and how a child is handed over from one session to another.
+//! How a forked child is handed over from one session to another.
 //!
 //! With [`FollowForks::Both`], a child stays stopped at its start (after vfork(2): at its exec) in the session that has its parent. Another
 //! session, perhaps in another process, takes it over. They meet at a Unix socket in a folder that only this user can enter. The first
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The interval between checks for a connection.
 const TICK: Duration = Duration::from_millis(5);
-/// How long each side waits for the other's answer once they are connected.
+/// How long each session waits for the other's answer once they are connected.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PARKED: u8 = 1;
@@ -25,7 +25,7 @@ const TAKEN: u8 = 1;
 /// The longest refusal that is read, in bytes.
 const MOST_BYTES: u64 = 4096;
 
-/// The socket at which the session that has a child waits for the one that takes it over. Its folder is removed with it.
+/// The socket at which the session that has a child waits for the session that takes the child over. Dropping it removes its folder.
 #[derive(Debug)]
 pub struct Meeting {
     folder: PrivateFolder,
@@ -36,7 +36,7 @@ pub struct Meeting {
 #[derive(Debug)]
 pub struct Successor {
     socket: UnixStream,
-    /// The process that has the session.
+    /// The process that runs this session.
     pub process: i32,
 }
 
@@ -66,11 +66,11 @@ impl Meeting {
         self.folder.path().join("fork")
     }
 
-    /// Waits for the other session. `pause` is called between two checks: it lets the given time pass, or says why the wait is given
-    /// up.
+    /// Waits until the other session connects. Between two checks, `pause` is called: it lets the given time pass, or returns why the wait
+    /// is given up.
     ///
     /// # Errors
-    /// The reason from `pause`, or what went wrong.
+    /// The reason from `pause`, or what is wrong with the socket.
     pub fn wait(
         &self,
         mut pause: impl FnMut(Duration) -> Result<(), String>,
@@ -97,10 +97,10 @@ impl Meeting {
 }
 
 impl Successor {
-    /// Tells the other session that the child can be taken over, and the child's former state.
+    /// Tells the other session that the child can be taken over, and sends it the child's former state.
     ///
     /// # Errors
-    /// The other session is gone.
+    /// The socket can't be written to, as when the other session is gone.
     pub fn give(&mut self, child: &HandedOver) -> io::Result<()> {
         let mut bytes = vec![PARKED];
         bytes.extend(child.0.to_bytes());
@@ -115,7 +115,7 @@ impl Successor {
         let _ = self.socket.write_all(&bytes);
     }
 
-    /// Waits until the other session has the child; `false` if it fails to.
+    /// Waits until the other session traces the child. `false`: the other session failed, or didn't confirm in time.
     pub fn has_taken(&mut self) -> bool {
         let mut answer = [0];
         self.socket.read_exact(&mut answer).is_ok() && answer[0] == TAKEN
@@ -129,7 +129,8 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// Connects to the session that has the child, and waits until the child can be taken over. The error says why it can't.
+    /// Connects to the session that has the child, at the socket `place`, and waits until the child can be taken over. The error says why
+    /// it can't.
     pub(crate) fn at(place: &Path) -> Result<Arrival, String> {
         let gone = |e: io::Error| format!("the session that holds it can't be reached: {e}");
         let mut socket = UnixStream::connect(place).map_err(gone)?;

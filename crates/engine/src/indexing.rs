@@ -1,7 +1,7 @@
-//! Indexes of a session's large modules, if it has a cache for them: read from the cache when a module is loaded, made in the background if
-//! the cache has none.
+//! Indexes of a session's large modules, if the session has a cache for them. When a module is loaded, its index is read from the cache. If
+//! the cache has none, a thread of lower priority makes it in the background.
 //!
-//! Threads of lower priority do the work. The session decides when they start.
+//! The session decides when that thread starts.
 
 use crate::Event;
 use crate::inflating::Inflating;
@@ -10,17 +10,17 @@ use dapple_symbols::indexing::{IndexCache, IndexState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much the thread's nice value (nice(2)) is raised.
+/// How much the indexing thread's nice value (nice(2)) is raised.
 const NICER: i32 = 10;
 /// The interval between progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// The session for which the work is done.
+/// The session for which indexes are made, as the indexing thread sees it.
 pub(crate) trait Beside: Send + 'static {
     fn tell(&self, event: Event);
-    /// The session doesn't need the work any more.
+    /// Whether the session is over, and needs no index any more.
     fn is_over(&self) -> bool;
-    /// The module has an index now, or gets none.
+    /// Called when the work for a module has ended. `state` says whether the module has an index now.
     fn indexed(&self, module: Arc<Module>, state: IndexState);
 }
 
@@ -45,14 +45,14 @@ impl Indexing {
     /// Looks for the index of a module that was just loaded.
     pub(crate) fn module_loaded(&mut self, module: &Arc<Module>) {
         let Some(cache) = &self.cache else { return };
-        // An index isn't worth decompressing a distribution's debug information, which is only done when it is needed.
+        // Indexing detached debug information would decompress it, which takes long and is only done when it is needed.
         if !module.has_detached_debug_info() && module.use_index_cache(cache) == IndexState::Missing
         {
             self.waiting.push(Arc::clone(module));
         }
     }
 
-    /// Begins to make the missing indexes, on a thread of its own.
+    /// Begins to make the missing indexes, on a new thread.
     pub(crate) fn start(&mut self, beside: impl Beside) {
         if self.waiting.is_empty() {
             return;
@@ -88,7 +88,7 @@ fn make(module: Arc<Module>, beside: &impl Beside) {
     beside.indexed(module, state);
 }
 
-/// The event that making an index has ended.
+/// The event that reports the end of the work for a module's index.
 pub(crate) fn ended(module: &Module, state: IndexState) -> Event {
     Event::Indexed {
         module: module.path().to_owned(),

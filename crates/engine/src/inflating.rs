@@ -1,16 +1,17 @@
-//! Inflates the compressed debug information of libraries, as distributions have it, in the background when a library is loaded. Otherwise
-//! a program's first stack, which has frames of the C library, would wait for all of it.
+//! Inflates the compressed debug information of distributions' libraries in the background when a library is loaded. Otherwise the first
+//! stack that is shown would have to wait for it, since stacks have frames of the C library.
 
 use dapple_symbols::Module;
 use std::sync::Arc;
 
-/// How much is inflated in advance at most, of one module and of all, in bytes: perhaps it is never needed.
+/// The largest compressed size of a module that is inflated in advance, in bytes, and (`MOST`) of all such modules together. More isn't,
+/// since perhaps it is never needed.
 const MOST_OF_ONE: u64 = 16 << 20;
 const MOST: u64 = 32 << 20;
-/// More threads don't help: the largest section is more than half of all.
+/// How many threads inflate one module. More don't help, as one section is mostly larger than the others together.
 const THREADS: usize = 2;
 
-/// How much was inflated in advance, in bytes.
+/// Counts the compressed bytes of the modules that were inflated in advance.
 #[derive(Debug, Default)]
 pub(crate) struct Inflating {
     so_far: u64,
@@ -27,7 +28,7 @@ impl Inflating {
         for _ in 0..processors.min(THREADS) {
             let module = Arc::clone(module);
             let thread = std::thread::Builder::new().name("inflating".into());
-            // With the usual priority: a stack waits for this thread, and on a busy machine one of lower priority would hardly run.
+            // With the usual priority: showing a stack may wait for this thread, which would hardly run with a lower priority on a busy machine.
             let started = thread.spawn(move || module.inflate());
             if let Err(error) = started {
                 tracing::debug!(%error, "what is compressed is inflated when it is needed");
@@ -35,7 +36,7 @@ impl Inflating {
         }
     }
 
-    /// Whether a module with this many compressed bytes is inflated in advance; if so, they are counted.
+    /// Whether a module with `size` compressed bytes is inflated in advance. If so, the bytes are counted.
     fn takes(&mut self, size: u64) -> bool {
         let takes = (1..=MOST_OF_ONE).contains(&size) && self.so_far + size <= MOST;
         self.so_far += if takes { size } else { 0 };

@@ -1,15 +1,15 @@
-//! The thread that owns the debuggee. No other thread calls ptrace or waits for the debuggee. What needs no kernel is decided elsewhere,
-//! by code without I/O.
+//! The thread that owns the debuggee. No other thread calls ptrace or waits for the debuggee. Decisions that don't need the kernel are made
+//! in other modules, by code without I/O.
 //!
-//! The owner thread is one of its own, or the one that uses the session (`session/keeper`): then the client's loop waits for the
-//! debuggee, and neither a request nor a stop costs a switch between threads. Commands are closures that run between two events. From
-//! other threads they come through a queue, a [`Waker`] ends the wait for the debuggee, and their answers go back through channels of their
-//! own. What happens without a command leaves as an [`Event`]. The debuggee's stops go through the reducer ([`crate::stops`]), whose
-//! actions are carried out here.
+//! The owner thread is a separate thread, or the one that uses the session (`session/keeper`). In the latter case the client's loop waits
+//! for the debuggee, and neither a request nor a stop costs a switch between threads. Commands are closures that run between two events of
+//! the debuggee. Those from other threads come through a queue: a [`Waker`] ends the wait for the debuggee, and each answer goes back
+//! through a channel. What happens without a command is sent as an [`Event`]. The debuggee's stops go through the reducer
+//! ([`crate::stops`]), whose actions are carried out here.
 //!
-//! Two notes for each thread ([`threads`]) make breakpoints exact. `passed` is the site at its instruction pointer whose hit has been
-//! counted: only then may the thread get past the site, otherwise it has yet to run into it. `skip` is the same across a signal handler:
-//! the thread will return to that address with that stack pointer, and the hit must not be counted again.
+//! Two notes for each thread ([`threads`]) make breakpoints exact. `passed` is the site at the thread's instruction pointer, once the hit
+//! has been counted: only then may the thread get past the site, otherwise it has yet to run into it. `skip` keeps this while the thread
+//! runs a signal handler: once it returns to that address with that stack pointer, the hit must not be counted again.
 
 mod activity;
 mod affinity;
@@ -93,8 +93,8 @@ pub(crate) struct CommandQueue {
     pub(crate) sender: Sender<Command>,
     commands: Receiver<Command>,
     waker: Arc<Waker>,
-    /// Whether the owner thread also receives the session's events: it waits for the debuggee and for events at once, and events from other
-    /// threads must wake it.
+    /// Whether the owner thread also receives the session's events. It then waits for the debuggee and for events at once, so whatever other
+    /// thread sends an event must wake it.
     takes_events: bool,
 }
 
@@ -109,7 +109,7 @@ impl CommandQueue {
         }
     }
 
-    /// The waker for events that come from other threads, if they need one.
+    /// The waker that a thread which sends an event must use. `None`: sending an event wakes its receiver by itself.
     fn wakes(&self) -> Option<&Arc<Waker>> {
         self.takes_events.then_some(&self.waker)
     }
@@ -252,7 +252,8 @@ impl Owner {
         }
     }
 
-    /// Waits for an event of the debuggee or for the waker, and handles it. `false`: there is no tracee to wait for, only commands.
+    /// Waits for an event of the debuggee or for the waker, and handles what came. `false`: there is no tracee to wait for; only a command
+    /// can bring the session further.
     pub(crate) fn attend(&mut self) -> bool {
         let one = self.stop_wait.next(&self.stops);
         match self.next_event(one) {
@@ -281,8 +282,8 @@ impl Owner {
         true
     }
 
-    /// Attends to the debuggee within a command until `done`, which is asked before each event. Ends early if the session is over or no
-    /// tracee is left.
+    /// Waits for the debuggee's events and handles them within a command, until `done` returns `true`; it is called before each wait. Ends
+    /// early if the session is over or no tracee is left.
     fn attend_until(&mut self, mut done: impl FnMut(&mut Owner) -> bool) {
         while !self.leaving.over && !done(self) {
             if !self.attend() {
@@ -299,8 +300,8 @@ impl Owner {
         self.perform();
     }
 
-    /// Ends the session after a failure of the engine itself, or when the session was dropped. A debuggee that was launched is killed. In
-    /// one that was attached to, nothing may stay inserted.
+    /// Ends the session after a failure of the engine itself, or when the [`Session`](crate::Session) value was dropped. A debuggee that
+    /// was launched is killed. From one that was attached to, everything inserted is taken out.
     pub(crate) fn abandon(&mut self) {
         if !self.leaving.over {
             self.threads.pinning.release();
@@ -308,7 +309,7 @@ impl Owner {
             match self.debuggee.of_launched {
                 true if self.has_only_children() => {}
                 true => self.process().kill_after_failure(),
-                // The kernel detaches it when this thread ends.
+                // The kernel detaches the process when this thread ends.
                 false => {
                     self.memory.clean_own();
                     self.memory.keep_guardian();
@@ -350,7 +351,7 @@ impl Owner {
     }
 
     fn tell(&self, event: Event) {
-        // Fails only once the receiver is gone, which is when the session ends.
+        // Fails only if nobody receives events any more, which is when the session ends.
         let _ = self.link.events.send(event);
     }
 
@@ -381,7 +382,7 @@ impl Owner {
             self.leave_copy(thread);
         }
         if !self.stops.awaits_children() && !self.stops.has_vfork_children() {
-            // All threads are stopped, no vfork child runs in this memory, and each forked child has been let go.
+            // No thread or vfork child is in a copy, and no forked child is left that may have the bytes of removed sites.
             self.memory.forget_removed();
             self.memory.caves.reclaim();
         }
@@ -422,8 +423,8 @@ impl Owner {
             }
         }
         let Some(first) = reports.first() else {
-            // Nothing to report: the thread that stopped has died since, its breakpoint's condition, which calls a function, doesn't hold,
-            // or all were stopped for a moment only, as to get one past its site.
+            // Nothing to report. Either the thread that stopped has died since; or its breakpoint's condition calls a function, and doesn't
+            // hold; or the threads were stopped only for a moment, for example to get one of them past its site.
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
@@ -442,17 +443,17 @@ impl Owner {
         self.remove_temporaries(|_| false);
     }
 
-    /// Notes that a thread's stop at an address without a site is reported: a breakpoint that is set there now applies to the next arrival,
-    /// not to this thread. Nothing is noted if there is a site: the thread has run into it, or has yet to (if it has accessed watched data,
-    /// has a signal pending or was paused).
+    /// Notes that a thread's stop at an address without a site is reported: if a breakpoint is set there now, the thread doesn't hit it by
+    /// going on, only when it comes there again. Nothing is noted if there is a site: the thread has run into it already, or has yet to (if
+    /// it has accessed watched data, has a signal pending or was paused).
     fn mark_stop_seen(&mut self, stop: &Stop) {
         if self.site(stop.address).is_none() {
             self.control(stop.thread).passed = Some(stop.address);
         }
     }
 
-    /// Reports a stop, and forgets what was known about the one before. Tries refused breakpoints again, and takes inserted bytes out of a
-    /// process that was attached to. Begins to make indexes, unless the stop is the one at the start.
+    /// Reports a stop, and forgets what was known about the stop before. Tries refused breakpoints again, and takes inserted bytes out of a
+    /// process that was attached to. Begins to make indexes, unless this is the stop at the program's start or after attaching.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
         self.stop.number += 1;
         self.stop.kept_temporaries.clear();
@@ -478,7 +479,7 @@ impl Owner {
         self.threads.ended(thread);
     }
 
-    /// The process runs another program (exec): nothing that was known about the old one holds.
+    /// The process runs another program (exec): forgets what was known about the old program, and loads the new one.
     fn executed(&mut self, thread: ThreadId) {
         self.end_step();
         self.threads.executed(thread);

@@ -1,8 +1,8 @@
 //! The purpose for which the debuggee runs: a step, an inferior call, or neither.
 //!
-//! There is one activity at a time: during an inferior call, no command is served and no step is under way (a call for a breakpoint's
-//! condition or message puts a step aside until it has returned, see [`super::breakpoint_calls`]). An event that activities handle
-//! differently comes through a method of this module, which has an arm for each activity.
+//! There is one activity at a time. During an inferior call, no command is served and no step is under way: if a breakpoint's condition or
+//! message makes the call, the step is put aside until the call has returned ([`super::breakpoint_calls`]). For each event that activities
+//! handle differently, this module has a method with an arm for each activity.
 
 use super::Owner;
 use super::inferior_calls::InferiorCall;
@@ -36,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// The step, if `thread` is the thread that steps.
+    /// The step, if there is one and `thread` is the thread that steps.
     pub(super) fn step_of(&mut self, thread: ThreadId) -> Option<&mut Stepping> {
         self.step_mut().filter(|step| step.thread == thread)
     }
@@ -45,7 +45,7 @@ impl Activity {
         self.step().is_some_and(|step| step.thread == thread)
     }
 
-    /// Takes the step out, if there is one. An inferior call stays.
+    /// Removes and returns the step, if there is one. An inferior call stays.
     pub(super) fn take_step(&mut self) -> Option<Box<Stepping>> {
         match std::mem::take(self) {
             Activity::Step(step) => Some(step),
@@ -96,19 +96,19 @@ impl Owner {
         self.activity.is_step_of(thread)
     }
 
-    /// Whether a thread's step executes one instruction now.
+    /// Whether a thread executes one instruction now, for the step under way.
     pub(super) fn is_single_stepping(&self, thread: ThreadId) -> bool {
         let step = self.activity.step();
         step.is_some_and(|step| step.is_single(thread))
     }
 
-    /// The addresses at which the step's thread has to stop for the step; none if there is no step.
+    /// The addresses at which the step under way needs its thread to stop. Empty if there is no step.
     pub(super) fn step_sites(&self) -> Vec<Address> {
         let sites = self.activity.step().map(Stepping::sites);
         sites.unwrap_or_default()
     }
 
-    /// The kernel has reported an event, which the reducer ([`crate::stops`]) has not handled yet. Only inferior calls need it.
+    /// Called when the kernel has reported an event, before the reducer ([`crate::stops`]) handles it. Only inferior calls need that.
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {
             Activity::Call(_) => self.noticed_in_call(event),
@@ -116,7 +116,7 @@ impl Owner {
         }
     }
 
-    /// A thread has a reason to stop. Gives the reason back if it is to be reported now. `None`: an inferior call has dealt with it.
+    /// Called when a thread has a reason to stop. Returns the reason if it is to be reported. `None`: an inferior call has dealt with it.
     pub(super) fn activity_reports(
         &mut self,
         thread: ThreadId,
@@ -132,7 +132,7 @@ impl Owner {
         }
     }
 
-    /// All threads have stopped. `true`: an inferior call has dealt with that, and nothing is to be reported.
+    /// Called when all threads have stopped. `true`: an inferior call has dealt with that, and nothing is to be reported.
     pub(super) fn activity_stopped(&mut self) -> bool {
         match &self.activity {
             Activity::Call(_) => {
@@ -143,17 +143,17 @@ impl Owner {
         }
     }
 
-    /// A thread has ended.
+    /// Called when a thread has ended.
     pub(super) fn activity_lost(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Call(call) if call.thread == thread => self.thread_ended_in_call(),
-            // The other threads run on. The next stop ends the client's request.
+            // The other threads run on. The client's request to step ends with the next stop, whatever its reason.
             Activity::Step(step) if step.thread == thread => self.end_step(),
             Activity::Free | Activity::Step(_) | Activity::Call(_) => {}
         }
     }
 
-    /// The process runs another program, in which `thread` is the only thread.
+    /// Called when the process runs another program (exec), in which `thread` is the only thread.
     pub(super) fn activity_executed(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Call(_) => self.executed_in_call(thread),
@@ -162,7 +162,7 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on, in the way that the activity needs.
+    /// Lets a stopped thread go on: as the step needs it if it is the stepping thread, else without a step.
     pub(super) fn activity_runs(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Step(step) if step.thread == thread => self.step_on(thread),

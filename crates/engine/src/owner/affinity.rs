@@ -1,7 +1,7 @@
 //! Pins threads to the tracer's processor while they stop often, because a stop is four times cheaper there.
 //!
-//! `dapple_target::linux::affinity` decides when that is worth it, and keeps it unobservable for the program. This module tells it how
-//! threads run and stop. Processes that were attached to are never pinned: if the debugger were killed, they would stay on that
+//! `dapple_target::linux::affinity` decides when pinning is worth it, and hides it from the program. This module tells that one how threads
+//! run and stop. Threads of a process that was attached to are never pinned: if the debugger were killed, they would stay on that
 //! processor.
 
 use super::Owner;
@@ -26,11 +26,11 @@ impl Owner {
         }
     }
 
-    /// Before a thread runs: pins it if that is worth it and the program can't see it. `true`: the thread must stop at its next system
-    /// call.
+    /// Pins a thread that is about to run, if that is worth it and the program can't observe it. `true`: the thread must be resumed so that
+    /// it stops at its next system call.
     pub(super) fn pin_for_run(&mut self, thread: ThreadId, how: How) -> bool {
         if self.debuggee.start != Start::Launched {
-            // If the debugger were killed, the thread's affinity would stay changed.
+            // It would stay pinned if the debugger were killed.
             return false;
         }
         let run = match how {
@@ -42,13 +42,13 @@ impl Owner {
         pacing.is_some_and(|(pinning, pace)| pinning.before(thread, run, pace))
     }
 
-    /// Whether a thread that runs is expected to stop soon.
+    /// Whether the debuggee runs and one of its threads is expected to stop soon.
     pub(crate) fn stops_soon(&self) -> bool {
         self.mode() == Mode::Running && self.threads.pinning.stops_soon()
     }
 
-    /// Gives pinned threads that have been running for long their own affinity back. Each is pinned less often afterwards, since this
-    /// pinning has not paid.
+    /// Gives pinned threads that have been running for long their own affinity back. Pinning them has not paid, so each is pinned less often
+    /// afterwards.
     pub(super) fn unpin_long_running(&mut self) {
         for thread in self.threads.pinning.tick() {
             if let Some(control) = self.threads.get_mut(thread) {
@@ -57,7 +57,7 @@ impl Owner {
         }
     }
 
-    /// Whether a stopped thread's next instruction is a system call, or may be one.
+    /// Whether a stopped thread's next instruction is a system call. Also `true` if that can't be found out.
     fn is_before_call(&mut self, thread: ThreadId) -> bool {
         let Some(registers) = self.registers(thread) else {
             return true;

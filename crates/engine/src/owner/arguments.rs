@@ -1,10 +1,10 @@
 //! What a function's prologue leaves in the registers that pass arguments, and which registers code reads before it has written them. Both
 //! are needed to move a thread within its function ([`super::restart_frame`], [`super::goto`]).
 //!
-//! A frame that is restarted starts behind its function's prologue, with its arguments where the prologue has put them. Code that is not
-//! optimised may still read an argument's register there, for its first call, say. So the prologue is interpreted without running it, and
-//! the value of such a register is read from the stack slot where the prologue has stored it, or computed if the prologue has made it an
-//! address in the frame.
+//! A frame is restarted after its function's prologue, with its arguments where the prologue has stored them. Code that is not optimised may
+//! still read an argument from its register there, for example for its first call. So the prologue is interpreted without running it. The
+//! value of such a register is then read from the stack slot in which the prologue has stored it. If the prologue has set the register to
+//! an address in the frame, that address is computed.
 
 use super::Owner;
 use crate::{Address, eval};
@@ -24,13 +24,13 @@ use rustc_hash::FxHashMap;
 
 /// The longest prologue that is interpreted, in bytes.
 const LONGEST: u64 = 512;
-/// How many instructions are searched for registers that they read.
+/// How many instructions are searched at most for registers that they read.
 const MOST_INSTRUCTIONS: usize = 256;
 
-/// The value of a register or a stack slot, symbolically.
+/// What a register or a stack slot has, as far as a prologue has been interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// The value of this register at the function's entry.
+    /// The value that this register had at the function's entry.
     Argument(Register),
     /// The canonical frame address plus this offset.
     Frame(i64),
@@ -39,7 +39,8 @@ enum Held {
 /// The state of interpreting a prologue.
 struct Prologue {
     registers: FxHashMap<Register, Held>,
-    /// Stack slots by their offset from the canonical frame address: the stored value and its size in bytes.
+    /// Stack slots by their offset from the canonical frame address: the stored value and its size in bytes. Slots with other values are left
+    /// out.
     kept: FxHashMap<i64, (Held, usize)>,
 }
 
@@ -147,8 +148,8 @@ impl Prologue {
 }
 
 impl Owner {
-    /// The values that the argument registers have behind the prologue, in the frame with the canonical frame address `cfa`: those that the
-    /// prologue has stored, as memory has them now, and addresses in the frame. A register with any other value is left out. Empty if the
+    /// The values of argument registers after the prologue, in the frame with the canonical frame address `cfa`. A register is included if
+    /// the prologue has stored its value in the frame (the value in memory now counts), or if it is an address in the frame. Empty if the
     /// prologue has a jump or call, or can't be decoded.
     pub(super) fn behind_prologue(
         &self,
@@ -190,7 +191,7 @@ impl Owner {
         known.collect()
     }
 
-    /// Whether all parameters of a function are in memory as long as it runs, as in code that is not optimised.
+    /// Whether all parameters of the frame's function are in memory as long as the function runs, as in code that is not optimised.
     pub(super) fn keeps_arguments_in_memory(&self, frame: &Frame) -> bool {
         let Some(module) = &frame.physical.module else {
             return false;
@@ -209,10 +210,10 @@ impl Owner {
             })
     }
 
-    /// Whether code reads an argument register before it has written it, itself or perhaps in its first call; `true` if the code can't be
-    /// decoded. Code behind an unconditional jump or the first call is not searched. `known`: the registers whose values can be restored.
-    /// `all_kept`: all parameters are kept in memory, so that no function that the code calls is passed an argument in the register in
-    /// which it came.
+    /// Whether the code from `from` on reads an argument register that it hasn't written and that isn't among `known`, the registers whose
+    /// values can be restored. Searches up to the first unconditional jump or call; `true` if the code can't be decoded. The first call
+    /// counts as such a read if it may pass on an argument in the register in which it came. `all_kept`: no call does that, because all
+    /// parameters are in memory.
     pub(super) fn expects_arguments(
         &self,
         module: &LoadedModule,
@@ -256,7 +257,7 @@ impl Owner {
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::ConditionalBranch => {}
                 FlowControl::Call | FlowControl::IndirectCall if !all_kept => {
-                    // Which argument registers the called function reads is unknown here; one that reads any mostly reads the first.
+                    // Which argument registers the called function reads is unknown here. If it reads any, it mostly reads the first.
                     return !written.contains(&INTEGER_ARGUMENTS[0]);
                 }
                 _ => return false,
@@ -267,8 +268,8 @@ impl Owner {
 }
 
 impl Owner {
-    /// The registers that code reads before it has written them, up to its first jump, call or return: their values come from earlier code
-    /// of the function. Callee-saved registers are not considered.
+    /// The names of the registers that the code from `from` on reads before it writes them, up to its first jump, call or return. Earlier
+    /// code of the function has to set these registers. Callee-saved registers are left out.
     pub(super) fn expected_registers(&self, from: Address) -> Vec<&'static str> {
         let mut code = vec![0; MOST_INSTRUCTIONS * 4];
         let length = self.memory().read_some(from, &mut code);
@@ -281,7 +282,7 @@ impl Owner {
                 break;
             }
             let used = info.info(&instruction).used_registers();
-            // Calls and returns read registers by convention; those values don't come from the lines that are skipped.
+            // What calls and returns read by convention doesn't come from the lines that are skipped.
             let is_next = instruction.flow_control() == FlowControl::Next;
             for one in used.iter().filter(|_| is_next && !clears(&instruction)) {
                 let register = one.register().full_register();
@@ -309,7 +310,7 @@ impl Owner {
     }
 }
 
-/// Whether the result doesn't depend on the register's value: `xor eax, eax`.
+/// Whether an instruction sets a register to 0 whatever its value is, like `xor eax, eax`.
 fn clears(instruction: &Instruction) -> bool {
     matches!(
         instruction.mnemonic(),

@@ -1,9 +1,9 @@
 //! Makes an assignment's changes in the debuggee: all of them, or none if one is refused.
 //!
-//! Evaluating an expression changes nothing: for an assignment it gives a list of changes (`values::storing`). This module writes them:
-//! memory where the user may write ([`Owner::writable`]), and registers where their frame has them, which is the thread's own register or
-//! the stack slot in which an inner frame has saved it. The module also evaluates again after each inferior call that an expression needs
-//! ([`Owner::with_calls`]).
+//! Evaluating an expression changes nothing: for an assignment it gives a list of changes (`values::storing`), which this module writes.
+//! Memory is written only where the user may write ([`Owner::writable`]). A register of a frame is written where its value is: in the
+//! thread's own register, or in the stack slot in which an inner frame has saved it. The module also evaluates again after each inferior
+//! call that an expression needs ([`Owner::with_calls`]).
 
 use super::Owner;
 use crate::{Address, Error, ThreadId};
@@ -24,7 +24,7 @@ use std::ops::Range;
 /// The target of an assignment.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// A value that was shown. Boxed, being large.
+    /// A value that was shown. Boxed because it is large.
     Value(Box<NamedValue>),
     /// The object or register that an expression in the frame's language names: `$rax`, `$zf`, `$xmm0.f32[1]`.
     Expression(String),
@@ -37,21 +37,21 @@ pub struct Changed {
     pub memory: Vec<Range<Address>>,
     /// Whether registers were changed.
     pub registers: bool,
-    /// Whether the thread is at another instruction, or other threads have run: stack frames have changed.
+    /// Whether stack frames may have changed, because the thread is at another instruction now or because other threads have run.
     pub moved: bool,
     /// Whether functions were called, which may have written anywhere.
     pub called: bool,
 }
 
-/// Where a register's value is.
+/// Where the value of a frame's register is.
 enum Home {
-    /// In the thread's own register.
+    /// In this register of the thread.
     Live(u16),
     /// In memory: an inner frame has saved it.
     Saved(Address),
 }
 
-/// The state that changes lead to, before it is written.
+/// The state after all changes, which is collected before any of it is written.
 struct NewState {
     registers: UserRegisters,
     extended: Option<Vec<u8>>,
@@ -62,7 +62,7 @@ fn refused(why: String) -> Error {
     Error::Expression(why)
 }
 
-/// Changes the program's own flags. The others can't be set.
+/// Changes the program's own flags in `registers`. The error names another flag that `merge` would change.
 fn change_flags(merge: impl Fn(u128) -> u128, registers: &mut UserRegisters) -> Result<(), Error> {
     let before = registers.flags();
     let after = merge(before.into()) as u64;
@@ -98,7 +98,7 @@ impl Owner {
         (written.and(dropped), changed)
     }
 
-    /// The changes that an assignment to a target has to make.
+    /// The changes that assigning the value of the expression `text` to a target has to make.
     fn changes_for(
         &mut self,
         target: &Target,
@@ -117,7 +117,7 @@ impl Owner {
         eval::changes(&target, text, frame, &reader, calls)
     }
 
-    /// Makes an assignment's changes. The answer includes what its inferior calls may have changed before.
+    /// Makes an assignment's changes. The answer includes what the inferior calls that evaluating it took may have changed.
     fn written(
         &mut self,
         thread: ThreadId,
@@ -140,9 +140,9 @@ impl Owner {
         }
     }
 
-    /// Evaluates in a frame, or in the innermost frame of the thread that stopped. Each time `evaluate` wants a function called, calls it
-    /// and evaluates again. Returns the result and the frame's thread. The caller then runs the destructors of the calls' temporaries
-    /// ([`Owner::drop_temporaries`]); after an error that is done already.
+    /// Runs `evaluate` in a frame (`None`: the innermost frame of the thread that stopped). Each time `evaluate` wants a function called,
+    /// calls the function and runs `evaluate` again. Returns the result and the frame's thread. The caller then runs the destructors of the
+    /// calls' temporaries ([`Owner::drop_temporaries`]); after an error they have been run already.
     pub(super) fn with_calls<T>(
         &mut self,
         frame: Option<FrameId>,
@@ -171,7 +171,7 @@ impl Owner {
         }
     }
 
-    /// As [`Inspect::evaluate`], of an expression that may call functions.
+    /// As [`Inspect::evaluate`], but the expression may call functions of the program. Also returns what the calls may have changed.
     pub(crate) fn evaluate_calling(
         &mut self,
         text: &str,
@@ -236,7 +236,7 @@ impl Owner {
         (shown.and_then(|shown| dropped.map(|()| shown)), changed)
     }
 
-    /// Makes changes. The registers among them are those of a frame of `thread`.
+    /// Makes the changes: all, or none if one is refused. Registers among them are those of frames of `thread`.
     fn write(&mut self, thread: ThreadId, changes: &[Change]) -> Result<Changed, Error> {
         let now = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let mut new = NewState {
@@ -280,7 +280,7 @@ impl Owner {
         self.apply(thread, &now, new)
     }
 
-    /// Changes a register of the floating-point and vector units.
+    /// Changes a register of the floating-point and vector units in `new`.
     fn change_extended(
         &self,
         thread: ThreadId,
@@ -298,7 +298,7 @@ impl Owner {
         extended::set_bits(state, number, merge(before)).map_err(unfit)
     }
 
-    /// Changes a register where an inner frame has saved it.
+    /// Adds to `pieces` the change of a register that an inner frame has saved at `address`.
     fn change_saved(
         &self,
         address: Address,
@@ -316,7 +316,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Writes the changed state of a thread and of memory. `now` is the thread's registers before.
+    /// Writes the changed state of a thread and of memory. `now` has the thread's registers before the change.
     fn apply(
         &mut self,
         thread: ThreadId,
@@ -361,7 +361,7 @@ impl Owner {
         })
     }
 
-    /// Where the frame at a level (0: the innermost) has its value of a register. The error is a sentence.
+    /// Where the value of a register of the frame at `level` is (0: the innermost). The error is a sentence that says why it can't be set.
     fn home(&mut self, thread: ThreadId, number: u16, level: usize) -> Result<Home, String> {
         let lost = || {
             let name = register_name(number);
@@ -398,7 +398,7 @@ impl Owner {
         }
     }
 
-    /// Writes all pieces, or none if one can't be written or isn't [`Owner::writable`].
+    /// Writes all pieces. If one can't be written or isn't [`Owner::writable`], memory stays or becomes again as it was.
     fn write_all(&mut self, pieces: &[(Address, Vec<u8>)]) -> Result<(), Error> {
         let mut before = Vec::with_capacity(pieces.len());
         for (address, bytes) in pieces {
@@ -429,7 +429,7 @@ enum Done {
     Assignment(Parsed, Vec<Change>),
 }
 
-/// The changes to report if only calls were made.
+/// The changes to report if nothing was assigned: those that the inferior calls may have made.
 fn calls_alone(calls: &Calls, options: &CallOptions) -> Changed {
     let called = calls.were_made();
     Changed {

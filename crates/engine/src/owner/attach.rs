@@ -17,7 +17,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the threads may take to stop. Usually it takes milliseconds; longer only if a thread waits uninterruptibly in the kernel, for
+/// How long the threads may take to stop. Usually they take milliseconds. They take longer if one waits uninterruptibly in the kernel, for
 /// a broken disk or for a child of vfork(2).
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -30,7 +30,7 @@ fn refusal(process: ThreadId, reason: String) -> Error {
     }
 }
 
-/// Traces all threads of a process, which run on, and opens its memory.
+/// Begins to trace all threads of a process, which run on meanwhile, and opens the process's memory.
 fn trace(
     process: ThreadId,
     of_launched: bool,
@@ -91,7 +91,7 @@ impl Owner {
         for &thread in &threads {
             owner.add_thread(thread);
             owner.tell(Event::ThreadStarted(thread));
-            // Fails only if the thread has died; the next wait reports that.
+            // Fails only if the thread has died. The next wait reports that it has.
             let _ = owner.process().interrupt(thread);
         }
         owner.stop.pause = Some(Some(process));
@@ -105,7 +105,7 @@ impl Owner {
         if let Some(arrival) = arrival {
             arrival.confirm();
         }
-        // Read only now: the process may have run another program (exec) while its threads were being stopped.
+        // The program is read only now: the process may have executed another one (exec) while its threads were being stopped.
         let info = ProcessInfo {
             pid: process.0,
             program: owner.process().running_executable(),
@@ -113,7 +113,7 @@ impl Owner {
             of_launched,
             stopped,
         };
-        // An exec that was under way has loaded the program already.
+        // If the process has executed a program meanwhile, handling that event has loaded it already.
         if owner.modules().iter().next().is_none() {
             owner.load_program(&info.program);
         }
@@ -129,7 +129,7 @@ impl Owner {
         }
     }
 
-    /// Waits until all threads are stopped. The error is the end of a sentence that says why they aren't.
+    /// Waits until all threads are stopped. The error says why they aren't, with "it" for the process.
     fn wait_until_stopped(&mut self) -> Result<(), String> {
         let start = Instant::now();
         let (_in_time, over) = bounded::<Infallible>(0);

@@ -1,14 +1,13 @@
 //! Keeps a process that was attached to alive if the debugger is killed.
 //!
 //! A launched process, and its children while they are traced, die with the debugger (PTRACE_O_EXITKILL). An attached one has to survive.
-//! In a reported stop there is nothing of the debugger that a thread can run into: no site's byte, no debug register, no single step left
-//! to finish ([`Owner::clean_for_stop`]), so the kernel may let all threads run. While the process runs, a guardian watches it
-//! ([`dapple_target::linux::guardian`]).
+//! While a stop is reported, nothing is left in the process that a thread could run into: no site's byte, no debug register in use, no
+//! unfinished single step ([`Owner::clean_for_stop`]). So the threads can run on if the debugger is killed then. While the process runs, a
+//! guardian ([`dapple_target::linux::guardian`]) watches it, and cleans it if the debugger is killed.
 //!
-//! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first peeked
-//! at; if its thread has run into a site, the thread is moved back to the site; only then is the event taken from the kernel
-//! ([`Owner::next_event`]). Once the event is taken, the kernel has forgotten the trap and lets the thread run from where its registers
-//! say.
+//! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first only
+//! peeked at. If its thread has run into a site, the thread is moved back to the site. Only then is the event taken from the kernel
+//! ([`Owner::next_event`]): from then on, the thread would run from where its registers say, without the trap.
 //!
 //! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
 
@@ -20,7 +19,8 @@ use dapple_target::process::{Peeked, Resume, Waited};
 use dapple_target::wait_event::WaitEvent;
 use std::io;
 
-/// Starts a guardian for a process. Without one the session works, but killing the debugger harms the process.
+/// Starts a guardian for a process. `None`: it can't be started. The session works without one, but killing the debugger may then harm the
+/// process.
 pub(super) fn guardian_of(process: ThreadId) -> Option<Guardian> {
     Guardian::start(process)
         .inspect_err(|error| tracing::warn!(%error, "there is no guardian"))
@@ -28,7 +28,7 @@ pub(super) fn guardian_of(process: ThreadId) -> Option<Guardian> {
 }
 
 impl Owner {
-    /// The next event of any thread, or of `one`.
+    /// Waits for the next event of any thread, or of the thread `one` if it is given.
     pub(super) fn next_event(&mut self, one: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         if self.debuggee.of_launched {
             return self.process().next_event(one);
@@ -47,8 +47,8 @@ impl Owner {
         }
     }
 
-    /// Handles an event that the kernel has already, if there is one. A wait that is woken returns before it looks for events, so frequent
-    /// wake-ups would otherwise starve them.
+    /// Handles an event that the kernel has already, if there is one. A wait returns before it looks for events if it is woken, so without
+    /// this, frequent wake-ups would keep events from being handled.
     pub(super) fn handle_pending_event(&mut self) {
         if !self.is_over()
             && self.process().has_event()
@@ -58,8 +58,8 @@ impl Owner {
         }
     }
 
-    /// Waits for the next event of one thread while the others are stopped. `None`: the thread is gone. As [`Owner::next_event`], it
-    /// protects an attached process meanwhile, so nothing else may wait for a thread.
+    /// Waits for the next event of one thread while the others are stopped. `None`: the thread is gone. Like [`Owner::next_event`], it moves
+    /// a thread back to the site that it has run into, so other code must not wait for threads by itself.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
         if !self.debuggee.of_launched {
             let peeked = self.process().peek_event_of(thread)?;
@@ -69,7 +69,7 @@ impl Owner {
     }
 
     /// Moves a thread that has run into a site back to the site, before its event is taken. Once the event is taken, the kernel forgets the
-    /// trap: from behind the site's byte the thread would go on in the middle of an instruction if the debugger were killed.
+    /// trap. If the debugger were killed then, the thread would go on after the site's byte, in the middle of an instruction.
     fn correct_trapped_thread(&mut self, Peeked { thread, is_trap }: Peeked) {
         if !is_trap {
             return;
@@ -81,16 +81,16 @@ impl Owner {
         self.control(thread).trap = trap;
     }
 
-    /// A guardian for another program, in the same process or in a child that takes its place. `None`: it needs none, or none can be
-    /// started.
+    /// Starts a guardian for the process after exec, or for a child that takes the process's place. `None`: none is needed, because the
+    /// process was launched; or none can be started.
     pub(super) fn guardian_of(&self, process: ThreadId) -> Option<Guardian> {
         (!self.debuggee.of_launched)
             .then(|| guardian_of(process))
             .flatten()
     }
 
-    /// While all threads are stopped for the user: takes everything of the debugger's that a thread can run into out of the process, so that
-    /// the kernel may let all threads run at any time.
+    /// Takes out of the process everything of the debugger's that a thread could run into: sites, debug registers, single steps. Call when
+    /// all threads are stopped for the user; then they can run on if the debugger is killed.
     pub(super) fn clean_for_stop(&mut self) {
         self.lift_sites();
         for thread in self.stopped_threads() {
@@ -100,13 +100,13 @@ impl Owner {
         }
     }
 
-    /// Lets a thread go on from a single step, and stop again at once. Otherwise it would trap after its next instruction, too: the
-    /// kernel clears the trap flag only when the thread is resumed without a step.
+    /// Resumes a thread that has made a single step, and stops it again at once. The kernel clears the trap flag only when a thread is
+    /// resumed without a step: without this, if the debugger were killed, the thread would trap after its next instruction.
     fn end_single_step(&mut self, thread: ThreadId) {
         let stops = self.last_run(thread) == How::Step
             && !self.waits_for_vfork_child(thread)
             && !self.stops.is_in_group_stop(thread);
-        // A pending signal can only be delivered from the present stop.
+        // A pending signal can only be delivered by resuming the thread from its present stop.
         let undelivered = self.signal_of(thread) != 0;
         if !stops || undelivered || self.process().interrupt(thread).is_err() {
             return;

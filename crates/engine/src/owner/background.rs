@@ -1,5 +1,5 @@
-//! Sends results to the owner from threads that work beside the session: indexing ([`super::indexing`]) and debuginfod requests
-//! ([`super::debuginfod`]). The results come as commands, like those of the session.
+//! Sends results to the owner from background threads: indexing ([`super::indexing`]) and debuginfod requests ([`super::debuginfod`]). The
+//! results come as commands, like those of the session.
 
 use super::{Command, Owner};
 use crossbeam_channel::Sender;
@@ -15,7 +15,7 @@ pub(super) struct Back {
     over: Arc<AtomicBool>,
 }
 
-/// When dropped, lets the threads beside the session know that it is over ([`Back::is_over`]).
+/// Dropping it tells the background threads that the session is over ([`Back::is_over`]).
 pub(super) struct Ending(Arc<AtomicBool>);
 
 impl Back {
