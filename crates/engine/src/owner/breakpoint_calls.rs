@@ -1,8 +1,8 @@
 //! Calls functions of the program for breakpoints: in conditions and log messages.
 //!
-//! A breakpoint decides on a thread while the other threads run, unless an expression of its needs a call. Then all threads are stopped,
-//! the functions are called as for the user's expressions, and the expression is evaluated with their results. Unless the breakpoint then
-//! stops the thread, all threads go on without a reported stop, and so does a step under way.
+//! As a rule, it is decided while the other threads run what a breakpoint does with a thread. If an expression of the breakpoint needs a
+//! call, all threads are stopped first. The functions are called as for the user's expressions, and the expression is evaluated with their
+//! results. Unless the breakpoint then stops the thread, all threads go on without a reported stop, and so does a step under way.
 
 use super::Owner;
 use super::activity::Activity;
@@ -21,36 +21,37 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
 
-/// Why an expression of a breakpoint can't make its call during another inferior call.
+/// The reason, for the user, why an expression of a breakpoint can't call a function during another inferior call.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
 
 /// Threads for which functions are to be called once all threads have stopped, and the addresses at which they have stopped.
 #[derive(Debug, Default)]
 pub(super) struct Asking(Vec<(ThreadId, Address)>);
 
-/// The purpose of a call.
+/// What has to be evaluated by calling functions of the program.
 #[derive(Debug)]
 pub(super) enum Ask {
-    /// Whether a breakpoint's condition holds.
+    /// The condition of the breakpoint with this id.
     Condition(i64),
-    /// The text of a breakpoint's message.
+    /// The message of the breakpoint with this id.
     Message(i64),
-    /// Whether the condition of a data breakpoint holds, with the description of the access in case it does.
+    /// The condition of a data breakpoint. The access is reported if the condition holds.
     Access(Box<DataHit>),
 }
 
 /// The results of one thread's [`Ask`]s.
 #[derive(Debug, Default)]
 struct Answers {
-    /// The breakpoints that stop the thread. `why`: why a condition could not be decided.
+    /// The breakpoints that stop the thread.
     stopping: Vec<i64>,
+    /// Why the first condition that can't be evaluated can't be.
     why: Option<String>,
     accesses: Vec<DataHit>,
 }
 
 impl Owner {
-    /// Whether functions have to be called for a thread's stop at an address. If so, registers the thread: the functions are called when
-    /// all threads have stopped.
+    /// Whether functions have to be called for the breakpoints at which a thread has stopped. If so, notes the thread and its address `at`
+    /// for [`Owner::decide_asked`].
     pub(super) fn asks(&mut self, thread: ThreadId, at: Address) -> bool {
         let asks = &self.control(thread).asks;
         let asks_of_place = asks.iter().any(|ask| !matches!(ask, Ask::Access(_)));
@@ -69,7 +70,8 @@ impl Owner {
         asks
     }
 
-    /// All threads have stopped: decides on the registered ones.
+    /// Makes the calls for the threads that [`Owner::asks`] has noted, and adds a report for each that a breakpoint then stops. Call when
+    /// all threads have stopped.
     pub(super) fn decide_asked(&mut self) {
         for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
             let mut asks = std::mem::take(&mut self.control(thread).asks);
@@ -136,7 +138,7 @@ impl Owner {
         answers.accesses.push(hit);
     }
 
-    /// Writes a breakpoint's message, making the calls in its expressions.
+    /// Writes a breakpoint's message, and makes the calls in the message's expressions for that.
     fn write_message(&mut self, thread: ThreadId, at: Address, id: i64) {
         let Some((
             rules,
@@ -210,7 +212,7 @@ impl Owner {
         }));
     }
 
-    /// Whether a condition holds for a stopped thread, making its calls.
+    /// Whether a condition holds for a stopped thread. Makes the calls in the condition.
     fn holds_calling(
         &mut self,
         thread: ThreadId,
@@ -228,7 +230,7 @@ impl Owner {
         Ok(number?.is_true())
     }
 
-    /// What a message shows for an expression, making its calls.
+    /// What a message shows for an expression. Makes the calls in the expression.
     fn shown_calling(
         &mut self,
         thread: ThreadId,
@@ -246,8 +248,8 @@ impl Owner {
         self.evaluate_asked(thread, text, not_entered, calls, show)
     }
 
-    /// Returns what `take` makes of an expression in the innermost frame of a stopped thread, once the expression's calls are made.
-    /// `not_entered`: how many of the inlined calls that begin at its address that frame is before.
+    /// Makes the calls in an expression, and returns what `take` then makes of the expression in the innermost frame of a stopped thread.
+    /// `not_entered`: how many of the inlined calls at the thread's address count as not entered yet.
     fn evaluate_asked<T>(
         &mut self,
         thread: ThreadId,
@@ -284,8 +286,8 @@ impl Owner {
     }
 }
 
-/// Whether a value can still be expanded after the calls that made it: they leave no temporary whose destructor runs, and the value doesn't
-/// lie where the calls' results are on the stack.
+/// Whether a value can still be expanded once the calls that made it are over. It can't if the calls have left temporaries, whose
+/// destructors then run, or if the value is in that part of the stack where the calls' results are.
 fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
     let top = frame.physical.registers.sp().unwrap_or_default().0;
     let left = top.saturating_sub(2 * MOST_LEFT)..top;
@@ -293,7 +295,7 @@ fn outlives_calls(value: &Value, calls: &Calls, frame: &Frame) -> bool {
     !calls.has_temporaries() && at.is_none_or(|at| !left.contains(&at.0))
 }
 
-/// Why a thread stops at breakpoints. `None`: none of them stops it.
+/// Why a thread stops, if the breakpoints `ids` stop it. `why`: why a condition can't be evaluated. `None`: `ids` is empty.
 pub(super) fn reason_of(ids: Vec<i64>, why: Option<String>) -> Option<StopReason> {
     match why {
         _ if ids.is_empty() => None,
@@ -306,7 +308,7 @@ pub(super) fn reason_of(ids: Vec<i64>, why: Option<String>) -> Option<StopReason
 }
 
 impl StopReason {
-    /// A placeholder for a thread that is stopped until its breakpoints are decided.
+    /// The placeholder for the reason of a thread that is stopped until its breakpoints' expressions are evaluated.
     pub(super) fn undecided_yet() -> StopReason {
         StopReason::Breakpoint(Vec::new())
     }

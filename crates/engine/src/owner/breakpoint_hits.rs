@@ -1,7 +1,7 @@
-//! Decides whether the breakpoints at an address stop the thread that has come there, while the other threads run.
+//! Decides whether the breakpoints at an address stop a thread that has come there. The other threads run on meanwhile.
 //!
 //! A hit that doesn't stop the program costs one stop of the thread: wait, get registers, read memory, set registers, resume. Conditions
-//! and messages are parsed and resolved once for each place, and see the innermost frame only.
+//! and messages are parsed once for each address, and evaluated in the innermost frame only.
 
 use super::Owner;
 use super::breakpoint_calls::{Ask, WITHIN_CALL, reason_of};
@@ -18,7 +18,7 @@ use dapple_target::process::Process;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The registers of a stopped thread, if it still exists.
+/// Reads the state of a stopped thread. `registers` is `None` if the thread no longer exists.
 pub(super) struct Stopped<'a> {
     pub(super) process: &'a dyn Process,
     pub(super) registers: Option<UserRegisters>,
@@ -32,9 +32,9 @@ impl Live for Stopped<'_> {
 }
 
 impl Owner {
-    /// The site that a thread has run into, if nothing else can have trapped: the thread ran freely, and is behind the first byte of a
-    /// longer instruction. This saves asking the kernel for the signal's information. `None`: anything may have trapped. The corrected
-    /// instruction pointer is written to the kernel only once it is known how the thread goes on.
+    /// The site that a thread has run into, if it is sure without asking the kernel for the signal's information: the thread was not
+    /// single-stepped, and is one byte after a site with a longer instruction. `None`: not sure, anything may have trapped. Moves the thread
+    /// back to the site; the kernel gets the corrected instruction pointer only once it is known how the thread goes on.
     pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
         if self.last_run(thread) != How::Continue {
             return None;
@@ -51,16 +51,16 @@ impl Owner {
         Some(at)
     }
 
-    /// Writes a thread's registers to the kernel if they were changed in the table only.
+    /// Writes a thread's registers to the kernel, if a change was noted that the kernel doesn't have yet.
     pub(super) fn write_back(&mut self, thread: ThreadId) {
         if let Some(registers) = self.unwritten_registers(thread) {
             self.set_registers(thread, registers);
         }
     }
 
-    /// Why a thread that has come to `address` stops there. `None`: none of the breakpoints `users` stops it. If a breakpoint needs an
+    /// Why a thread that has come to `address` stops there. `None`: none of the user's breakpoints there, `users`, stops it. If one needs an
     /// inferior call first and no other stops the thread, the reason is a placeholder ([`StopReason::undecided_yet`]). Counts hits and
-    /// writes messages, so call it once for each arrival.
+    /// writes messages, so call it only once each time that a thread comes there.
     pub(super) fn due(
         &mut self,
         thread: ThreadId,
@@ -89,7 +89,8 @@ impl Owner {
         reason_of(stopping, why).or(undecided)
     }
 
-    /// What a breakpoint does with a thread that has come to it. `holds`: the condition's value, if an inferior call has decided it.
+    /// What a breakpoint does with a thread that has come to it. `kernels`: the thread's registers. `holds`: the condition's value, if it
+    /// was evaluated by inferior calls.
     pub(super) fn act(
         &mut self,
         thread: ThreadId,
@@ -120,9 +121,9 @@ impl Owner {
         self.breakpoints.decide(id, address, modules, here, holds)
     }
 
-    /// Does what a breakpoint has decided. Adds its id to `stopping` if it stops the thread. Sets `why`, unless it is set, if its condition
-    /// can't be evaluated. An inferior call that it needs is registered with the thread. During another inferior call, its condition counts
-    /// as undecided, and in place of its message it says why there is none.
+    /// Does what was decided for a breakpoint. If it stops the thread, adds its id to `stopping`. If its condition can't be evaluated, it
+    /// stops the thread, and `why` gets the reason unless it has one. If it needs an inferior call, notes that for the thread. During another
+    /// inferior call that can't be: a condition then counts as one that can't be evaluated, and the reason is written in place of a message.
     pub(super) fn acted(
         &mut self,
         id: i64,

@@ -19,7 +19,7 @@ impl Owner {
         if !own.is_empty() {
             return own;
         }
-        // A distribution's libraries are searched only if no other module has the file: see `Model`.
+        // Distributions' libraries are searched only if no other module has code of these lines. `Model` does the same.
         let foreign = |module: &&Arc<LoadedModule>| module.is_distributions();
         places(self.modules().iter().filter(foreign), file, &lines)
     }
@@ -36,7 +36,7 @@ fn places<'a>(
             *found.entry((place.line, place.column)).or_default() |= place.is_stmt;
         }
     }
-    // Positions that begin no statement count only on lines without a statement.
+    // Positions at which no statement begins are left out on lines that have a statement.
     let has_statement = |line: u32| {
         let mut on_line = found.range((line, 0)..=(line, u32::MAX));
         on_line.any(|(_, is_stmt)| *is_stmt)

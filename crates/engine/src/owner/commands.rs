@@ -1,18 +1,18 @@
-//! The session's commands: resume, pause, terminate by a signal, kill, and leave, which kills or detaches.
+//! The commands that run and end the debuggee: resume, pause, terminate by a signal, kill, and leave, which kills or detaches.
 
 use super::Owner;
 use crate::stops::Mode;
 use crate::{Error, ThreadId};
 use dapple_target::follow_forks::FollowForks;
 
-/// How to end the session with the debuggee.
+/// What becomes of the debuggee when the session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// Kill it.
+    /// It is killed.
     Kill,
-    /// Let it run on, as if there had never been a debugger.
+    /// It runs on, as if there had never been a debugger.
     Detach,
-    /// As `Detach`, but stopped by SIGSTOP: it runs on when it gets SIGCONT.
+    /// As `Detach`, but it is stopped by SIGSTOP, and runs on when it gets SIGCONT.
     Suspend,
 }
 
@@ -62,7 +62,7 @@ impl Owner {
         self.let_children_go();
         self.follow(FollowForks::Parent);
         match how {
-            // The exit event ends the loop.
+            // The session ends with the debuggee's exit event.
             Leave::Kill => self.kill_with(libc::SIGKILL),
             Leave::Detach | Leave::Suspend => {
                 self.drop_kept();
@@ -89,12 +89,12 @@ impl Owner {
             })
     }
 
-    /// Detaches from the stopped debuggee, leaving nothing of the debugger in it.
+    /// Detaches from the stopped debuggee, with nothing of the debugger left in it, and ends the session.
     pub(super) fn detach(&mut self) {
         self.end_step();
         let vfork_children = self.leave_inserted();
         if self.leaving.suspend {
-            // The signal is pending until a thread runs again, and then stops all threads.
+                // The signal is pending until a thread runs again, and then stops all threads.
             let _ = self.kill_with(libc::SIGSTOP);
         }
         self.let_cleaned_threads_go(&vfork_children);
@@ -105,14 +105,14 @@ impl Owner {
         self.link.output.let_go();
     }
 
-    /// Detaches from all threads, which are stopped, leaving nothing of the debugger in the process.
+    /// Detaches from all threads, which are stopped, with nothing of the debugger left in the process.
     pub(super) fn let_threads_go(&mut self) {
         let vfork_children = self.leave_inserted();
         self.let_cleaned_threads_go(&vfork_children);
     }
 
-    /// Moves all threads out of copied instructions, and takes out everything inserted. Returns the vfork children that share the memory,
-    /// with the signals to deliver to them.
+    /// Moves all threads out of copied instructions, and takes everything inserted out of memory. For that it stops the vfork children that
+    /// share the memory; returns them with the signals to deliver to them.
     fn leave_inserted(&mut self) -> Vec<(ThreadId, i32)> {
         for thread in self.stopped_threads() {
             self.leave_copy(thread);

@@ -1,8 +1,8 @@
-//! Fetches debug information and sources from debuginfod servers, on a thread of its own. Neither a launch nor a stop waits for it.
+//! Fetches debug information and sources from debuginfod servers, on a background thread. Neither a launch nor a stop waits for it.
 //!
-//! `debuginfod-find`, the servers' own client, makes the requests: it reads `DEBUGINFOD_URLS` and the user's other settings, and caches
-//! the files. A source file that it names is used if no other user but root can write it, if it isn't too large, and if its checksum is the
-//! one in the debug information, where there is one.
+//! `debuginfod-find`, the client program of elfutils, makes the requests: it reads `DEBUGINFOD_URLS` and the user's other settings, and caches
+//! the files. A fetched source is used only if no other user than root can write the file and the file isn't too large. If the debug
+//! information has a checksum of the source, the file must also have that checksum.
 
 use super::Owner;
 use super::background::Back;
@@ -25,20 +25,20 @@ const CLIENT: &str = "debuginfod-find";
 
 /// The largest source file that is used, in bytes.
 const LARGEST_SOURCE: u64 = 16 << 20;
-/// The longest file name that the client may return, in bytes.
+/// How much is read at most of the file name that the client writes, in bytes.
 const LONGEST_NAME: u64 = 1 << 14;
 
-/// A request.
+/// A request to the servers.
 struct Wanted {
     module: u64,
     path: PathBuf,
     build_id: Vec<u8>,
-    /// The module's source file to fetch. `None`: fetch its debug information.
+    /// The source file to fetch, and its module. `None`: the module's debug information is to be fetched.
     source: Option<(Arc<Module>, PathBuf)>,
 }
 
 impl Wanted {
-    /// The client's arguments.
+    /// The arguments of `debuginfod-find` for this request.
     fn question(&self) -> Vec<OsString> {
         let id = self.build_id.iter().map(|byte| format!("{byte:02x}"));
         let id = OsString::from(id.collect::<String>());
@@ -48,7 +48,7 @@ impl Wanted {
         }
     }
 
-    /// Uses the file that was found. Runs on the debuginfod thread.
+    /// Sends the owner the file that the client has found: debug information to load, or a source to report. Runs on the debuginfod thread.
     fn found(self, file: PathBuf, back: &Back) {
         let Some((module, source)) = &self.source else {
             return back.send(move |owner| owner.debug_file_came(&self, &file));
@@ -69,7 +69,7 @@ impl Wanted {
     }
 }
 
-/// Whether a fetched file can be shown as a source. The error says why not.
+/// Checks that a fetched file can be shown as the module's source `source`. The error says why it can't.
 fn check_source(module: &Module, source: &Path, file: &Path) -> Result<(), String> {
     let about = std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let own = rustix::process::geteuid().as_raw();
@@ -101,17 +101,17 @@ fn check_source(module: &Module, source: &Path, file: &Path) -> Result<(), Strin
 /// The debuginfod thread and its requests.
 #[derive(Default)]
 pub(super) struct Debuginfod {
-    /// Requests to the thread. `None`: the user does not want it, or the thread can't be started.
+    /// Sends requests to the thread. `None`: the user does not want debuginfod, or the thread can't be started.
     wanted: Option<Sender<Wanted>>,
-    /// The client that runs now.
+    /// The client process that runs now.
     asking: Arc<Mutex<Asking>>,
 }
 
-/// The client that runs now, for ending it from another thread.
+/// The client process that runs now, so that another thread can kill it.
 #[derive(Default)]
 struct Asking {
     child: Option<Child>,
-    /// The session is over.
+    /// Whether the session is over.
     is_over: bool,
 }
 
@@ -153,13 +153,13 @@ impl Debuginfod {
         }
     }
 
-    /// Kills the client that runs now. The next request in the queue follows.
+    /// Kills the client process that runs now. The thread goes on with the next request in the queue.
     pub(super) fn stop(&self) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         asking.stop();
     }
 
-    /// Requests a module's debug information, if it has none but a build id.
+    /// Requests a module's debug information, if the module has no DWARF but has a build id.
     pub(super) fn module_loaded(&self, loaded: &LoadedModule) {
         let module = &loaded.module;
         if module.debug_info() == DebugInfo::Dwarf || module.has_detached_debug_info() {
@@ -168,7 +168,7 @@ impl Debuginfod {
         let (Some(wanted), Some(build_id)) = (&self.wanted, module.build_id()) else {
             return;
         };
-        // Fails only if the thread has given up.
+        // Fails only if the thread has ended, because the client can't be run.
         let _ = wanted.send(Wanted {
             module: loaded.id,
             path: module.path().to_owned(),
@@ -185,7 +185,7 @@ impl Debuginfod {
         else {
             return;
         };
-        // Fails only if the thread has given up.
+        // Fails only if the thread has ended, because the client can't be run.
         let _ = wanted.send(Wanted {
             module: loaded.id,
             path: loaded.module.path().to_owned(),
@@ -198,7 +198,7 @@ impl Debuginfod {
 impl Asking {
     fn stop(&mut self) {
         if let Some(child) = self.child.as_mut() {
-            // `find` reaps it.
+            // `find` waits for the process and reaps it.
             let _ = child.kill();
         }
     }
@@ -212,7 +212,8 @@ impl Drop for Debuginfod {
     }
 }
 
-/// Runs the client. `None`: no server has the file, or the client was killed. The error: it can't be run.
+/// Runs the client, and returns the path of the file that it names. `Ok(None)`: no server has the file, or the client was killed. `Err`: the
+/// client can't be run, or its output can't be read.
 fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Option<PathBuf>> {
     let lock = || current.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(CLIENT)
@@ -223,7 +224,7 @@ fn find(question: &[OsString], current: &Mutex<Asking>) -> std::io::Result<Optio
         .spawn()?;
     let output = child.stdout.take();
     let mut asking = lock();
-    // If the session ended before this client process was registered here, nobody else kills it.
+    // If the session ended before this client process was stored in `asking`, no other thread kills the process.
     if asking.is_over {
         let _ = child.kill();
     }
@@ -252,7 +253,7 @@ impl Owner {
         self.loading.debuginfod.stop();
     }
 
-    /// Loads a module's debug information that was fetched.
+    /// Loads a module's debug information from the fetched file.
     fn debug_file_came(&mut self, wanted: &Wanted, file: &Path) {
         let Some(old) = self
             .modules()

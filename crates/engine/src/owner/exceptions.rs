@@ -1,11 +1,11 @@
 //! Stops at C++ exceptions, Rust panics and sanitizers' reports: where their runtimes throw, catch and give up, and what is thrown there.
 //!
-//! The addresses of interest in the runtimes are called *hooks*. A hook has a site only while a filter that needs it is on
-//! (LeakSanitizer's: always). C++: `__cxa_throw`, the functions that rethrow, and `__cxa_begin_catch`. Rust: `rust_panic`, which exists for
-//! debuggers, and before it `rust_begin_unwind`, which alone has the panic's source position. Hooks are searched by symbol in every module,
-//! so statically linked runtimes work like others; the same symbols tell the client which languages' runtimes there are. At a throw, the
-//! stack is searched for a handler as the unwinder's first phase does. Exceptions that nothing catches are met where the runtime gives up
-//! ([`super::uncaught`]), so that throws cost nothing without a filter for them. [`sanitizers`] has the sanitizers' reports and leak check.
+//! The addresses of interest in the runtimes are called *hooks*. A hook has a site only while a filter that needs the hook is on;
+//! LeakSanitizer's hooks always have one. C++'s hooks are `__cxa_throw`, the functions that rethrow, and `__cxa_begin_catch`. Rust's are
+//! `rust_panic`, which exists for debuggers, and before it `rust_begin_unwind`, which alone has the panic's source position. Hooks are
+//! searched by symbol in every module, so statically linked runtimes work, too; the same symbols tell the client which languages' runtimes
+//! there are. At a throw, the stack is searched for a handler as the unwinder's first phase does. With a filter for uncaught exceptions
+//! alone, throws cost nothing: such exceptions are seen where the runtime gives up ([`super::uncaught`]).
 
 mod sanitizers;
 
@@ -33,7 +33,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What happens at a hook.
+/// The function that begins at a hook, by what its call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hook {
     /// `__cxa_throw(object, type, destructor)`.
@@ -44,7 +44,7 @@ enum Hook {
     RethrowPointer,
     /// `__cxa_begin_catch(header)`.
     Catch,
-    /// `std::terminate()`, or the function that it calls last.
+    /// `std::terminate()`, or the function that it calls to end the program.
     GivesUp,
     /// `rust_begin_unwind(info)`.
     PanicBegins,
@@ -62,14 +62,14 @@ enum Hook {
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
     pub(super) filters: ExceptionFilters,
-    /// Each module's hooks, by module id. A module is searched once.
+    /// Each module's hooks, by module id. A module is searched for hooks only once.
     known: FxHashMap<u64, Vec<(Hook, Address)>>,
     armed: FxHashMap<Address, Hook>,
-    /// The report that a sanitizer's runtime is writing. Only one thread at a time does.
+    /// The report that a sanitizer's runtime is writing. One thread at a time writes a report.
     writing: Writing,
-    /// `Event::LeaksNotLookedFor` was sent.
+    /// Whether `Event::LeaksNotLookedFor` was sent for this program.
     told_of_leaks: bool,
-    /// The runtimes of the last `Event::RuntimesKnown`.
+    /// The runtimes in the last `Event::RuntimesKnown`. `None`: none was sent for this program.
     runtimes: Option<Runtimes>,
 }
 
@@ -86,22 +86,22 @@ impl Exceptions {
                 filters.rust_panic.is_some() || filters.rust_uncaught.is_some()
             }
             Hook::SanitizerWrites | Hook::CheckFailed => filters.sanitizers.is_some(),
-            // Without this hook the program would end with an error.
+            // LeakSanitizer can't work in a traced program. If it tried, the program would end with an error.
             Hook::LeakCheck => true,
         }
     }
 
-    /// Whether an address is a `rust_panic`.
+    /// Whether a function `rust_panic` begins at an address.
     pub(super) fn is_panic(&self, at: Address) -> bool {
         self.is_hook(Hook::Panic, at)
     }
 
-    /// Whether an address is where C++'s runtime gives up.
+    /// Whether an address is a hook at which C++'s runtime ends the program.
     pub(super) fn gives_up_at(&self, at: Address) -> bool {
         self.is_hook(Hook::GivesUp, at)
     }
 
-    /// Whether an address is where a sanitizer's runtime writes its reports.
+    /// Whether an address is a hook that a sanitizer's runtime calls with each piece of a report.
     pub(super) fn reports_at(&self, at: Address) -> bool {
         self.is_hook(Hook::SanitizerWrites, at)
     }
@@ -114,7 +114,7 @@ impl Exceptions {
 
 /// A module's hooks.
 fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> {
-    /// The hook, a part of its symbol's name to search for, and the name or its end.
+    /// The hook, the part of its symbol's name to search for, and the end of that name without a version (perhaps the whole name).
     const NAMES: [(Hook, &str, &str); 7] = [
         (Hook::Throw, "__cxa_throw", "__cxa_throw"),
         (
@@ -132,8 +132,8 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         (Hook::PanicBegins, "rust_begin_unwind", "rust_begin_unwind"),
         (Hook::Panic, "rust_panic", "rust_panic"),
     ];
-    // Large programs have long symbol tables: a runtime's other names are searched only in modules that have the one that identifies it.
-    // The functions that rethrow may be in the unwinder's library.
+    // Searching a large program's symbol table takes long. One name identifies each runtime, and the runtime's other names are searched
+    // only in modules that have that name. `_Unwind_Resume_or_Rethrow` may also be in the unwinder's library.
     let has = |name: &str| !module.module.functions_with(name).is_empty();
     let file = module.module.path().file_name().unwrap_or_default();
     let is_unwinder = file.to_string_lossy().starts_with("libgcc_s.")
@@ -188,7 +188,7 @@ impl Owner {
         self.arm_exceptions();
     }
 
-    /// The addresses that uncaught C++ exceptions and all Rust panics pass: an inferior call needs sites there, because it may be left by
+    /// The addresses that uncaught C++ exceptions and all Rust panics pass. An inferior call needs sites there to notice that it was left by
     /// one.
     pub(super) fn exceptions_leave_at(&mut self) -> Vec<Address> {
         self.find_hooks();
@@ -212,7 +212,7 @@ impl Owner {
         self.exceptions.known = known;
     }
 
-    /// The message of a panic that a thread begins.
+    /// The message of the panic of a thread at `rust_panic`, which has these registers.
     pub(super) fn panic_text(&self, registers: &UserRegisters) -> String {
         let registers = registers.to_dwarf();
         let argument = |number: u16| registers.get(number).map(Address);
@@ -246,8 +246,9 @@ impl Owner {
         self.exceptions.armed = wanted;
     }
 
-    /// A thread has come to `at`: the reason to stop there, if that is a hook and has one. Some hooks never stop: they only note something
-    /// for a later one, or (the leak check) make the thread return.
+    /// Does what is to be done for a thread that has come to a hook at `at`, and returns the reason to stop there. `None`: `at` is no hook,
+    /// no filter wants a stop, or the hook never stops a thread: some only note something for a later hook, and the leak check's makes the
+    /// thread return.
     pub(super) fn exception_met(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let hook = *self.exceptions.armed.get(&at)?;
         if self.is_vfork_child(thread) {
@@ -404,8 +405,8 @@ impl Owner {
         Some((ExceptionKind::Catch, exception))
     }
 
-    /// Whether a filter's condition holds in the innermost frame with the user's source. `true` also if there is no condition, or if it
-    /// can't be decided: then the reason is in `note`.
+    /// Whether a filter's condition holds in the innermost frame that is the user's code. Also `true` if there is no condition, or if the
+    /// condition can't be evaluated; in the latter case `note` gets the reason.
     pub(super) fn holds(
         &mut self,
         thread: ThreadId,
@@ -425,7 +426,7 @@ impl Owner {
     }
 
     fn value_of_condition(&mut self, thread: ThreadId, expression: &str) -> Result<bool, Error> {
-        /// The most frames of libraries above the user's code.
+        /// How many frames are searched at most for one of the user's code.
         const MOST: usize = 100;
         let gone = || Error::NoSuchThread(thread);
         let users = self.frames_now(thread).take(MOST).find(Frame::is_users);

@@ -1,10 +1,10 @@
-//! Children of the debuggee: detached from, kept for another session, or debugged in its place.
+//! What becomes of the debuggee's children: detached from, kept for another session, or debugged in the debuggee's place.
 //!
-//! ptrace binds a child to the thread that traces its parent, and each session has a thread of its own, perhaps in another process. So a
-//! child that is debugged beside its parent is handed over: [`crate::forks`] connects the two sessions, and `target::linux::handover`
-//! changes the tracer: between the two tracers, the child sleeps in a system call. Before that, everything inserted is taken out of the
-//! child's memory; the child stays traced until the other session is there. If both tracers are killed in that gap, which lasts
-//! milliseconds, the child sleeps for a minute and then runs on with all signals blocked, even if its program was launched.
+//! The kernel makes the tracer of a parent the tracer of its child, but each session has its own thread that traces, perhaps in another
+//! process. So a child that is debugged beside its parent is handed over. Everything inserted is taken out of the child's memory, and the
+//! child stays traced until [`crate::forks`] has connected the two sessions. Then `target::linux::handover` changes the tracer: between the
+//! two tracers, for milliseconds, the child sleeps in a system call. If both tracers are killed in that time, the child sleeps for a minute
+//! and then runs on with all signals blocked, even if its program was launched.
 //!
 //! A child that is debugged in place of its parent (`FollowForks::Child`) needs no handover: the owner goes on with the child's memory,
 //! sites included ([`PatchedMemory::move_to`]), and a step under way continues in the child from the fork.
@@ -23,11 +23,11 @@ use dapple_target::process_info::ProcessInfo;
 pub(super) struct Children {
     /// The child that takes the debuggee's place as soon as all of the debuggee's threads are stopped.
     successor: Option<Succession>,
-    /// Whether processes that this session does not trace (any more) may still write to the session's output pipes.
+    /// Whether processes that this session no longer traces may still write to the session's output pipes.
     left_writers: bool,
-    /// How the debuggee has ended. Reported when no child is kept any more.
+    /// How the debuggee has ended. Reported once no child is kept or expected any more.
     end: Option<ExitStatus>,
-    /// The state to restore in a debuggee that was handed over to this session and still sleeps in its system call.
+    /// The state to restore in the debuggee, if it was handed over to this session and still sleeps in the handover's system call.
     pub(super) parked: Option<handover::Parked>,
 }
 
@@ -69,8 +69,8 @@ impl Owner {
         }
     }
 
-    /// Keeps a child stopped at its start (a vfork child: at its exec), and reports it; lets it go if the debugger is about to detach.
-    /// Nothing is inserted into it while it is kept.
+    /// Keeps a child stopped at its start (a vfork child: at its exec), with nothing inserted, and reports it. If the debugger is about to
+    /// detach, lets it go instead.
     pub(super) fn keep_child(&mut self, child: ThreadId, memory: Memory) {
         match memory {
             Memory::Copy => self.clean_copy(child),
@@ -86,7 +86,7 @@ impl Owner {
         });
     }
 
-    /// A child that was kept stopped has ended, perhaps the one that was to take the debuggee's place.
+    /// Called when a child that was kept stopped has ended, perhaps the one that was to take the debuggee's place.
     pub(super) fn kept_child_ended(&mut self, child: ThreadId) {
         let was_next = self
             .children
@@ -121,26 +121,26 @@ impl Owner {
         }
         let parked =
             handover::park(child, tracer, self.debuggee.of_launched).map_err(Error::Refused)?;
-        // The child counts as kept until the other session has it: if the handover fails, it is taken back.
+        // The child counts as kept until the other session traces it. If the handover fails, `take_child_back` follows.
         Ok(HandedOver(Box::new(parked)))
     }
 
-    /// The other session has taken over the child.
+    /// Called when the other session has taken over the child.
     pub(crate) fn child_was_taken(&mut self, child: ThreadId) {
         self.stops.forget_child(child);
         self.children.left_writers = true;
         self.end_if_due();
     }
 
-    /// No other session has taken over the child: it is detached from.
+    /// Called when the other session has not taken over the child: gives it its state from before the handover, and lets it go.
     pub(crate) fn take_child_back(&mut self, child: ThreadId, handed: &HandedOver) {
         self.stops.forget_child(child);
         handover::take_back(child, &handed.0);
         self.end_if_due();
     }
 
-    /// Detaches from all children that are kept or about to appear, and from the one that was to take the debuggee's place: no session will
-    /// take them.
+    /// Detaches from all children that are kept or expected, also from one that was to take the debuggee's place. Call when no session will
+    /// debug them.
     pub(super) fn let_children_go(&mut self) {
         for child in self.stops.take_expected_children() {
             if self.process().wait_until_stopped(child) {
@@ -159,8 +159,8 @@ impl Owner {
         }
     }
 
-    /// The debuggee has ended. A child that was to take its place does so now. Otherwise the session ends, but while children wait to be
-    /// taken over, their tracer has to stay.
+    /// Called when the debuggee has ended. A child that was to take its place does so now. Without one the session ends, but not before all
+    /// children that wait to be taken over are: they need their tracer until then.
     pub(super) fn process_ended(&mut self, status: ExitStatus) {
         self.release_vfork_children();
         if let Some(next) = self.children.successor.take() {
@@ -171,7 +171,7 @@ impl Owner {
         self.end_if_due();
     }
 
-    /// Detaches from vfork children of a debuggee that was killed: there will be no later occasion.
+    /// Detaches from vfork children that are left when the debuggee was killed.
     fn release_vfork_children(&mut self) {
         if self.stopped_threads().is_empty() && self.stops.running_vfork_children().is_empty() {
             return;
@@ -190,12 +190,12 @@ impl Owner {
         }
     }
 
-    /// Whether the debuggee has ended, and only kept children are left.
+    /// Whether the debuggee has ended, and only children are left that are kept or expected.
     pub(super) fn has_only_children(&self) -> bool {
         self.children.end.is_some()
     }
 
-    /// Ends the session if the debuggee has ended. `false`: it has not.
+    /// Ends the session if the debuggee has ended and only children are left. Returns whether that is so.
     pub(super) fn leave_only_children(&mut self) -> bool {
         let Some(status) = self.children.end.take() else {
             return false;
@@ -204,7 +204,7 @@ impl Owner {
         true
     }
 
-    /// A child is to take the debuggee's place, once all of the debuggee's threads are stopped.
+    /// Notes that `child`, which the thread `maker` has made, takes the debuggee's place once all of the debuggee's threads are stopped.
     pub(super) fn will_be_succeeded(&mut self, child: ThreadId, maker: ThreadId, memory: Memory) {
         if memory == Memory::Own {
             self.threads.let_go(child);
@@ -216,8 +216,8 @@ impl Owner {
         });
     }
 
-    /// While all threads are stopped: detaches from the debuggee and makes the child that takes its place the debuggee. Returns whether there
-    /// is such a child.
+    /// If a child is to take the debuggee's place: detaches from the old debuggee and makes the child the debuggee. Returns whether there is
+    /// such a child. Call when all threads are stopped.
     pub(super) fn succeed_if_due(&mut self) -> bool {
         let Some(next) = self.children.successor.take() else {
             return false;
@@ -227,14 +227,14 @@ impl Owner {
         true
     }
 
-    /// Makes the child the debuggee. The modules and breakpoints stay, unless the child runs another program.
+    /// Makes the child the debuggee. Unless the child runs another program, the modules stay known and the sites are inserted into it.
     fn succeed_with(&mut self, next: Succession) {
         let Succession {
             child,
             maker,
             memory,
         } = next;
-        // Comes first, so that nothing is written to the memory that was left.
+        // The memory is switched first, so that nothing below is written to the old debuggee's memory.
         match (memory, self.process().reopen(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
@@ -286,7 +286,7 @@ impl Owner {
         }
     }
 
-    /// All threads are stopped, in a child that has taken the debuggee's place: resumes it, unless a pause was requested, which is reported.
+    /// Resumes a child that has taken the debuggee's place. If a pause was requested meanwhile, reports the pause instead.
     pub(super) fn go_on(&mut self) {
         if self.is_over() {
             return;
@@ -303,7 +303,7 @@ impl Owner {
         self.children.left_writers
     }
 
-    /// While all threads are stopped in a process that was handed over: restores its state from before the handover.
+    /// Restores the state from before the handover in a process that was handed over to this session. Call when all its threads are stopped.
     pub(super) fn unpark(&mut self) {
         let Some(parked) = self.children.parked.take() else {
             return;

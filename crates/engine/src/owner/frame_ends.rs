@@ -1,9 +1,9 @@
-//! Notices the end of stack frames with watched data or a temporary breakpoint: a return, an exception, a panic or a `longjmp` that
-//! leaves them, the end of their thread.
+//! Notices the end of stack frames that have watched data or that a temporary breakpoint is limited to: a return, an exception, a panic or
+//! a `longjmp` that leaves the frame, or the end of its thread.
 //!
-//! A site is at the return address of each frame with watched data; a temporary breakpoint has its own sites. While there is a frame of
-//! either kind, the landing hooks have sites, too ([`super::landings`]): when a thread with such a frame comes to one, the address where it
-//! will land gets a site.
+//! A site is at the return address of each frame with watched data; a temporary breakpoint has one at its frame's among its own sites. While
+//! there is a frame of either kind, the landing hooks have sites, too ([`super::landings`]). When a thread with such a frame comes to a
+//! landing hook, the address where the thread will land gets a site.
 
 use super::Owner;
 use crate::breakpoints::data::{DataTarget, FrameOnStack};
@@ -15,7 +15,7 @@ use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::memory_map::Mapping;
 
-/// The most frames that are searched for one of the user's.
+/// How many frames are searched at most for one in the user's code.
 const MOST_FRAMES: usize = 200;
 
 impl Owner {
@@ -24,8 +24,8 @@ impl Owner {
         self.watches.list.iter().filter_map(found)
     }
 
-    /// Inserts sites at the return addresses of frames with watched data, and at the landing hooks if there are such frames or temporary
-    /// breakpoints'.
+    /// Inserts sites at the return addresses of frames with watched data. Inserts sites at the landing hooks if there are such frames, or
+    /// frames that temporary breakpoints are limited to.
     pub(super) fn watch_frames(&mut self) {
         self.remove_sites(Reason::FrameEnd);
         self.remove_sites(Reason::FrameLeft);
@@ -48,7 +48,7 @@ impl Owner {
             || self.breakpoints.is_awaited_in(thread)
     }
 
-    /// Stops watching the data of frames that a thread has left. Returns the reason to stop for that.
+    /// Stops watching the data of frames that a thread has left. Returns the reason to stop for that. `None`: it has left no such frame.
     pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
         let framed =
             |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
@@ -70,7 +70,7 @@ impl Owner {
             .iter()
             .find_map(|watch| over(&watch.found))?;
         if !self.is_one_stack(frame.cfa, Address(registers.sp())) {
-            // A signal handler or coroutine on a stack of its own: the frame still exists.
+            // The thread runs a signal handler or coroutine on another stack: the frame still exists.
             return None;
         }
         let why = match registers.pc() == frame.return_to {
@@ -81,16 +81,16 @@ impl Owner {
         data_gone(ended)
     }
 
-    /// Whether a thread has frames in the user's own code. Without one, as behind `main` and in a thread that ends, a stop would only
-    /// show a library; that the data is gone is reported anyway.
+    /// Whether a thread has frames in the user's own code. If it has none, as after `main` has returned or while the thread ends, a stop
+    /// because data is gone would show only a library: then the thread isn't stopped, and only the breakpoint's change is reported.
     pub(super) fn leads_to_users(&mut self, thread: ThreadId) -> bool {
         self.frames_now(thread)
             .take(MOST_FRAMES)
             .any(|frame| frame.is_users())
     }
 
-    /// The reason to stop a thread that an exception or jump has taken out of the frames of temporary breakpoints. `None`: it has left no
-    /// such frame, or is where frames on the way are only cleaned up.
+    /// The reason to stop a thread that an exception or jump has taken out of the frames that temporary breakpoints are limited to. `None`:
+    /// the thread has left no such frame, or has landed in code that only runs destructors before the exception goes on.
     pub(super) fn temporaries_left(&mut self, thread: ThreadId) -> Option<StopReason> {
         if !self.breakpoints.is_awaited_in(thread) {
             return None;
@@ -116,13 +116,13 @@ impl Owner {
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
         let mappings = self.process().mappings();
         let mut mappings = mappings.iter();
-        // The end counts: the outermost frame's end is the end of the stack.
+        // A mapping's end counts as within it, since the outermost frame's canonical frame address may be the end of the stack.
         let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);
         mappings.any(|mapping| within(one, mapping) && within(other, mapping))
     }
 
-    /// Whether an expression names a variable of the frame, or a part of one, that the compiler keeps elsewhere in other parts of the
-    /// function. The expression's first word is taken for the variable's name.
+    /// Whether an expression names a variable of the frame, or a part of one, that is at other places (addresses or registers) in other parts
+    /// of the function. The expression's first word is taken for the variable's name.
     pub(super) fn has_several_homes(&mut self, text: &str, frame: FrameId) -> bool {
         if text.contains("->") {
             return false;
@@ -145,7 +145,8 @@ impl Owner {
         found.is_some_and(|variable| module.module.has_location_list(variable))
     }
 
-    /// A thread has ended, and all its frames with it.
+    /// Called when a thread has ended, and all its frames with it. Stops watching their data, and removes the temporary breakpoints that are
+    /// limited to them.
     pub(super) fn stack_ended(&mut self, thread: ThreadId) {
         let temporaries = self.breakpoints.temporary_frames();
         let ended: Vec<i64> = temporaries

@@ -1,11 +1,11 @@
-//! Stops at sanitizers' reports, and leaves out LeakSanitizer's search for leaks.
+//! Stops at sanitizers' reports, and keeps LeakSanitizer from searching for leaks.
 //!
-//! A report is put together from the pieces that the runtime passes to `__sanitizer_on_print`. Programs may replace that function, so no
-//! call of it is inlined, whether the runtime is a shared library or linked statically. The thread stops at the piece that completes the
-//! report: as a rule the summary, or the only line of a failed check for undefined behaviour.
+//! A report is put together from the pieces that the runtime passes to `__sanitizer_on_print`. Compilers don't inline that function, since
+//! programs may replace it, so each piece passes its hook. The thread is stopped at the piece that completes the report: as a rule the
+//! summary, or the only line of a failed check for undefined behaviour.
 //!
-//! LeakSanitizer stops the program's threads by ptrace itself, which only one process at a time can use, and ends the program with an
-//! error if that fails. So the thread that is about to search for leaks is made to return at once.
+//! To search for leaks, LeakSanitizer stops the program's threads by ptrace. That fails in a program that a debugger traces already, and
+//! LeakSanitizer then ends the program with an error. So a thread that is about to search for leaks is made to return at once.
 
 use super::super::Owner;
 use super::Hook;
@@ -24,11 +24,11 @@ use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
 use iced_x86::{FlowControl, Instruction};
 
-/// The most bytes that are read of one piece of a report.
+/// How many bytes are read at most of one piece of a report.
 const LONGEST_PIECE: usize = 1 << 14;
-/// The most frames of the runtime above the program's erroneous code.
+/// How many innermost frames are searched at most for the runtime's functions.
 const MOST_FRAMES: usize = 24;
-/// The longest function that calls the search for leaks, in bytes.
+/// How many bytes are searched at most of the function that calls the search for leaks.
 const CALLER: usize = 64;
 
 /// The hooks in a module's sanitizer runtime, if it has one.
@@ -40,7 +40,7 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
         (Hook::LeakCheck, "_ZN6__lsan26DoRecoverableLeakCheckVoidEv"),
         (Hook::LeakCheck, "__lsan_do_recoverable_leak_check"),
     ];
-    // The runtime exports this name, so that programs can replace the function.
+    // A runtime exports this name, so that programs can replace the function: a module without the name has no runtime.
     if !module.module.has_dynamic_name(PRINTS) {
         return Vec::new();
     }
@@ -91,7 +91,8 @@ fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
 }
 
 impl Owner {
-    /// A runtime writes a piece of a report. Returns the reason to stop, if the piece completes the report and a filter wants it.
+    /// Adds a piece, which a runtime writes, to the report. Returns the reason to stop, if the piece completes the report and the filter
+    /// wants a stop.
     pub(super) fn sanitizer_writes(
         &mut self,
         thread: ThreadId,
@@ -119,9 +120,9 @@ impl Owner {
         frames.iter().filter_map(PhysicalFrame::symbol).collect()
     }
 
-    /// A report is complete: the reason to stop, if any.
+    /// The reason to stop for a complete report. `None`: the filter doesn't want a stop, or the thread has stopped for the fault already.
     fn reported(&mut self, thread: ThreadId, report: Report) -> Option<(ExceptionKind, Exception)> {
-        // The thread has stopped for the signal already.
+        // The report is about a signal, for which the thread was stopped already.
         let of_signal = report.signal();
         if of_signal.is_some_and(|signal| self.signals.of(signal).stop == When::Always) {
             return None;
@@ -165,7 +166,7 @@ impl Owner {
         };
         registers.set_pc(Address(back));
         registers.set_sp(sp.wrapping_add(8));
-        // The result, of the functions that have one: no leaks were found.
+        // Some of the functions have a result: 0 means that no leaks were found.
         registers.set(RESULT, 0);
         self.set_registers(thread, registers);
         if !std::mem::replace(&mut self.exceptions.told_of_leaks, true) {
@@ -173,8 +174,8 @@ impl Owner {
         }
     }
 
-    /// Reports which runtimes the program has, if nothing was reported yet or there are new ones. A runtime that is unloaded stays reported:
-    /// it may come back.
+    /// Reports which runtimes the program has, if nothing was reported yet or there are new ones. A runtime that was unloaded counts as
+    /// there: it may come back.
     pub(in crate::owner) fn tell_runtimes(&mut self) {
         let hooks = self.exceptions.known.values().flatten();
         let mut now = self.exceptions.runtimes.unwrap_or_default();
@@ -191,7 +192,7 @@ impl Owner {
         }
     }
 
-    /// Another program begins (exec): nothing is known about its runtimes.
+    /// Forgets what is known about the runtimes. Call after exec.
     pub(in crate::owner) fn forget_runtimes(&mut self) {
         self.exceptions.runtimes = None;
         self.exceptions.told_of_leaks = false;
