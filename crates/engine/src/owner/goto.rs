@@ -1,7 +1,8 @@
 //! Moves stopped threads to another line of their function.
 //!
-//! A thread may be moved only to where its stack and registers are as the code there expects them. The unwind information decides: the
-//! canonical frame address and the caller's registers must be the same at both places. Both must be in the same inlined calls, too.
+//! A thread may be moved only to where the code expects the stack and the callee-saved registers as they are. The unwind information
+//! decides: the canonical frame address and the caller's registers must be the same at both places. Both places must also be in the same
+//! inlined calls.
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -15,14 +16,14 @@ use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::lines::LineLookup;
 use std::path::Path;
 
-/// Where a thread may be moved to.
+/// A place to which a thread can perhaps be moved; that is checked when it is moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GotoTarget {
-    /// The instruction.
+    /// The address of the instruction at which the thread would go on.
     pub address: Address,
-    /// Its line.
+    /// The instruction's line.
     pub position: SourcePosition,
-    /// The function that has the instruction.
+    /// The function that the instruction is in.
     pub function: Option<String>,
 }
 
@@ -99,7 +100,7 @@ impl Owner {
         Ok(expected)
     }
 
-    /// Checks that unwinding from both sets of registers gives the same frame and the same caller. The error is the end of a sentence.
+    /// Checks that unwinding from either set of registers gives the same frame and the same caller. The error is the end of a sentence.
     pub(super) fn same_stack(&self, now: Registers, then: Registers) -> Result<(), &'static str> {
         let unwound = |registers: Registers| {
             let frame = unwind::innermost(registers, self.modules(), self.memory());
@@ -119,7 +120,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Moves a stopped thread, and reports that as a stop.
+    /// Sets a stopped thread's registers, which move it, and reports that as a stop for `reason`.
     pub(super) fn move_to(
         &mut self,
         thread: ThreadId,
@@ -135,7 +136,8 @@ impl Owner {
         }]);
     }
 
-    /// Moves a stopped thread. A fault signal that it was about to get is discarded: it was about the old place.
+    /// Sets a stopped thread's registers, which move it. Discards a fault signal that the thread was about to get, because the fault was at
+    /// the old place.
     pub(super) fn place(&mut self, thread: ThreadId, mut registers: UserRegisters) {
         registers.forget_system_call();
         self.set_registers(thread, registers);
@@ -149,7 +151,7 @@ impl Owner {
     }
 }
 
-/// The values of the registers that a function preserves for its caller, and of SP and PC.
+/// The values of the callee-saved registers, and of SP and PC.
 pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
     let sp = [dapple_arch::registers::SP, dapple_arch::registers::PC];
     CALLEE_SAVED
@@ -159,7 +161,7 @@ pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// Whether the frame's module has unwind information for it.
+/// Whether the frame's module has unwind information for the frame's address.
 pub(super) fn has_rules(frame: &PhysicalFrame) -> bool {
     frame.module.as_ref().is_some_and(|module| {
         let rules = module.module.unwind_rules(module.to_file(frame.lookup));

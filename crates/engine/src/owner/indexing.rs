@@ -1,5 +1,5 @@
-//! Makes the symbol indexes of the loaded modules, on threads of their own. They begin at the first stop after the start, or as soon as a
-//! breakpoint is set on a function that may have copies which only an index finds.
+//! Makes the symbol indexes of the loaded modules, on background threads. These begin at the first reported stop after the one at the
+//! program's start, or as soon as a breakpoint is set on a function that may have copies which only an index finds.
 
 use super::Owner;
 use super::background::Back;
@@ -25,12 +25,12 @@ impl Beside for Back {
 }
 
 impl Owner {
-    /// Makes the indexes that are missing.
+    /// Begins to make the missing indexes in the background.
     pub(super) fn make_indexes(&mut self) {
         self.loading.indexing.start(self.link.back.clone());
     }
 
-    /// A module's index is ready, or there will be none: completes the breakpoints that waited for it.
+    /// Called when a module's index is ready, or when it is known that there will be none. Resolves the breakpoints that waited for it.
     fn indexed(&mut self, module: &Arc<Module>, state: IndexState) {
         self.tell(indexing::ended(module, state));
         let loaded = self

@@ -1,8 +1,8 @@
 //! Finds the targets of indirect functions (IFUNC) that have breakpoints.
 //!
-//! A resolver is called by the dynamic linker when it loads a module, by the first call of a function, by dlsym(3), or at the start of a
-//! static program. A site at the resolver, and one at its return address, see each result before the program can use it. Results of
-//! earlier calls are read from the relocations' slots.
+//! A resolver is called when the dynamic linker loads a module, at the first call of a function, by dlsym(3), or at the start of a static
+//! program. With a site at the resolver and one at its return address, each result is known before the program can use it. Results of
+//! earlier calls are read from the memory slots into which relocations have written them.
 
 use super::Owner;
 use crate::breakpoints::indirect_function::IndirectFunction;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct IndirectFunctions {
     resolvers: BTreeSet<Address>,
-    /// By resolver: the targets that it was seen to return. The program doesn't keep every result.
+    /// By resolver: the targets that it was seen to return. They are stored here because the program doesn't keep every result.
     seen: BTreeMap<Address, BTreeSet<Address>>,
     under_way: Vec<Call>,
 }
@@ -29,12 +29,13 @@ struct Call {
     thread: ThreadId,
     resolver: Address,
     returns_to: Address,
-    /// The stack pointer once it has returned.
+    /// The stack pointer after the resolver's return.
     sp: u64,
 }
 
 impl Owner {
-    /// Finds the known targets of indirect functions that have breakpoints, and inserts sites at their resolvers for future calls.
+    /// Finds those targets of indirect functions with breakpoints that resolvers have returned before, and inserts sites at the resolvers
+    /// for future calls.
     pub(super) fn insert_resolver_sites(&mut self) {
         let indirect_functions = self.breakpoints.indirect_functions();
         for choice in indirect_functions
@@ -62,7 +63,7 @@ impl Owner {
         self.indirect_functions.resolvers = wanted;
     }
 
-    /// The targets of an indirect function that its resolver was seen to return, or that the slots in the program's memory have.
+    /// The targets of an indirect function that its resolver was seen to return, or that relocations have written into memory slots.
     fn chosen_before(&self, choice: &IndirectFunction) -> BTreeSet<Address> {
         let seen = self.indirect_functions.seen.get(&choice.resolver);
         let mut found = seen.cloned().unwrap_or_default();
@@ -77,15 +78,15 @@ impl Owner {
         for module in self.modules().iter() {
             let slots = module.module.slots_of(name);
             let targets = slots.iter().filter_map(|slot| self.code_in(slot, module));
-            // Another module's function of the same name may take precedence.
+            // A slot may have another module's function of the same name. Only a target in the resolver's own module counts.
             let chosen = targets.filter(|target| own.contains(*target));
             found.extend(chosen.filter(|target| *target != choice.resolver));
         }
         found
     }
 
-    /// The code address in a slot of `module`. `None`: the slot can't be read or isn't resolved yet (it has its initial value, or leads to
-    /// a PLT).
+    /// The address of code that a slot of `module` has. `None`: the slot can't be read, has an address that isn't code, or isn't resolved
+    /// yet (it has its initial value, or leads to a PLT).
     fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
         let value = self
             .memory()
@@ -99,7 +100,7 @@ impl Owner {
         (!unbound.contains(&value) && !is_stub && there.has_code_at(target)).then_some(target)
     }
 
-    /// A thread has come to a resolver.
+    /// Called when a thread has come to a resolver: inserts a site at the return address, to see the result there.
     pub(super) fn resolver_called(&mut self, thread: ThreadId, resolver: Address) {
         let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
             return;
@@ -119,7 +120,7 @@ impl Owner {
         });
     }
 
-    /// A thread has come to the return address of a resolver's call.
+    /// Called when a thread has come to the return address of a resolver's call: takes the result.
     pub(super) fn resolver_returned(&mut self, thread: ThreadId, at: Address) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -156,7 +157,7 @@ impl Owner {
         }
     }
 
-    /// A module was unloaded, to which the addresses that `gone` selects belonged.
+    /// Forgets the resolvers and calls in a module that was unloaded. `gone` is true for the module's addresses.
     pub(super) fn forget_resolvers_in(&mut self, gone: impl Fn(Address) -> bool) {
         let choosing = &mut self.indirect_functions;
         choosing.resolvers.retain(|resolver| !gone(*resolver));
@@ -166,7 +167,7 @@ impl Owner {
             .retain(|call| !gone(call.resolver) && !gone(call.returns_to));
     }
 
-    /// A thread has ended: its calls of resolvers won't return.
+    /// Forgets the calls of resolvers on a thread that has ended.
     pub(super) fn resolver_calls_ended(&mut self, thread: ThreadId) {
         let (gone, kept) = std::mem::take(&mut self.indirect_functions.under_way)
             .into_iter()

@@ -1,14 +1,15 @@
 //! Calls functions of the debuggee for expressions (inferior calls).
 //!
 //! Evaluating an expression changes nothing: an expression that needs a call asks for it, and is evaluated again with its result
-//! ([`super::assigning`]). [`dapple_inspect::calls`] lays out the arguments. A stopped thread gets them, and a return address with a site,
-//! and runs, alone or with the other threads, until it comes back to that site. Then all its registers, vector and floating-point ones
-//! included, are restored. What the function wrote to memory stays. A call that ends otherwise is given up: without a reported stop, the
-//! thread is put back where it was. That is impossible if the thread or the process has ended, or runs another program (exec), which is a
-//! reported stop.
+//! ([`super::assigning`]). [`dapple_inspect::calls`] lays out the arguments. A stopped thread gets them, and a return address at which there
+//! is a site. It runs, alone or with the other threads, until it comes back to that site. Then all its registers, vector and
+//! floating-point ones included, are restored. What the function wrote to memory stays.
 //!
-//! No command is served during a call. Stops of other threads are reported when the program is to go on. `under_way` handles the events of
-//! a call.
+//! A call that ends otherwise is given up: the thread is put back where it was, and no stop is reported. The thread can't be put back if it
+//! or the process has ended, or if the process runs another program (exec); an exec is reported as a stop.
+//!
+//! No command is served during a call. Stops of other threads are reported only when the program is to go on. `under_way` handles the
+//! events of a call.
 
 mod temporaries;
 mod under_way;
@@ -33,22 +34,23 @@ use dapple_target::signal_info::WholeSignal;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
-/// The most stops that a thread may make on its way to a signal-delivery stop.
+/// How many stops a thread may make at most on its way to a signal-delivery stop.
 const MOST_STOPS: usize = 16;
 
 /// A call under way.
 #[derive(Debug)]
 pub(super) struct InferiorCall {
     pub(super) thread: ThreadId,
-    /// The return address, and the stack pointer after the return.
+    /// The return address.
     back: Address,
+    /// The stack pointer after the return.
     sp: u64,
+    /// How the call has ended. `None`: it hasn't.
     end: Option<End>,
-    /// Forked children of the function. They are killed: they would return from the function, too, to the return site, from where the
-    /// program can't go on.
+    /// The children that the function has forked. They are killed, because they would also return to `back`, where the program can't go on.
     children: Vec<ThreadId>,
-    /// Describes the first fork: the end of a sentence about the function. The function runs on nevertheless, because it may hold locks:
-    /// within fork(3) the C library's, and in its own code perhaps some of the program's.
+    /// If the function has forked: the end of a sentence about the function that describes the first fork. The function runs on, because it
+    /// may hold locks: within fork(3) those of the C library, and in its own code perhaps some of the program.
     copied: Option<String>,
 }
 
@@ -56,16 +58,16 @@ pub(super) struct InferiorCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Returned,
-    /// It has returned, and has forked: the end of a sentence about the function.
+    /// The function has returned, but has forked before. The text is the end of a sentence about the function.
     Copied(String),
-    /// It was given up: the end of a sentence about the function.
+    /// The call was given up. The text is the end of a sentence about the function that says why; empty while the threads are being stopped.
     Failed(String),
-    /// The thread runs another program.
+    /// The function has called exec, and the thread runs another program.
     Executed,
     ThreadEnded,
 }
 
-/// The state of a thread that a call must not change.
+/// A thread's state before a call, which is restored after the call.
 struct Saved {
     registers: UserRegisters,
     extended: Option<Vec<u8>>,
@@ -126,7 +128,7 @@ impl Owner {
         }
     }
 
-    /// Whether a function can be called on a thread now. The error is the end of a sentence.
+    /// Checks that a function can be called on a thread now. The error is the end of a sentence that says why not.
     fn require_callable(&self, thread: ThreadId) -> Result<(), &'static str> {
         if !self.is_stopped() {
             return Err("other threads run; a function is called while all are stopped");
@@ -140,8 +142,8 @@ impl Owner {
         Ok(())
     }
 
-    /// Writes a call's arguments onto the stack of a thread whose stack pointer is `sp`, below what earlier calls of this stop have left
-    /// there. The error is the end of a sentence.
+    /// Writes a call's arguments onto the stack of a thread whose stack pointer is `sp`: below `sp`, and below the results that earlier calls
+    /// at this stop have left there. `back` is the return address. The error is the end of a sentence.
     fn lay_out(
         &mut self,
         thread: ThreadId,
@@ -167,7 +169,7 @@ impl Owner {
         Ok(laid)
     }
 
-    /// Describes a call that has ended without a result. If the thread runs another program now, its stop there is reported.
+    /// Describes a call that has ended without a result. If the thread runs another program now, also reports the thread's stop there.
     fn without_result(&mut self, thread: ThreadId, name: &str, end: End) -> String {
         match end {
             End::Failed(why) => format!(
@@ -195,7 +197,7 @@ impl Owner {
     fn end_call(&mut self) {
         self.remove_sites(Reason::Call);
         self.activity = Activity::Free;
-        // Commands that have come meanwhile are waiting.
+        // Commands that have come during the call were not served.
         self.link.waker.wake();
     }
 
@@ -223,8 +225,8 @@ impl Owner {
         }
     }
 
-    /// The return address of calls: behind the program's first instruction. The program doesn't come there again, and unwinding ends
-    /// there.
+    /// The return address of calls: the program's second instruction. The program doesn't come there again after its start, and unwinding
+    /// ends there.
     fn return_address(&self) -> Result<Address, String> {
         let program = self.modules().iter().find(|module| {
             let entry = module.module.entry();
@@ -244,7 +246,7 @@ impl Owner {
         self.write_back(thread);
         let registers = self.registers(thread)?;
         let control = std::mem::take(self.control(thread));
-        // The debug registers' state is the thread's, not the call's.
+        // The thread's debug registers stay as they are set, so what is known about them stays, too.
         self.control(thread).watched = control.watched;
         self.control(thread).registers = Some(registers);
         let signal = control.signal;
@@ -325,8 +327,8 @@ impl Owner {
         })
     }
 
-    /// Restores a thread's state from before a call. Its signal mask is restored only if the call was `given_up`: a function that has
-    /// returned may have changed it on purpose.
+    /// Restores a thread's state from before a call. The signal mask is restored only if the call was `given_up`: a function that has
+    /// returned may have changed the mask on purpose.
     fn restore(&mut self, thread: ThreadId, saved: Saved, back: Address, given_up: bool) {
         if !self.is_live(thread) {
             return;
@@ -342,8 +344,8 @@ impl Owner {
             .registers(thread)
             .is_some_and(|now| now.goes_on_with_system_call());
         if was_within {
-            // The thread has entered another system call meanwhile, so the kernel has lost the state for continuing the first one: it is
-            // restarted.
+            // During the call, the thread was in another system call. The kernel has lost the state for continuing the one from before, so
+            // that one is restarted.
             registers.restart_anew();
         }
         if let Some(extended) = &saved.extended {
@@ -360,7 +362,8 @@ impl Owner {
         self.set_registers(thread, registers);
     }
 
-    /// Brings a thread into a signal-delivery stop, at the call's return site: its pending signal can be delivered only from such a stop.
+    /// Brings a thread into a signal-delivery stop at `back`, the call's return site. The signal that the thread was about to get before the
+    /// call can be delivered only from such a stop.
     fn reach_signal_stop(&mut self, thread: ThreadId, back: Address) {
         if self.process().is_before_signal(thread) {
             return;
@@ -417,7 +420,7 @@ impl Owner {
                 let contents = results::contents(module, *id, language, &registers);
                 let contents = contents.unwrap_or_else(|| Ok(Contents::Bytes([].into())));
                 let contents = contents.map(|contents| match (contents, kept) {
-                    // A value whose destructor runs later needs an address.
+                    // The value's destructor is called later, with the value's address, so the value is written to memory.
                     (Contents::Bytes(bytes), Some(at)) => match self.write_bytes(at, &bytes) {
                         Ok(()) => Contents::Memory(at),
                         Err(_) => Contents::Bytes(bytes),
@@ -445,8 +448,8 @@ impl Owner {
         })
     }
 
-    /// The contents to show of a result. A result in memory is copied, except for a C++ object that may contain its own address: that one
-    /// stays on the thread's stack until the thread runs.
+    /// The contents with which a result is shown. A result in memory is copied. The exception is a C++ object that may contain its own
+    /// address: that one is shown where it is, on the thread's stack, until the thread runs.
     fn kept(
         &self,
         module: &LoadedModule,

@@ -1,9 +1,9 @@
-//! Decides what to show for a thread at an instruction that belongs to several lines: how many inlined calls that begin there are shown
-//! as not entered, and which line.
+//! Decides what to show for a thread at an instruction that belongs to several lines: which line, and how many of the inlined calls that
+//! begin there count as not entered.
 //!
 //! An inlined call may begin at the very address of a function's breakpoint. The thread is then shown in the function, before that call,
-//! and stepping in enters the call without running an instruction. Among several lines with the same instruction, the breakpoint's line
-//! is shown.
+//! and stepping in enters the call without running an instruction. If an instruction belongs to several lines and a line breakpoint stops
+//! a thread there, the breakpoint's line is shown.
 
 use super::Owner;
 use crate::ThreadId;
@@ -13,8 +13,8 @@ use dapple_symbols::functions::SourcePosition;
 use rustc_hash::FxHashMap;
 
 impl Owner {
-    /// The stop's thread and how many inlined calls it is shown before; `None` for no calls. `stepped`: the same for the thread whose
-    /// step has ended.
+    /// The stop's thread, and how many of the inlined calls at its address count as not entered. `None`: none does. `stepped`: the same, as
+    /// the step that has ended leaves it for its thread.
     pub(super) fn stands_before(
         &self,
         stop: &Stop,
@@ -33,7 +33,7 @@ impl Owner {
         (count > 0).then_some((stop.thread, count))
     }
 
-    /// By thread, the line of the breakpoint at which it has stopped; only for breakpoints on lines.
+    /// By thread, the line of the line breakpoint at which the thread has stopped. Threads that have stopped otherwise are left out.
     pub(super) fn lines_of(&self, stops: &[Stop]) -> FxHashMap<ThreadId, SourcePosition> {
         let line = |stop: &Stop| {
             let ids = stop.reason.breakpoints();

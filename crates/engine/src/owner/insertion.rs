@@ -1,9 +1,9 @@
-//! Sets the user's breakpoints: inserts their bytes, and takes them out.
+//! Sets the user's breakpoints: inserts their bytes into the program's code, and takes them out.
 //!
-//! What lines and functions resolve to is code, by the debug information. An address was given by a person: a byte in data, or in the
-//! middle of an instruction, would break the program, so the address is checked first. When modules come and go, all breakpoints are
+//! Lines and functions resolve to code, by the debug information. But an address was given by a person, and a byte in data or in the middle
+//! of an instruction would break the program, so such an address is checked first. When modules are loaded or unloaded, all breakpoints are
 //! resolved again, and refused ones are tried again. At each stop and before the program runs on, refused breakpoints are tried again, and
-//! so are addresses whose byte is lost.
+//! so are breakpoints on addresses whose byte is no longer in memory.
 
 use super::Owner;
 use crate::breakpoints::model::Arm;
@@ -18,7 +18,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use std::path::Path;
 
-/// The farthest start, in bytes, from which instructions are decoded to reach an address.
+/// How many bytes before an address the known instruction start may be from which instructions are decoded up to the address.
 const FARTHEST: u64 = 1 << 16;
 
 impl Owner {
@@ -43,7 +43,7 @@ impl Owner {
     }
 
     fn arm_and_answer(&mut self, ids: &[i64]) -> Vec<BreakpointState> {
-        // The command's answer describes its own breakpoints; events are for others.
+        // The command's answer describes the breakpoints that the command sets. Events report changes of other breakpoints.
         for changed in self.arm_quietly() {
             if !ids.contains(&changed.id) {
                 self.tell(Event::BreakpointChanged(changed));
@@ -61,19 +61,20 @@ impl Owner {
         self.arm_and_answer(&ids)
     }
 
-    /// An id for a breakpoint that the model doesn't know: one on data.
+    /// An id for a data breakpoint, which [`Model`](crate::breakpoints::model::Model) doesn't have. No other breakpoint has the id.
     pub(super) fn new_breakpoint_id(&mut self) -> i64 {
         self.breakpoints.new_id()
     }
 
-    /// A module's index is ready: completes the breakpoints on functions that waited for it.
+    /// Resolves the breakpoints on functions that waited for a module's index. Call when the index is ready.
     pub(super) fn complete_functions(&mut self, loaded: &LoadedModule) {
         if self.breakpoints.complete(loaded) {
             self.arm();
         }
     }
 
-    /// The debugger follows `child`: breakpoints that were limited to its maker are limited to it.
+    /// Limits to `child` the breakpoints that were limited to the thread `maker`. Call when the debugger follows `child`, which `maker` has
+    /// forked.
     pub(super) fn breakpoints_follow(&mut self, maker: ThreadId, child: ThreadId) {
         self.breakpoints.thread_became(maker, child);
     }
@@ -109,8 +110,9 @@ impl Owner {
         self.breakpoints.changed()
     }
 
-    /// Tries again what could not be inserted, and addresses whose byte is lost: a program may map memory, make code of it and unmap it
-    /// without any notification. Done at each stop, so that the client sees the present state, and before the program runs on.
+    /// Tries again to insert refused breakpoints, and breakpoints on addresses whose byte is no longer in memory: a program may map memory,
+    /// make it executable and unmap it without any notification. Call at each stop, so that the client sees the present state, and before the
+    /// program runs on.
     pub(super) fn arm_again(&mut self) {
         let lost = |address: &Address| self.memory.is_lost(*address);
         if self.breakpoints.has_refusals() || self.breakpoints.given_addresses().any(|a| lost(&a)) {
@@ -139,8 +141,8 @@ impl Owner {
         self.inside_of_instruction(address)
     }
 
-    /// Refuses an address that is inside of an instruction: decodes instructions from the last known instruction start before it. `None`: it
-    /// isn't, or that can't be told.
+    /// Refuses an address that is inside of an instruction. Decodes instructions from the last known instruction start before the address.
+    /// `None`: an instruction begins at the address, or that can't be found out.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
         let module = self.modules().at(address)?;
         let file = module.to_file(address);

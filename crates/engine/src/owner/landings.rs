@@ -2,9 +2,9 @@
 //! a `longjmp`.
 //!
 //! The runtimes have functions that every throw and every jump passes just before it lands (the *landing hooks*): `_Unwind_SetIP`, whose
-//! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps, watched frames and inferior
-//! calls have sites there while they need them, each under its own [`Reason`]; inferior calls only at the `longjmp` family. They ask this
-//! module what a thread at such a site is about to do.
+//! second argument is the landing pad, and the `longjmp` family, whose first argument is the `jmp_buf`. Steps and frames whose end has to be
+//! noticed have sites there while needed, each under its own [`Reason`]; inferior calls have sites at the `longjmp` family only. This module
+//! says what a thread at such a site is about to do.
 
 use super::Owner;
 use crate::breakpoints::site::Reason;
@@ -19,7 +19,7 @@ use dapple_inspect::inspect::Inspect;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leap {
     pub(super) how: Landing,
-    /// The address at which it lands. `None`: it can't be read, or is in no module.
+    /// The address at which the throw or jump lands. `None`: it can't be read, or (a jump) it is in no module.
     pub(super) to: Option<Address>,
 }
 
@@ -56,20 +56,22 @@ impl Owner {
         self.modules().iter().any(|m| m.jump_hooks().contains(&pc))
     }
 
-    /// The target address of a `longjmp` whose thread is at its first instruction.
+    /// The target address of a `longjmp` at whose first instruction a thread with these registers is. `None`: it can't be read, or is in no
+    /// module.
     fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
         let targets = self.jump_buffer(registers, JMP_BUF_PC)?;
         let is_code = |target: &Address| self.modules().at(*target).is_some();
         targets.into_iter().find(is_code)
     }
 
-    /// The stack pointers that a `longjmp`, whose thread is at its first instruction, may set.
+    /// The stack pointer that a `longjmp` will set, at whose first instruction a thread with these registers is: two candidates, as from
+    /// [`Owner::jump_buffer`].
     pub(super) fn jump_stacks(&self, registers: &UserRegisters) -> Option<[Address; 2]> {
         self.jump_buffer(registers, JMP_BUF_SP)
     }
 
-    /// The address in a field of the `jmp_buf` that `longjmp` was called with: decoded as glibc encodes it (`PTR_DEMANGLE`), and plain,
-    /// as musl has it.
+    /// Two readings of the address in a field of the `jmp_buf` that `longjmp` was called with: decoded, for glibc, which encodes it
+    /// (`PTR_MANGLE`); and as it is, for musl. `None`: memory can't be read.
     fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
         let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
         let kept = self.memory().read_u64(buffer.offset(field)).ok()?;
@@ -78,8 +80,8 @@ impl Owner {
         Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }
 
-    /// A thread is at a landing hook: if it has frames whose end has to be noticed, inserts a site where it will land, to check then whether
-    /// they were left.
+    /// Called when a thread is at a landing hook. If the thread has frames whose end has to be noticed, inserts a site where it will land, to
+    /// check there whether it has left them.
     pub(super) fn frames_left(&mut self, thread: ThreadId) {
         if !self.has_watched_frames(thread) {
             return;

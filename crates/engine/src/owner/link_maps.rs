@@ -1,18 +1,18 @@
 //! Reads the dynamic linker's lists of modules from memory: `r_debug` and `link_map` (glibc's and musl's `<link.h>`). [`super::loader`]
 //! makes modules of the entries.
 //!
-//! They are read when the dynamic linker notifies of a change, which happens two thousand times in a program that loads a thousand
-//! libraries. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So if no removal was notified, only
-//! the last known entry of each list and the new ones are read.
+//! The lists are read whenever the dynamic linker notifies of a change: two thousand times in a program that loads a thousand libraries one
+//! by one. The dynamic linker appends at the lists' ends, and notifies before it removes an entry. So if no removal was notified, only the
+//! last known entry of each list and the new ones are read.
 
 use crate::Address;
 use dapple_arch::Memory;
 
-/// More modules than any program has: a longer list is broken, and reading it ends.
+/// How many entries are read at most. No program has so many modules, so a longer list is broken.
 const MOST_MODULES: usize = 10_000;
-/// More than glibc has (`DL_NNS`).
+/// How many lists are read at most. glibc has fewer (`DL_NNS`).
 const MOST_NAMESPACES: usize = 64;
-/// The longest path that is read from the debuggee.
+/// The longest path that is read from the debuggee, in bytes.
 const LONGEST_PATH: usize = 4096;
 /// How much of a path is read at once, in bytes.
 const PIECE_OF_PATH: usize = 128;
@@ -26,23 +26,23 @@ pub(super) struct LinkMap {
     pub name: Vec<u8>,
 }
 
-/// The result of reading the lists.
+/// What was read from the lists.
 #[derive(Debug)]
 pub(super) enum Lists {
-    /// The entries that were added since the last reading; none was removed.
+    /// The entries that were added since the last reading. None was removed.
     Longer(Vec<LinkMap>),
-    /// All entries.
+    /// All entries of all lists. Some may have been removed since the last reading.
     Whole(Vec<LinkMap>),
 }
 
-/// Where the dynamic linker keeps its lists, and how much of them was read.
+/// Where the dynamic linker has its lists, and how much of them was read.
 #[derive(Debug, Default)]
 pub(super) struct Loader {
-    /// `_r_debug`.
+    /// The address of `_r_debug`.
     list: Option<Address>,
     /// For each list, how far it was read.
     known: Vec<Known>,
-    /// An entry was or may have been removed: the next reading reads all.
+    /// Whether an entry was or may have been removed. If so, the next reading reads all entries.
     shrinks: bool,
 }
 
@@ -62,7 +62,7 @@ enum State {
 }
 
 impl Loader {
-    /// A reader of the lists at `_r_debug`, if there is one.
+    /// A reader of the lists. `list` is the address of `_r_debug`, if the process has one.
     pub fn at(list: Option<Address>) -> Loader {
         Loader {
             list,
@@ -70,13 +70,13 @@ impl Loader {
         }
     }
 
-    /// Whether the process has lists, or will have them.
+    /// Whether the process has lists or will have them, because its dynamic linker has `_r_debug`.
     pub fn has_lists(&self) -> bool {
         self.list.is_some()
     }
 
-    /// Reads the new entries, or all if one may have been removed. `None`: there is no list, it can't be read, or one is being changed and
-    /// another notification will follow.
+    /// Reads the new entries, or all if one may have been removed. `None`: there is no list, or a list can't be read. Also `None` while a
+    /// list is being changed: another notification will follow.
     pub fn look(&mut self, memory: &dyn Memory) -> Option<Lists> {
         let lists = lists(self.list?, memory)?;
         let states: Vec<State> = lists
@@ -104,7 +104,7 @@ impl Loader {
         Some(found)
     }
 
-    /// The entries behind those that were read before. `None`: a list isn't the known one any more, or can't be read.
+    /// The entries after those that were read before. `None`: a list can't be read, or its first or last known entry isn't as it was.
     fn read_new(&mut self, lists: &[Address], memory: &dyn Memory) -> Option<Vec<LinkMap>> {
         let mut new = Vec::new();
         for (list, known) in lists.iter().zip(&mut self.known) {
@@ -139,9 +139,9 @@ impl Loader {
     }
 }
 
-/// The address of each namespace's list (dlmopen(3)).
+/// The address of each namespace's `r_debug` (dlmopen(3)). `first` is the first one's.
 fn lists(first: Address, memory: &dyn Memory) -> Option<Vec<Address>> {
-    /// The version of `r_debug` with a next one behind it: glibc's since 2.35.
+    /// The version from which on an `r_debug` has a pointer to the next one (`r_next`): glibc's since 2.35.
     const EXTENDED: u32 = 2;
     let mut lists = vec![first];
     let mut list = first;
@@ -174,7 +174,7 @@ fn first(list: Address, memory: &dyn Memory) -> Option<Address> {
     memory.read_u64(list.offset(8)).ok().map(Address)
 }
 
-/// Appends the entries from `at` on.
+/// Appends the entries from `at` on to `maps`. `None`: an entry can't be read.
 fn follow(mut at: Address, memory: &dyn Memory, maps: &mut Vec<LinkMap>) -> Option<()> {
     while at.0 != 0 && maps.len() < MOST_MODULES {
         let (map, next) = read(at, memory)?;
@@ -184,7 +184,7 @@ fn follow(mut at: Address, memory: &dyn Memory, maps: &mut Vec<LinkMap>) -> Opti
     Some(())
 }
 
-/// An entry, and the address of the next one.
+/// The entry at `at`, and the address of the next one (0: there is none). `None`: it can't be read.
 fn read(at: Address, memory: &dyn Memory) -> Option<(LinkMap, Address)> {
     let mut entry = [0; 32];
     memory.read(at, &mut entry).ok()?;
@@ -201,7 +201,7 @@ fn read(at: Address, memory: &dyn Memory) -> Option<(LinkMap, Address)> {
     Some((map, Address(word(3))))
 }
 
-/// The text up to its zero byte. Empty if there is none within `LONGEST_PATH` or before unreadable memory.
+/// The text at `at`, up to its zero byte. Empty if memory ends or `LONGEST_PATH` is exceeded before a zero byte.
 fn c_string(at: Address, memory: &dyn Memory) -> Vec<u8> {
     let mut text = Vec::new();
     let mut piece = [0; PIECE_OF_PATH];

@@ -2,7 +2,8 @@
 //! announces them.
 //!
 //! The dynamic linker calls an empty function, `_dl_debug_state`, whenever its lists of modules change ([`super::link_maps`] reads them).
-//! A site there shows the change before a new module is initialized, so a breakpoint in a library's constructor is inserted in time.
+//! A site at that function stops the thread before a new module is initialized, so a breakpoint in a library's constructor is inserted in
+//! time.
 
 use super::Owner;
 use super::link_maps::{LinkMap, Lists, Loader};
@@ -18,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Owner {
-    /// Finds the modules that exec has mapped.
+    /// Adds the modules that exec has mapped: the program, its interpreter and the vDSO.
     pub(super) fn load_program(&mut self, program: &Path) {
         self.loading.loader = Loader::default();
         self.forget_runtimes();
@@ -43,7 +44,7 @@ impl Owner {
             self.add_vdso(base);
         }
         self.arm();
-        // A program with lists has libraries that are yet to come, and perhaps runtimes with them.
+        // With a dynamic linker, the program's libraries are yet to come. The runtimes are reported when these are known.
         if !self.loading.loader.has_lists() {
             self.tell_runtimes();
         }
@@ -113,7 +114,7 @@ impl Owner {
         found
     }
 
-    /// Finds the modules that were loaded and unloaded, in the dynamic linker's lists.
+    /// Reads the dynamic linker's lists, adds the modules that were loaded since, and removes those that were unloaded.
     pub(super) fn modules_changed(&mut self) {
         match self.look_for_modules() {
             Some(Lists::Longer(new)) if new.is_empty() => return,
@@ -130,8 +131,8 @@ impl Owner {
         self.forget_stacks();
     }
 
-    /// Removes modules that are in no list any more. Modules that exec has mapped get their entry, which the dynamic linker makes late.
-    /// Returns the entries without a module.
+    /// Removes modules that are in no list any more. Gives modules that exec has mapped the address of their list entry, which the dynamic
+    /// linker makes only after the program's start. Returns the entries for which there is no module yet.
     fn remove_missing(&mut self, mut maps: Vec<LinkMap>) -> Vec<LinkMap> {
         let places: FxHashMap<Address, Address> = maps.iter().map(|m| (m.at, m.dynamic)).collect();
         let dynamics: FxHashMap<Address, Address> =
@@ -162,10 +163,10 @@ impl Owner {
         maps
     }
 
-    /// Adds modules for entries that are not known yet, which are few.
+    /// Adds modules for those entries that have none yet. Meant for few entries: each is compared with all modules.
     fn add_new(&mut self, maps: Vec<LinkMap>) {
         for map in maps {
-            // The dynamic linker itself is in each namespace's list, and once in memory.
+            // The dynamic linker is in each namespace's list, but only once in memory.
             let same = |m: &Arc<LoadedModule>| {
                 m.link_map == Some(map.at) || dynamic_of(m) == Some(map.dynamic)
             };
@@ -180,14 +181,14 @@ impl Owner {
         }
     }
 
-    /// Replaces a module by one of the same id that knows more.
+    /// Replaces the module that has the same id as `loaded`, which has more debug information.
     pub(super) fn replace_module(&mut self, loaded: &Arc<LoadedModule>) {
         self.modules.replace(Arc::clone(loaded));
         self.breakpoints.module_unloaded(loaded.id);
         self.breakpoints.module_loaded(loaded);
     }
 
-    /// Forgets all modules: the process runs another program.
+    /// Forgets all modules, and reports them as unloaded. Call when the process runs another program.
     pub(super) fn forget_modules(&mut self) {
         self.breakpoints.frames_gone();
         for module in std::mem::take(&mut self.modules).iter() {

@@ -1,7 +1,7 @@
-//! Drops the results of Rust functions, that is, runs their destructors: otherwise guards would keep their locks, and reference counts would
-//! stay too high.
+//! Runs the destructors of (drops) the values that called Rust functions have returned: otherwise guards would keep their locks, and
+//! reference counts would stay too high.
 //!
-//! Results are dropped at the end of the expression, as in a program. A result that owns memory which is still shown is dropped when the
+//! Such a temporary is dropped at the end of the expression, as in a program. If it owns memory that is still shown, it is dropped when the
 //! program goes on.
 
 use crate::Error;
@@ -15,12 +15,12 @@ use dapple_inspect::values::passing::{Class, Part, Passing};
 use dapple_inspect::values::rust::glue;
 use dapple_inspect::values::storing::Change;
 
-/// The most results that are dropped only when the program goes on.
+/// How many temporaries are kept at most until the program goes on.
 const MOST_KEPT: usize = 64;
 
 impl Owner {
-    /// Drops the temporaries of an expression, except those that have to stay to be shown. `shown`: the expression's value, if it has one.
-    /// The error: a destructor can't be called, or has not returned.
+    /// Runs the destructors of an expression's temporaries. `shown`: the expression's value, if it is shown; temporaries that may own
+    /// memory of it are kept for [`Owner::drop_kept`]. The error: a destructor can't be called, or has not returned.
     pub(in crate::owner) fn drop_temporaries(
         &mut self,
         thread: ThreadId,
@@ -46,8 +46,8 @@ impl Owner {
         dropped
     }
 
-    /// Takes the temporaries of which an assignment stores a part off the list of those to be dropped: they are owned elsewhere then. Any
-    /// word in common but zero counts as a part.
+    /// Removes from the temporaries to be dropped those that an assignment moves into the program's memory, where the program then owns
+    /// them. A temporary counts as moved if it and the assigned bytes have a word in common other than zero.
     pub(in crate::owner) fn move_temporaries(&self, calls: &Calls, changes: &[Change]) {
         let words = |bytes: &[u8]| -> Vec<u64> {
             let words = bytes.as_chunks::<8>().0.iter();
@@ -71,7 +71,7 @@ impl Owner {
         });
     }
 
-    /// Drops the results that were kept to be shown, before the program goes on.
+    /// Runs the destructors of the temporaries that were kept to be shown. Call before the program goes on.
     pub(in crate::owner) fn drop_kept(&mut self) {
         let kept = std::mem::take(&mut self.stop.kept_temporaries);
         if !self.is_stopped() {
@@ -79,7 +79,7 @@ impl Owner {
         }
         for (thread, value) in kept.into_iter().rev() {
             if self.is_live(thread) && !self.is_over() {
-                // A destructor's error belongs to no request.
+                // There is no request to which a destructor's error could be reported.
                 let _ = self.drop_value(thread, &value, &CallOptions::default());
             }
         }

@@ -1,4 +1,4 @@
-//! Handles events during an inferior call: its end, by return or given up, and everything else that happens meanwhile.
+//! Handles the events during an inferior call: the call's end, because the function returns or the call is given up, and what else happens.
 
 use super::{End, InferiorCall};
 use crate::breakpoints::site::Reason;
@@ -16,21 +16,22 @@ use std::time::{Duration, Instant};
 
 /// How often the time limit and cancellation are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long after a call's beginning the process's end is waited for, if the calling thread has ended and with it perhaps the process.
+/// How long after its beginning a call is still waited for, if its thread has ended and perhaps the whole process is ending.
 const LONGEST_END: Duration = Duration::from_secs(60);
-/// How long children that were announced may take to appear.
+/// How long after the call's end a forked child may take to appear, once its parent has reported the fork.
 const CHILDREN_PATIENCE: Duration = Duration::from_secs(1);
-/// The most frames that are searched for one of the user's.
+/// How many frames are searched at most for one in the user's code.
 const MOST_FRAMES: usize = 32;
 
 impl Owner {
-    /// Whether threads are left, none of which is exiting with the whole process.
+    /// Whether threads are left, and the kernel has all of them in a stop. If one isn't, the whole process is exiting, and its end will be
+    /// reported.
     fn has_held_thread(&self) -> bool {
         let mut live = self.live_threads().peekable();
         live.peek().is_some() && live.all(|thread| self.process().is_stopped(thread))
     }
 
-    /// Handles events until the call has ended, by itself or because it was given up.
+    /// Handles events until the call has ended and all threads are stopped. Gives the call up at its time limit or when it is cancelled.
     pub(super) fn attend_call(&mut self, options: &CallOptions) {
         let begun = Instant::now();
         let mut ended = begun;
@@ -49,7 +50,8 @@ impl Owner {
         alarm.end();
     }
 
-    /// Whether the call has ended, and with it everything that has to end before its thread is put back.
+    /// Whether the call has ended, all threads are stopped, and its forked children have appeared (or are overdue). Only then can its thread
+    /// be put back.
     fn call_has_settled(&self, begun: Instant, ended: Instant) -> bool {
         let Some(call) = self.activity.call() else {
             return true;
@@ -64,7 +66,7 @@ impl Owner {
             && (!self.awaits_children() || ended.elapsed() >= CHILDREN_PATIENCE)
     }
 
-    /// Gives the call up if its time is over or its user has cancelled it.
+    /// Gives the call up if its time limit is over or the user has cancelled it.
     fn limit_call(&mut self, begun: Instant, options: &CallOptions) {
         let Some(thread) = self.activity.call().map(|call| call.thread) else {
             return;
@@ -86,7 +88,7 @@ impl Owner {
         }
     }
 
-    /// Gives up the call: stops its thread and all others that run. `why` is evaluated once they are stopped.
+    /// Stops all threads, and gives the call up unless it ends by itself meanwhile. `why` is called once the threads are stopped.
     fn give_up(&mut self, why: impl FnOnce(&mut Owner) -> String) {
         self.stop_all();
         if let Some(call) = self.activity.call_mut() {
@@ -104,8 +106,8 @@ impl Owner {
         }
     }
 
-    /// The kernel has reported an event during a call: notes a child that the called function has forked. Children of vfork(2) need
-    /// nothing.
+    /// Notes a child that the called function has forked, if that is the event that the kernel has reported. Children of vfork(2) are not
+    /// noted: they may run.
     pub(in crate::owner) fn noticed_in_call(&mut self, event: WaitEvent) {
         let What::NewProcess {
             child,
@@ -125,13 +127,13 @@ impl Owner {
         }
     }
 
-    /// Whether a child was forked by a called function: it must not run.
+    /// Whether a child was forked by the called function. Such a child must not run.
     pub(in crate::owner) fn is_calls_child(&self, child: ThreadId) -> bool {
         let call = self.activity.call();
         call.is_some_and(|call| call.children.contains(&child))
     }
 
-    /// The call has ended by itself, which takes precedence over giving it up from outside: stops all threads.
+    /// Stores how the call has ended, and stops all threads. Replaces a give-up that is still stopping the threads, but no other end.
     fn call_ended(&mut self, end: End) {
         if let Some(call) = self.activity.call_mut()
             && (call.end.is_none() || call.end == Some(End::Failed(String::new())))
@@ -141,7 +143,7 @@ impl Owner {
         self.stop_all();
     }
 
-    /// The calling thread has run into a site.
+    /// Called when the calling thread has run into a site at `at`: ends the call if the function returns or is left there.
     pub(in crate::owner) fn met_in_call(&mut self, thread: ThreadId, at: Address) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -158,7 +160,7 @@ impl Owner {
         self.release(thread);
     }
 
-    /// Why the calling thread is about to leave the function, if it is.
+    /// Why the calling thread, at the site `at`, is about to leave the function without returning: the end of a sentence. `None`: it isn't.
     fn leaves_call(
         &mut self,
         thread: ThreadId,
@@ -195,7 +197,7 @@ impl Owner {
         None
     }
 
-    /// Inserts sites at the ways out of called functions other than returning.
+    /// Inserts sites where called functions are left without returning: at the functions that exceptions, panics and jumps pass.
     pub(super) fn watch_ways_out(&mut self) {
         let mut ways = self.exceptions_leave_at();
         for module in self.modules().iter() {
@@ -208,8 +210,8 @@ impl Owner {
         }
     }
 
-    /// A thread has a reason to stop while a function is called. Another thread's reason is reported after the call. The calling thread's
-    /// signal, trap or interruption gives the call up; its breakpoints don't stop it.
+    /// Called when a thread has a reason to stop during a call. If it is another thread, the stop is reported after the call. If it is the
+    /// calling thread, a signal, a trap or an interruption gives the call up; other reasons don't stop it.
     pub(in crate::owner) fn stopped_in_call(&mut self, thread: ThreadId, reason: StopReason) {
         if !self.activity.is_call_of(thread) {
             let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
@@ -228,7 +230,7 @@ impl Owner {
                 ..
             } => {
                 if !signals::is_fault(number) {
-                    // The signal was meant for the program: it is sent again, for after the call, unless it was for this thread alone.
+                    // The signal was meant for the program. It is sent again, for after the call, unless it was for this thread alone.
                     self.process().hand_back_signal(thread, number);
                 }
                 format!("ran into {description}")
@@ -241,8 +243,8 @@ impl Owner {
         self.call_ended(End::Failed(format!("{what}{place}")));
     }
 
-    /// All threads are stopped during a call: for its end, because no thread is left that may run, or because a thread can get past its
-    /// site only alone.
+    /// Called when all threads are stopped during a call. Either the call has ended; or no thread is left that may run, which ends it; or a
+    /// thread can get past its site only while the others are stopped.
     pub(in crate::owner) fn all_stopped_in_call(&mut self) {
         let alone = self.take_alone();
         let none_may_run = self.none_may_run();
@@ -257,12 +259,12 @@ impl Owner {
         }
     }
 
-    /// The calling thread has ended.
+    /// Called when the calling thread has ended.
     pub(in crate::owner) fn thread_ended_in_call(&mut self) {
         self.call_ended(End::ThreadEnded);
     }
 
-    /// The called function has called exec: `thread` is the new program's only thread.
+    /// Called when the process has executed another program during a call. `thread` is the new program's only thread.
     pub(in crate::owner) fn executed_in_call(&mut self, thread: ThreadId) {
         if let Some(call) = self.activity.call_mut() {
             call.thread = thread;
@@ -288,8 +290,8 @@ impl Owner {
         place
     }
 
-    /// Reports the stops of other threads during a call, when the program is about to go on. `true`: there are some, and the program
-    /// stays stopped.
+    /// Reports the stops that other threads have made during a call. Call when the program is about to go on. `true`: there are such stops,
+    /// and the program stays stopped.
     pub(in crate::owner) fn tell_put_off(&mut self) -> bool {
         let mut stops = std::mem::take(&mut self.stop.reports);
         stops.retain(|stop| self.is_live(stop.thread));

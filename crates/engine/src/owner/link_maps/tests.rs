@@ -11,7 +11,7 @@ fn entry(index: u64) -> u64 {
     0x10_000 + index * ENTRY
 }
 
-/// Memory of whole pages, which counts reads.
+/// Memory from address 0 on, which counts how often it is read.
 #[derive(Default)]
 struct Pages {
     bytes: Vec<u8>,
@@ -44,7 +44,7 @@ impl Pages {
         self.bytes[at as usize..][..bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Writes a list of the entries with these indexes; each entry is a module.
+    /// Writes a list that has the entries with these indexes, in this order.
     fn link(&mut self, entries: &[u64]) {
         self.put(LIST + 8, &entry(entries[0]).to_le_bytes());
         for (position, index) in entries.iter().enumerate() {
@@ -66,7 +66,7 @@ fn names(maps: &[LinkMap]) -> Vec<String> {
     maps.iter().map(name).collect()
 }
 
-/// What a reading finds: one word and the names.
+/// What one reading returns, as a text: a word for the kind of the result, and the entries' names.
 fn look(loader: &mut Loader, pages: &Pages) -> String {
     match loader.look(pages) {
         None => "nothing".to_owned(),
