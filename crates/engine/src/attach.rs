@@ -11,7 +11,7 @@ pub struct AttachOptions {
     pub process: i32,
     /// What happens to the process's children.
     pub follow_forks: FollowForks,
-    /// For a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
+    /// If the process is a child that another session keeps stopped: the path of that session's socket ([`crate::forks::Meeting::path`]).
     pub handed_over: Option<PathBuf>,
     /// How the debug information of the process's modules is found.
     pub debug_info: DebugInfoOptions,

@@ -97,7 +97,7 @@ pub enum WatchedData {
 /// The state of a data breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataBreakpointState {
-    /// Stable while the breakpoint exists; no other breakpoint has it.
+    /// The breakpoint's id, which stays the same while the breakpoint exists. No other breakpoint has it.
     pub id: i64,
     /// What is watched, as shown to the user.
     pub name: String,
@@ -121,7 +121,7 @@ pub enum DataRefusal {
 /// An access to data that is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataHit {
-    /// The breakpoint.
+    /// The breakpoint's id.
     pub breakpoint: i64,
     /// What is watched, as shown to the user.
     pub name: String,

@@ -38,7 +38,7 @@ pub(crate) struct Copy {
     length: u64,
 }
 
-/// Room for copies.
+/// All memory that is used for copies, with the copies in it.
 #[derive(Debug, Default)]
 pub(crate) struct Caves {
     caves: Vec<Cave>,
@@ -58,7 +58,7 @@ struct Cave {
 enum Slot {
     Free,
     Used(Copy),
-    /// No site uses it any more; a thread may still be in the copy.
+    /// No site uses this copy any more, but a thread may still be in it.
     Retired(Copy),
 }
 

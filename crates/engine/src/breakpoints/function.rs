@@ -163,7 +163,7 @@ fn namespaces(name: &str) -> usize {
     name.matches("::").count()
 }
 
-/// How many names are kept at most.
+/// How many names of functions are listed at most for a module.
 const MOST_NAMES: usize = 6;
 
 /// The functions' short names, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
@@ -296,7 +296,7 @@ pub(crate) fn remark(name: &str, meant: &[&Places]) -> Option<String> {
     (!both.is_empty()).then(|| both.join("; "))
 }
 
-/// Says why a module has no function of the name.
+/// Finds out why a module has no function that `pattern` matches.
 pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     // A distribution's library has similar names for whatever name is asked for, but users mean their own code.
     if module.is_distributions() {

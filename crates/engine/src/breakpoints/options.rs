@@ -13,8 +13,8 @@ use rustc_hash::FxHashSet;
 /// the message is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BreakpointOptions {
-    /// An expression in the language of the place; the breakpoint acts if it is true. If it can't be evaluated, the program stops, and
-    /// the stop says why.
+    /// An expression in the language of the code at the breakpoint, which acts only if the expression is true. If the expression can't be
+    /// evaluated, the program stops, and the stop says why.
     pub condition: Option<String>,
     /// The hits to act on: `5` or `== 5`, `!= 5`, `>= 5`, `> 5`, `<= 5`, `< 5`, `% 3` (each third).
     pub hits: Option<String>,

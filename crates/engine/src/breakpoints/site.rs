@@ -20,14 +20,14 @@ use std::sync::Arc;
 pub(crate) enum Reason {
     /// A user's breakpoint, by id.
     User(i64),
-    /// The dynamic linker reports modules here.
+    /// The dynamic linker calls this function when its lists of modules change.
     Loader,
     /// The step under way runs to here, or must notice when its thread passes here (a library's call of the user's code, a landing).
     Step,
     /// A frame whose end has to be noticed (it has watched data, or a temporary breakpoint is limited to it) returns to here; or an
     /// exception or `longjmp` will land here, perhaps outside of such a frame.
     FrameEnd,
-    /// Exceptions and `longjmp` pass here, perhaps out of a frame with watched data or a temporary breakpoint.
+    /// Exceptions and `longjmp` pass here, perhaps out of a frame that has watched data or that a temporary breakpoint is limited to.
     FrameLeft,
     /// Exceptions, panics or sanitizers' reports pass here, or LeakSanitizer begins to look for leaks.
     Exception,
@@ -466,7 +466,7 @@ mod tests {
     fn a_child_that_was_forked_before_a_byte_was_taken_out_is_cleaned_of_it() {
         let own = ThreadId(std::process::id().cast_signed());
         let open = || LiveProcess::open(own, Arc::default()).expect("this process's memory");
-        // Read and written through the file only, as a debuggee's is.
+        // The test reads and writes this memory only through the process's memory file, as a debugger does.
         let code: Box<[u8]> = vec![0x90; 64].into();
         let at = Address(code.as_ptr() as u64);
         let mut memory = PatchedMemory::new(Arc::new(open()), None);

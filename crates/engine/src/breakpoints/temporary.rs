@@ -6,9 +6,9 @@ use crate::{Address, ThreadId};
 /// What makes a breakpoint a temporary one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Temporary {
-    /// Stop only this thread.
+    /// The breakpoint stops only this thread. `None`: any thread.
     pub(crate) thread: Option<ThreadId>,
-    /// Stop only in this frame and its callers, and at its return address.
+    /// The breakpoint stops the frame's thread only, in this frame and its callers, and at its return address. `None`: in any frame.
     pub(crate) frame: Option<FrameOnStack>,
     /// Whether the breakpoint has stopped a thread, and is about to be removed.
     pub(crate) spent: bool,

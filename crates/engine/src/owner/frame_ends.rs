@@ -82,7 +82,7 @@ impl Owner {
     }
 
     /// Whether a thread has frames in the user's own code. If it has none, as after `main` has returned or while the thread ends, a stop
-    /// because data is gone would show only a library: then the thread isn't stopped, and only the breakpoint's change is reported.
+    /// because data is gone would show only a library: then the thread isn't stopped for that, and only the breakpoint's change is reported.
     pub(super) fn leads_to_users(&mut self, thread: ThreadId) -> bool {
         self.frames_now(thread)
             .take(MOST_FRAMES)

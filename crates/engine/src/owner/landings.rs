@@ -24,7 +24,7 @@ pub(super) struct Leap {
 }
 
 impl Owner {
-    /// Inserts sites at the landing hooks of all modules; `purpose` ends the sentence of a warning ("... can't see exceptions and jumps").
+    /// Inserts sites at the landing hooks of all modules. `purpose` begins the warning if that fails ("... can't see exceptions and jumps").
     pub(super) fn insert_landing_hooks(&mut self, reason: Reason, purpose: &str) {
         let hooks = self.modules().iter().flat_map(|module| {
             let landing = module.landing_hook().into_iter();
@@ -37,7 +37,7 @@ impl Owner {
         }
     }
 
-    /// The throw or jump that a thread at a landing hook is about to make; `None`: it is at no landing hook.
+    /// The throw or jump that a thread with these registers is about to make. `None`: it is at no landing hook.
     pub(super) fn leap(&self, registers: &UserRegisters) -> Option<Leap> {
         let pc = registers.pc();
         if self.modules().iter().any(|m| m.landing_hook() == Some(pc)) {

@@ -99,7 +99,7 @@ impl Loader {
             Some(new) => Lists::Longer(new),
             None => Lists::Whole(self.read_all(&lists, memory)?),
         };
-        // Reset only after everything could be read.
+        // Reset only if all could be read: after a failure, the next reading reads all.
         self.shrinks = false;
         Some(found)
     }

@@ -1,33 +1,33 @@
 //! Writes the debuggee's memory for the user.
 //!
-//! A write leaves inserted bytes and the copies of instructions in place, and changes the program's bytes under them. It ends what was known
-//! about the old bytes: code of a module that was written into is no longer read from its file (`LoadedModule::code_in_file`), and a site's
-//! copy is made again.
+//! A write leaves inserted bytes and the copies of instructions in place, and changes the program's bytes under them. What was known about
+//! the old bytes is forgotten: the code of a module that was written into is no longer read from the module's file
+//! (`LoadedModule::code_in_file`), and the copy of an instruction that was written into is made again.
 //!
-//! A debugger can write anywhere, the program can't. Writing to memory that is read-only for the program is refused: other code relies on
-//! its never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the exception: it
-//! is read-only as a rule, and a user who writes into it means to change it.
+//! A debugger can write where the program can't. But a write to memory that is read-only for the program is refused: other code relies on
+//! that memory never changing (constants that the compiler has used elsewhere already, tables of the dynamic linker). Code is the
+//! exception: it is read-only as a rule, and a user who writes into it means to change it.
 
 use super::Owner;
 use crate::{Address, Error};
 use dapple_inspect::inspect::Inspect;
 use dapple_target::memory_map::Mapping;
 
-/// What happens to a write if a part of it can't be written.
+/// What happens to a write if a part of the memory can't be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartialWrite {
     /// Nothing is written.
     Refused,
-    /// The bytes before that part are written; the write is refused if there are none.
+    /// The bytes before that part are written. If there are none, the write is refused.
     Allowed,
 }
 
 /// What was written into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryWrite {
-    /// How many bytes.
+    /// How many bytes were written.
     pub count: usize,
-    /// Whether it was code, or part of a thread's stack: stack frames may have changed.
+    /// Whether stack frames may have changed, because code or a part of a thread's stack was written.
     pub moves_frames: bool,
 }
 
@@ -56,7 +56,7 @@ impl Owner {
         if let Err((count, error)) = written {
             let keeps = partial == PartialWrite::Allowed && count > 0;
             if !keeps {
-                // These bytes could be written just before.
+                // Doesn't fail as a rule: these bytes could be written just before.
                 let _ = self.write_pages(address, &before[..count]);
                 return Err(error);
             }
@@ -73,7 +73,7 @@ impl Owner {
         }
     }
 
-    /// Whether the range has code, or part of a thread's stack.
+    /// Whether the `length` bytes from `address` on have executable memory or a part of a thread's stack among them.
     fn holds_frames(&mut self, address: Address, length: usize) -> bool {
         let end = address.0.saturating_add(length as u64);
         let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
@@ -92,7 +92,7 @@ impl Owner {
         })
     }
 
-    /// Writes page by page. The error comes with the number of bytes written.
+    /// Writes page by page. The error has the number of bytes that were written before it.
     pub(super) fn write_pages(
         &mut self,
         address: Address,
@@ -115,7 +115,7 @@ impl Owner {
         Ok(())
     }
 
-    /// How many bytes from `address` on may be written; if fewer than `length`, also why the next one may not.
+    /// How many of the `length` bytes from `address` on may be written. If not all may, also says why the next one may not.
     pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
         let mappings = self.process().mappings();
         let mut done = 0;
@@ -143,7 +143,7 @@ impl Owner {
         (done, None)
     }
 
-    /// Invalidates what was known about memory that the user has written.
+    /// Forgets what was known about memory that the user has written.
     pub(super) fn memory_changed(&mut self, address: Address, length: usize) {
         // The written memory may be part of a stack.
         self.renew_stacks();

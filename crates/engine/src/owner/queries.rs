@@ -1,7 +1,7 @@
 //! Answers queries about stopped threads: implements [`Inspect`] (stacks, values, memory, code) and [`Live`] for a live process.
 //!
-//! [`crate::postmortem`] implements the same for core files, so that both show the same. Everything that changes the process needs the
-//! owner and is refused post mortem.
+//! [`crate::postmortem`] implements [`Inspect`] for core files, so that both are shown alike. What changes the process needs the owner, and
+//! is refused for a core file.
 
 use super::Owner;
 use crate::stops::Mode;
@@ -35,8 +35,8 @@ impl Owner {
         Ok(())
     }
 
-    /// The stack frames of a thread that is stopped for the debugger's own purposes, innermost first. They are not cached. Empty if the
-    /// thread has died.
+    /// A stopped thread's frames, innermost first, by its present registers. Unlike [`Inspect::stacks`], caches nothing, so it can be used
+    /// while a stop isn't reported yet. Empty if the thread has died.
     pub(super) fn frames_now(&mut self, thread: ThreadId) -> impl Iterator<Item = Frame> {
         let registers = self.registers(thread);
         let mut stack = registers.map(|r| StackCache::new(thread, 0, r.to_dwarf()));
@@ -109,7 +109,7 @@ impl Inspect for Owner {
         self.threads.returned()
     }
 
-    /// As [`Owner::require_stopped`], but some threads may run if the others are held.
+    /// As [`Owner::require_stopped`], but also succeeds while only some threads may run and the others are stopped.
     fn require_some_stopped(&self) -> Result<(), Error> {
         match self.runs_only_some() {
             true => Ok(()),
@@ -117,7 +117,7 @@ impl Inspect for Owner {
         }
     }
 
-    /// Requires that the thread is stopped; the others may run.
+    /// Requires that the thread is stopped. Other threads may run.
     fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
         if !self.is_live(thread) {

@@ -1,8 +1,8 @@
-//! Makes steps over recursive calls fast, where a million inner calls may return before the one that is stepped over does.
+//! Makes steps over recursive calls fast: a million inner calls may return before the call that is stepped over does.
 //!
-//! The inner calls of a function return to the same addresses as the call that is stepped over, so the step's sites there stop the thread
-//! after each of them. After a few such stops, a debug register watches the stack word with the return address of the call that is stepped
-//! over, which only that call's return reads. The sites are taken out meanwhile, and inserted again when that word is read.
+//! The inner calls return to the same addresses as the call that is stepped over, so the step's sites there stop the thread after each
+//! inner call. After a few such stops, a debug register watches the stack word that has the return address of the call that is stepped
+//! over. As a rule, only that call's return reads the word. The step's sites are taken out, and inserted again when the word is read.
 
 use super::Owner;
 use super::stepping::Stepping;
@@ -12,14 +12,14 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
 use dapple_inspect::inspect::Inspect;
 
-/// The number of stops in inner activations before a debug register is used.
+/// After how many stops in inner calls a debug register is used.
 const FEW: u32 = 16;
-/// A return address, in bytes.
+/// The size of a return address in bytes.
 const WORD: u64 = 8;
 
 impl Owner {
-    /// The stepping thread is at a site of the step in an inner activation. The step waits until the thread returns to `address` with the
-    /// stack pointer at `height`.
+    /// Called when the stepping thread is at a site of the step, but in an inner call. The step waits until the thread returns to `address`
+    /// with the stack pointer at `height`. After a few such stops, watches that return address instead.
     pub(super) fn returned_inside(
         &mut self,
         stepping: &mut Stepping,
@@ -45,7 +45,7 @@ impl Owner {
         let is_watched = self.watches.table.mask(&[slot]) != 0;
         if is_watched && self.set_debug_registers(stepping.thread).is_ok() {
             self.remove_sites(Reason::Step);
-            // An exception or a jump may be about to land, in an inner frame or the step's.
+            // The site where an exception or a jump is about to land is still needed: it may land in the frame that the step waits for.
             let landing = stepping
                 .landing()
                 .map(|at| self.insert_site(at, Reason::Step));
@@ -57,15 +57,15 @@ impl Owner {
         }
     }
 
-    /// Stops watching the return address.
+    /// Stops watching the return address for the step, if it is watched.
     pub(super) fn watch_no_return(&mut self) {
         if self.watches.of_step.take().is_some() {
             let _ = self.share_slots();
         }
     }
 
-    /// A thread has made accesses that the debug registers in the mask `hits` watch. If it was the step's thread reading the return address,
-    /// the step's sites are put back.
+    /// Called when a thread has accessed what the debug registers in the mask `hits` watch. If the step's thread has read the watched return
+    /// address, inserts the step's sites again.
     pub(super) fn return_is_read(&mut self, thread: ThreadId, hits: u64) {
         let Some(slot) = self.watches.of_step else {
             return;
@@ -77,7 +77,8 @@ impl Owner {
         }
     }
 
-    /// As [`Owner::return_is_read`], for an instruction that the debugger has emulated.
+    /// As [`Owner::return_is_read`], but for an instruction that the debugger has emulated, whose reads no debug register sees. `before` and
+    /// `after` are the thread's registers around it: a return pops the word at the stack pointer.
     pub(super) fn return_is_emulated(
         &mut self,
         thread: ThreadId,
@@ -91,7 +92,7 @@ impl Owner {
         }
     }
 
-    /// Puts the step's sites back, where it stops in any activation.
+    /// Stops watching the return address, and inserts the step's sites again. The thread then stops at them in inner calls, too.
     pub(super) fn wait_at_sites(&mut self) {
         self.watch_no_return();
         for address in self.step_sites() {

@@ -1,8 +1,8 @@
 //! Restarts a frame: its thread begins the frame's function again.
 //!
-//! The frame begins behind its function's prologue, where the arguments are in memory, so that how they were passed doesn't matter. Code
-//! that still reads them from registers there can't be restarted, unless the prologue has stored them elsewhere, too
-//! ([`super::arguments`]).
+//! The thread begins after the function's prologue. There the arguments are in memory, so that it doesn't matter how they were passed. If
+//! the code there still reads an argument from a register, the frame can be restarted only if the prologue has also stored the argument
+//! in memory ([`super::arguments`]).
 
 use super::Owner;
 use super::goto::{has_rules, kept};
@@ -92,7 +92,7 @@ impl Owner {
         Ok(())
     }
 
-    /// As [`Owner::same_stack`], for a frame that may be waiting for a call to return.
+    /// As [`Owner::same_stack`], but compares a frame that may be in a call (`now`) with the innermost frame that registers (`then`) give.
     fn same_stack_at(&self, now: &PhysicalFrame, then: Registers) -> Result<(), &'static str> {
         let caller = unwind::caller(now, self.modules(), self.memory());
         let there = unwind::innermost(then, self.modules(), self.memory());

@@ -1,5 +1,5 @@
-//! Keeps the return value of the function that a step has left: read from the registers at the return itself, by the platform's calling
-//! convention (`values::results`).
+//! Stores the return value of the function that a step has left, to be shown at the step's stop. It is read from the registers right after
+//! the return, by the platform's calling convention (`values::results`).
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -8,7 +8,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::results::{self, ResultRegisters};
 
 impl Owner {
-    /// A thread has just returned from the function with code at `left`.
+    /// Stores the value that a thread has just returned from the function to which the address `left` belongs.
     pub(super) fn note_returned(&mut self, thread: ThreadId, left: Address) {
         let Some(registers) = self.result_registers(thread) else {
             return;
@@ -23,7 +23,7 @@ impl Owner {
         self.set_returned(returned.map(|value| (thread, value)));
     }
 
-    /// The registers in which a thread that has just returned has the function's result. `None`: it has died.
+    /// The registers in which a thread has the result of the function from which it has just returned. `None`: the thread has died.
     pub(super) fn result_registers(&mut self, thread: ThreadId) -> Option<ResultRegisters> {
         let general = self.registers(thread)?.to_dwarf();
         let process = self.process();
@@ -34,7 +34,7 @@ impl Owner {
         })
     }
 
-    /// Keeps the return value only if the step has ended with a stop of its own.
+    /// Forgets the stored return value, unless the stops include the end of the step by its thread.
     pub(super) fn keep_returned(&mut self, stops: &[Stop]) {
         let ended = |thread: ThreadId| {
             stops

@@ -1,7 +1,7 @@
 //! Runs the threads: which of them run, their registers, and how they go on.
 //!
-//! The owner's other modules call the methods here. The reducer ([`crate::stops`]) knows which threads run and queues actions;
-//! [`Owner::perform`] carries them out by [`Process`].
+//! The owner's other modules run and stop threads by the methods here. The reducer ([`crate::stops`]) knows which threads run, and queues
+//! actions; [`Owner::perform`] carries these out by [`Process`].
 
 use super::{Owner, trap};
 use crate::stops::{Action, How, Mode};
@@ -23,7 +23,7 @@ impl Owner {
         self.stops.mode() == Mode::Stopped
     }
 
-    /// The debuggee's threads that are not exiting, oldest first.
+    /// The debuggee's threads that have not ended and are not exiting, oldest first.
     pub(super) fn live_threads(&self) -> impl Iterator<Item = ThreadId> {
         self.stops.live()
     }
@@ -38,12 +38,12 @@ impl Owner {
         self.stops.all_stopped()
     }
 
-    /// Whether a thread is stopped and stays so, though the process may run.
+    /// Whether a thread is stopped and stays stopped until it is released, even if other threads run.
     pub(super) fn stays_stopped(&self, thread: ThreadId) -> bool {
         self.stops.stays_stopped(thread)
     }
 
-    /// Whether the process runs, but not all of its threads may.
+    /// Whether the process runs, but some of its threads must stay stopped.
     pub(super) fn runs_only_some(&self) -> bool {
         self.stops.runs_only_some()
     }
@@ -53,22 +53,22 @@ impl Owner {
         self.stops.is_vfork_child(thread)
     }
 
-    /// Whether a vfork child has a thread's memory, and the thread waits for it.
+    /// Whether a thread can't run before its vfork child, which uses its memory, has executed a program or ended.
     pub(super) fn waits_for_vfork_child(&self, thread: ThreadId) -> bool {
         self.stops.waits_for_vfork_child(thread)
     }
 
-    /// Whether a stop signal holds the process.
+    /// Whether a stop signal has stopped the process (a group stop).
     pub(super) fn is_group_stopped(&self) -> bool {
         self.stops.is_group_stopped()
     }
 
-    /// How a thread was resumed the last time.
+    /// How a thread was most recently resumed.
     pub(super) fn last_run(&self, thread: ThreadId) -> How {
         self.stops.last_run(thread)
     }
 
-    /// Whether a child was reported but has not stopped yet, or has stopped but was not reported yet.
+    /// Whether the kernel has reported only one of the two events of a new child or thread: its parent's fork or clone, and its first stop.
     pub(super) fn awaits_children(&self) -> bool {
         self.stops.awaits_children()
     }
@@ -78,7 +78,7 @@ impl Owner {
         self.stops.none_may_run()
     }
 
-    /// The vfork children that run in this memory.
+    /// The vfork children that run in the debuggee's memory.
     pub(super) fn running_vfork_children(&self) -> Vec<ThreadId> {
         self.stops.running_vfork_children()
     }
@@ -95,24 +95,25 @@ impl Owner {
         self.stops.stop_all(&mut self.actions);
     }
 
-    /// Resumes a stopped thread if it may run now, delivering `signal` unless 0. Otherwise does nothing: the thread has to be released with
-    /// the others.
+    /// Resumes a stopped thread if it may run now, and delivers `signal` to it unless that is 0. If the thread may not run now, does
+    /// nothing: the thread has to be released later.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
         self.stops.go(thread, how, signal, &mut self.actions);
     }
 
-    /// Sets what becomes of forked children from now on.
+    /// Sets what becomes of children that are forked from now on.
     pub(super) fn follow(&mut self, follow: FollowForks) {
         self.stops.follow(follow);
     }
 
-    /// After a stop of the debugger's own, the process runs again, with the same threads that may run. They have yet to be released.
+    /// Notes that the process runs again after a stop for the debugger's own purposes. The same threads may run as before, but each has yet
+    /// to be released.
     pub(super) fn run_again(&mut self) {
         self.stops.set_running();
     }
 
-    /// The process runs from now on: all threads, or only `only` and those that run already ([`Stops::run_only`]). Each thread has yet to
-    /// be released.
+    /// Notes that the process runs from now on. `only`: besides threads that run already, only this one may run ([`Stops::run_only`]);
+    /// `None`: all may. Each thread has yet to be released.
     ///
     /// [`Stops::run_only`]: crate::stops::Stops::run_only
     pub(super) fn set_running(&mut self, only: Option<ThreadId>) {
@@ -120,12 +121,12 @@ impl Owner {
         self.stops.set_running();
     }
 
-    /// The process itself. Reads of its memory show what was inserted.
+    /// The process itself. Reads of its memory show inserted bytes and copies; other reads of the owner's don't.
     pub(super) fn process(&self) -> &dyn Process {
         self.memory.process()
     }
 
-    /// A stopped thread's registers; `None` when it has died.
+    /// A stopped thread's registers. `None`: the thread has died.
     pub(super) fn registers(&mut self, thread: ThreadId) -> Option<UserRegisters> {
         let control = self.threads.control(thread);
         if control.registers.is_none() {
@@ -135,7 +136,7 @@ impl Owner {
     }
 
     pub(super) fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
-        // Refused only when the thread has died.
+        // Fails only if the thread has died. Its exit event follows.
         let _ = self.process().set_registers(thread, &registers);
         let control = self.control(thread);
         control.registers = Some(registers);
@@ -165,7 +166,7 @@ impl Owner {
                         How::Continue => Resume::Continue,
                         How::Step => Resume::Step,
                     };
-                    // Fails only if the thread has died; the next wait reports that.
+                    // Fails only if the thread has died. The next wait reports that it has.
                     let _ = self.process().resume(thread, how, signal);
                 }
                 Action::Listen(thread) => {
@@ -203,7 +204,7 @@ impl Owner {
         }
     }
 
-    /// Lets all threads run.
+    /// Lets all threads run from a stop.
     pub(super) fn resume_all(&mut self) {
         // A child to follow may have come while all threads were stopped for the user.
         self.succeed_if_due();
@@ -216,7 +217,8 @@ impl Owner {
         }
     }
 
-    /// Lets a stopped thread go on, if it may run now (a vfork child always may). Otherwise it stays stopped until it is released again.
+    /// Lets a stopped thread go on, if it may run now (a vfork child always may). If it may not, it stays stopped until it is released when
+    /// it may.
     pub(super) fn release(&mut self, thread: ThreadId) {
         if !self.stops.runs(thread) && !self.is_vfork_child(thread) {
             return;
@@ -239,11 +241,11 @@ impl Owner {
             return self.go(thread, how, signal);
         }
         if signal != 0 {
-            // The signal's handler, if there is one, runs first. Afterwards the thread comes to the site again.
+            // The signal's handler, if there is one, runs first. Then the thread comes to the site again, and that is no new hit.
             self.control(thread).skip = Some((site, registers.sp()));
             return self.go(thread, how, signal);
         }
-        // The thread gets past the site now: it need not be expected to come back to it from a handler.
+        // The thread gets past the site now, so it won't come back to the site from a signal handler.
         let sp = registers.sp();
         self.control(thread)
             .skip
@@ -276,7 +278,7 @@ impl Owner {
         if original == copy.original {
             control.passed = Some(original);
         } else if registers.restarts_system_call() {
-            // The kernel will restart the system call by moving the thread back to the instruction, whose hit was counted.
+            // The kernel will restart the system call by moving the thread back to the site. That is no new hit.
             control.skip = Some((copy.original, registers.sp()));
         }
         registers.set_pc(original);

@@ -1,4 +1,4 @@
-//! Decides whether signals that are about to be delivered stop the program, and explains them.
+//! Decides whether a signal that is about to be delivered stops the program, and describes the signal to the user.
 
 use super::Owner;
 use crate::event::StopReason;
@@ -18,7 +18,7 @@ impl Owner {
         self.signals = table;
     }
 
-    /// A signal is about to be delivered, other than the debugger's own traps.
+    /// Called when a signal is about to be delivered to a thread. The debugger's own traps don't come here.
     pub(super) fn signalled(&mut self, thread: ThreadId, signal: i32) {
         self.leave_copy(thread);
         self.control(thread).signal = signal;
@@ -41,7 +41,7 @@ impl Owner {
         let Ok(info) = self.process().signal_info(thread) else {
             return;
         };
-        // If the program has a terminal of its own, a typed Ctrl+C is meant for the program.
+        // In a terminal that is only the program's, a typed Ctrl+C is meant for the program. Elsewhere it is meant for the debugger.
         let own_terminal = self.link.input.as_ref().is_some_and(Input::is_terminal);
         if !own_terminal && signals::is_keyboard_interrupt(signal, info.code) {
             self.control(thread).signal = 0;
@@ -80,8 +80,7 @@ impl Owner {
         );
     }
 
-    /// Whether this is the signal by which the debugger itself asks the program to end. The sender is checked, so that no other signal is
-    /// taken for it.
+    /// Whether `signal` is the one by which the debugger itself asks the program to end. The same signal from another sender isn't.
     fn asks_to_end(&self, thread: ThreadId, signal: i32) -> bool {
         /// The `si_code` of a signal that a process has sent (sigaction(2)).
         const SI_USER: i32 = 0;
@@ -91,7 +90,8 @@ impl Owner {
             })
     }
 
-    /// Whether a signal that is about to be delivered ends the program.
+    /// Whether a signal that is about to be delivered ends the program: it has no handler, isn't ignored, and its default action isn't
+    /// harmless.
     fn is_fatal(&self, thread: ThreadId, signal: i32) -> bool {
         const HARMLESS: [i32; 8] = [
             libc::SIGCHLD,
@@ -106,7 +106,7 @@ impl Owner {
         if HARMLESS.contains(&signal) || self.process().catches(signal) {
             return false;
         }
-        // Signals of the kernel's own count as not ignored: most are faults, and the instruction would only fault again.
+        // A signal that the kernel has raised (`si_code` > 0) is mostly a fault. Even if the program ignores that signal, a fault ends it.
         !self.process().ignores(signal)
             || self
                 .process()

@@ -1,4 +1,4 @@
-//! Runs single threads while the others are held. Threads that are created meanwhile are held, too.
+//! Runs single threads while the others stay stopped. Threads that are created meanwhile are kept stopped, too.
 
 use super::Owner;
 use crate::event::{Stop, StopReason};
@@ -6,8 +6,8 @@ use crate::stops::Mode;
 use crate::{Error, ThreadId};
 
 impl Owner {
-    /// Lets one thread go on. In a stop, only that thread runs; while others are held already, it runs in addition; while all run, nothing
-    /// changes. Stops that an inferior call has put off are reported instead.
+    /// Lets one thread go on. If all threads are stopped, only this one runs then. If only some run, this one runs in addition. If all run,
+    /// nothing changes. If other threads' stops during an inferior call are still to be reported, reports those instead.
     pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
         if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
@@ -32,9 +32,9 @@ impl Owner {
         Ok(())
     }
 
-    /// The stop to report when the last thread that might run has ended: of the oldest of the held threads. `None`: that thread has ended the
-    /// whole process. The sign is a live thread that is no longer stopped, because the kernel kills the held threads before it reports
-    /// the end of the thread that ends the process.
+    /// The stop to report when the last thread that might run has ended: the stop of the oldest remaining thread. `None`: the whole process
+    /// is ending. The sign of that is a remaining thread that the kernel no longer has in a stop: a thread that ends the process kills the
+    /// other threads before its own end is reported.
     pub(super) fn last_runner_ended(&mut self) -> Option<Stop> {
         let live: Vec<ThreadId> = self.live_threads().collect();
         if live

@@ -1,4 +1,5 @@
-//! The sites inserted into the debuggee's memory, and the copies of their instructions.
+//! The owner's access to the sites in the debuggee's memory, and to the copies of their instructions
+//! ([`PatchedMemory`](crate::breakpoints::site::PatchedMemory)).
 
 use super::Owner;
 use crate::Address;
@@ -16,42 +17,42 @@ impl Owner {
         self.memory.site(address)
     }
 
-    /// Inserts a site, or adds a reason to the one that is there.
+    /// Inserts a site for `reason`, or adds the reason to the site that is at `address` already.
     pub(super) fn insert_site(&mut self, address: Address, reason: Reason) -> io::Result<()> {
         self.memory.insert(address, reason)
     }
 
-    /// Removes a reason from a site, and with the last one the site.
+    /// Removes a reason from a site. With its last reason, the site is removed.
     pub(super) fn remove_site(&mut self, address: Address, reason: Reason) {
         self.memory.remove(address, reason);
     }
 
-    /// Removes a reason from all sites.
+    /// Removes a reason from all sites. Sites that have no other reason are removed.
     pub(super) fn remove_sites(&mut self, reason: Reason) {
         self.memory.remove_everywhere(reason);
     }
 
-    /// Takes everything inserted out of the process's memory.
+    /// Takes everything inserted out of the process's memory. Call before the process is let go: the sites stay known.
     pub(super) fn remove_all_sites(&mut self) {
         self.memory.clean_own();
     }
 
-    /// A module is gone, with everything inserted into it.
+    /// Forgets everything that was inserted into a module that is no longer mapped.
     pub(super) fn forget_sites_in(&mut self, gone: Range<Address>) {
         self.memory.forget(|address| gone.contains(&address));
     }
 
-    /// Takes all bytes out temporarily, while no thread runs.
+    /// Takes the bytes of all sites out temporarily, while no thread runs.
     pub(super) fn lift_sites(&mut self) {
         self.memory.lift_all();
     }
 
-    /// Takes one byte out temporarily.
+    /// Takes the byte of one site out temporarily.
     pub(super) fn lift_site(&mut self, address: Address) {
         self.memory.lift(address);
     }
 
-    /// Puts a byte back that was taken out, if its site still exists.
+    /// Puts the byte of a site back that was taken out, if the site still exists.
     pub(super) fn put_site_back(&mut self, address: Address) {
         self.memory.put_back(address);
     }
@@ -61,23 +62,23 @@ impl Owner {
         self.memory.traps_at(address)
     }
 
-    /// The copy of a site's instruction, made if there is none yet (displaced stepping). `None`: it can't be copied.
+    /// The copy of a site's instruction for displaced stepping, made now if there is none yet. `None`: no copy can be made.
     pub(super) fn copy_at(&mut self, site: Address) -> Option<Copy> {
         self.memory.copy_at(site)
     }
 
-    /// The copy that `pc` is in, and the corresponding address in the program.
+    /// The copy that `pc` is in, and the address in the program that corresponds to `pc`. `None`: `pc` is in no copy.
     pub(super) fn original_of(&self, pc: Address) -> Option<(Copy, Address)> {
         self.memory.caves.original(pc)
     }
 
-    /// Adds the room behind the end of a module's code, for copies of instructions.
+    /// Uses the rest of the page after `code_end`, the end of a module's code, for copies of instructions.
     pub(super) fn add_cave(&mut self, code_end: Address) {
         self.memory.add_cave(code_end);
     }
 
-    /// Emulates the instruction `code` at `pc`: writes what it pushes, and returns the registers afterwards, which the caller sets. `None` if
-    /// it can't be emulated.
+    /// Emulates the instruction `code` at `pc`: writes to memory what it pushes, and returns the registers after it, for the caller to set.
+    /// `None`: the instruction can't be emulated.
     pub(super) fn emulated_at(
         &mut self,
         pc: Address,
@@ -93,7 +94,7 @@ impl Owner {
         self.memory.write(address, bytes)
     }
 
-    /// Releases the guardian: nothing will be inserted any more.
+    /// Ends the guardian. Call when nothing is inserted any more, nor will be.
     pub(super) fn release_guardian(&mut self) {
         self.memory.needs_no_guardian();
     }

@@ -13,14 +13,14 @@ use dapple_target::linux::wait::Waker;
 use dapple_target::process_info::Start;
 use std::sync::Arc;
 
-/// The number of the stop at the start, before any is reported.
+/// The stop number before any stop was reported.
 pub(super) const FIRST_STOP: u64 = 1;
 
 /// The process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Debuggee {
     pub(super) start: Start,
-    /// A debugger has launched it or an ancestor of it: it is killed when the debugger ends.
+    /// Whether a debugger has launched the process or an ancestor of it. If so, the process is killed when the debugger ends.
     pub(super) of_launched: bool,
 }
 
@@ -29,9 +29,10 @@ pub(super) struct Link {
     pub(super) events: Sender<Event>,
     pub(super) commands: Receiver<Command>,
     pub(super) waker: Arc<Waker>,
-    /// For threads that work beside the session.
+    /// What background threads (indexing, debuginfod) get to send their results.
     pub(super) back: background::Back,
-    /// Lets those threads know of the session's end. Dropped before [`Loading`], so that they begin nothing new meanwhile.
+    /// Its destructor tells background threads that the session is over. It is dropped before [`Loading`], so that they begin nothing new
+    /// while that is dropped.
     _beside: background::Ending,
     pub(super) output: Output,
     pub(super) input: Option<Input>,
@@ -52,7 +53,7 @@ impl Link {
     }
 }
 
-/// Loading of modules and their debug information.
+/// State of loading modules and their debug information.
 pub(super) struct Loading {
     pub(super) last_module: u64,
     pub(super) loader: link_maps::Loader,
@@ -81,15 +82,15 @@ impl Loading {
 pub(super) struct StopState {
     /// Stops to report once all threads are stopped.
     pub(super) reports: Vec<Stop>,
-    /// A pause was requested: of this thread, or of any.
+    /// The pause that was requested and isn't reported yet. `Some(None)`: any thread may be the one that the pause is reported for.
     pub(super) pause: Option<Option<ThreadId>>,
-    /// Counts the stops that were reported; frames belong to one.
+    /// Counts the stops that were reported. A frame's id has the number of the stop that the frame belongs to.
     pub(super) number: u64,
     /// The thread that stopped last.
     pub(super) current: ThreadId,
     pub(super) asking: breakpoint_calls::Asking,
-    /// Results of inferior calls that are still shown, and whose destructors have to run before the program goes on; with the thread of the
-    /// call.
+    /// Results of inferior calls that are still shown, each with the thread of its call. Their destructors have to run before the program
+    /// goes on.
     pub(super) kept_temporaries: Vec<(ThreadId, Value)>,
 }
 
@@ -111,9 +112,9 @@ impl StopState {
 pub(super) struct Leaving {
     /// The signal that asks the program to end. It is delivered whatever the signal table says.
     pub(super) ends_with: Option<i32>,
-    /// All threads are being stopped for a detach.
+    /// Whether all threads are being stopped for a detach.
     pub(super) detaching: bool,
-    /// The process is to be left stopped by SIGSTOP.
+    /// Whether the process is to be left stopped by SIGSTOP when it is detached.
     pub(super) suspend: bool,
     pub(super) over: bool,
 }

@@ -47,7 +47,7 @@ impl Said {
     fn or(self, copy: Said) -> Said {
         match (self, copy) {
             (Said::Found(mut locations), Said::Found(more)) => {
-                // The copy may have been found already, under a similar path.
+                // Asking about the source may have found the copy already, because its path is similar.
                 let known = |l: &Location| locations.iter().any(|k| k.address == l.address);
                 let new: Vec<Location> = more.into_iter().filter(|l| !known(l)).collect();
                 locations.extend(new);

@@ -14,7 +14,7 @@ use dapple_target::linux::alarm::Alarm;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::time::{Duration, Instant};
 
-/// How often the time limit and cancellation are checked.
+/// The longest time between two checks of a call's time limit and cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long after its beginning a call is still waited for, if its thread has ended and perhaps the whole process is ending.
 const LONGEST_END: Duration = Duration::from_secs(60);
