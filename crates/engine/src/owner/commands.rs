@@ -94,7 +94,7 @@ impl Owner {
         self.end_step();
         let vfork_children = self.leave_inserted();
         if self.leaving.suspend {
-                // The signal is pending until a thread runs again, and then stops all threads.
+            // The signal is pending until a thread runs again, and then stops all threads.
             let _ = self.kill_with(libc::SIGSTOP);
         }
         self.let_cleaned_threads_go(&vfork_children);
