@@ -42,10 +42,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct CoreOptions {
     /// The core file.
     pub core: PathBuf,
-    /// The program that it is of: a path, or only a name, which is looked for in the working directory, where the program was, beside
-    /// the core file and in `PATH`. `None`: the program is looked for where it was, then beside the core file.
+    /// The program that has left the core file: a path, or only a name. A name is looked for in the working directory, at the path that
+    /// the program had when it ran, beside the core file and in `PATH`. `None`: the program is looked for at its former path, then beside
+    /// the core file.
     pub program: Option<PathBuf>,
-    /// Where indexes of large modules are kept from one session to the next; none are made without.
+    /// Where indexes of large modules are kept from one session to the next. `None`: no indexes are made.
     pub index_cache: Option<Arc<IndexCache>>,
 }
 
@@ -222,8 +223,8 @@ impl PostMortem {
         (end > 0).then(|| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    /// The mapped parts of each file of which code was mapped. A core file may leave out mappings that are as in their file, as gdb's
-    /// do: an ELF file with such a mapping is taken to have had code.
+    /// The files of which code was mapped, each with its mapped parts. A core file may leave out mappings whose bytes are as in the file
+    /// (gdb's do). An ELF file with a mapping left out counts as one with code.
     fn loaded_files(&self) -> Vec<Vec<MappedFile>> {
         let mappings = self.core.mappings();
         let overlaps =
@@ -252,7 +253,7 @@ impl PostMortem {
         files
     }
 
-    /// Adds a file that was loaded in these parts, and is at `path` now.
+    /// Adds the module of a file that was mapped in these parts and is at `path` now. `Err` says why the file can't be used.
     fn add(&mut self, parts: &[MappedFile], path: &Path, proof: Proof) -> Result<(), String> {
         let module = Module::open(path).map_err(|error| error.to_string())?;
         let first = parts.iter().find(|part| part.offset == 0);
@@ -293,7 +294,7 @@ impl PostMortem {
         Ok(())
     }
 
-    /// Adds the program if the core file doesn't say what was mapped.
+    /// Adds the program if the core file doesn't say what was mapped: its entry address gives its place.
     fn add_by_entry(
         &mut self,
         path: &Path,
@@ -332,7 +333,7 @@ impl PostMortem {
         self.modules.push(Arc::new(module));
     }
 
-    /// Finds out what signal ended the process: the first thread's. Without one, the stop's reason remains a pause.
+    /// Finds out what signal ended the process: the first thread's. If it has none, the stop's reason remains a pause.
     fn explain_end(&mut self) {
         let Some(thread) = self.core.notes.threads.first().cloned() else {
             return;

@@ -39,7 +39,7 @@ use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
 use std::ops::Range;
 
-/// A debuggee under control. Methods block until the owner thread has answered. It doesn't wait for the debuggee, except when an
+/// A debuggee under control. Methods block until the owner thread has answered. Its answers don't wait for the debuggee, except when an
 /// expression calls functions of the program: resuming commands return when the debuggee runs, and its stop arrives as an [`Event`].
 /// Methods that need a live process fail with [`Error::PostMortem`] for a core file. Dropping a session kills a launched debuggee, or a
 /// child of one, and detaches from one that was attached to.
@@ -109,8 +109,9 @@ impl Session {
         Ok(Session { keeper, process })
     }
 
-    /// For a session with [`Keep::Here`]: waits until the debuggee has an event, which is handled, or the waker is called, which is for
-    /// the caller to handle. `false` if there is nothing to wait for any more, or the debuggee has a thread of its own.
+    /// For a session with [`Keep::Here`]: waits until the debuggee has an event, and handles it, or until the waker is called; the
+    /// caller then does what it was called for. `false` if there is nothing to wait for any more, or the debuggee has a thread of its
+    /// own.
     pub fn attend(&self) -> bool {
         self.keeper.attend()
     }
@@ -121,7 +122,7 @@ impl Session {
         self.keeper.is_held()
     }
 
-    /// For a session with [`Keep::Here`]: whether a running thread is expected to stop at once, as the last ones did. If none has
+    /// For a session with [`Keep::Here`]: whether a running thread is expected to stop at once, because it did so lately. If it doesn't
     /// within a few milliseconds, [`Session::attend`] returns.
     pub fn stops_soon(&self) -> bool {
         self.keeper.stops_soon()

@@ -82,7 +82,7 @@ pub enum Action {
     /// Execute one instruction.
     SingleStep,
     /// Run, with all threads that may run, until this thread is at `address` with its stack pointer at `height`. If an exception or a
-    /// `longjmp` takes the thread to this frame or an outer one instead, [`Step::landed`] decides. At one of [`Step::gates`],
+    /// `longjmp` takes the thread elsewhere in the step's frame, or to an outer one, [`Step::landed`] decides. At one of [`Step::gates`],
     /// [`Step::at_gate`] decides.
     RunTo {
         /// The target address.
@@ -101,7 +101,7 @@ pub enum Action {
 enum Phase {
     /// A step by a single instruction.
     Instruction,
-    /// An instruction or a straight stretch of the line, in the activation. Its jump may leave the function (a tail call).
+    /// An instruction or a straight stretch of the line, in the step's activation. A jump there may leave the function (a tail call).
     Inside,
     /// A return instruction.
     Returning,
@@ -453,7 +453,8 @@ impl Step {
         self.advance(cx)
     }
 
-    /// Takes the innermost `count` inlined calls as not entered yet: their code belongs to the line with the outermost one's call site.
+    /// Takes the innermost `count` inlined calls as not entered yet: their code belongs to the line on which the outermost of them is
+    /// called.
     fn stand_before(&mut self, cx: &Context<'_>, count: usize) {
         let outer = self.inlined.len().saturating_sub(count);
         let Some(first) = self.inlined.get(outer) else {

@@ -12,9 +12,9 @@
 //! instruction on. This is no lock: other threads may be resumed at any time. When the last thread that may run has ended, nothing could
 //! ever happen any more, so all are stopped then.
 //!
-//! What becomes of a child process is set by [`Stops::follow`], and decided for a child with a copy of the memory at its first stop, for a
-//! vfork child, which shares the memory, at its exec. Before that, inserted breakpoints affect both processes. A child that is then not
-//! released is in no set of threads: it stays stopped until it is taken over, released or killed.
+//! [`Stops::follow`] sets whether child processes are released. For a child with a copy of the memory, that is decided at its first stop.
+//! For a vfork child, which shares the memory, it is at its exec; before that, inserted breakpoints affect both processes. A child that is
+//! not released is in no set of threads: it stays stopped until it is taken over, released or killed.
 
 mod children;
 mod threads;
@@ -111,7 +111,7 @@ pub(crate) struct Stops {
     expected_children: FxHashMap<ThreadId, ThreadId>,
     /// Children that stay stopped until they are taken over.
     kept_children: FxHashSet<ThreadId>,
-    /// A child takes the place of the debuggee.
+    /// A child is taking the place of the debuggee.
     succeeded: bool,
     /// Events of threads and processes that their parent has not reported yet.
     early_events: FxHashMap<ThreadId, Vec<What>>,
@@ -294,7 +294,7 @@ impl Stops {
         }
     }
 
-    /// A known thread has stopped for itself: no other thread or process has come of it.
+    /// A known thread has stopped, and the event is about this thread alone: it has started no thread or process.
     fn stopped(&mut self, thread: ThreadId, known: Thread, what: What, actions: &mut Actions) {
         let may_run = self.mode == Mode::Running && self.may_run(thread);
         let running = may_run || known.is_vfork_child();
@@ -558,7 +558,7 @@ impl Stops {
     fn exited(&mut self, thread: ThreadId, status: ExitStatus, actions: &mut Actions) {
         if let Some(maker) = self.expected_children.remove(&thread) {
             if self.follow == FollowForks::Child && !self.succeeded {
-                // The parent has waited for this child.
+                // The parent was kept stopped for this child.
                 self.resume_or_stay(maker, actions);
             }
             return self.check_all_stopped(actions);
@@ -568,7 +568,7 @@ impl Stops {
             return;
         }
         if let Some(events) = self.early_events.get_mut(&thread) {
-            // The parent may still report it.
+            // A parent may still report this thread or process.
             events.push(What::Exited(status));
         }
         if thread == self.leader {

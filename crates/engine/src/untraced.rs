@@ -2,7 +2,7 @@
 //! the privileges that its file gives it (execve(2): a traced program gets none).
 //!
 //! [`Untraced::prepare`] checks whether it can be started and opens its streams; [`Untraced::start`] runs it. Its output and its end come
-//! as [`Event`]s, as a debuggee's do. It is a child of this process, or of the launcher in a client's terminal
+//! as [`Event`]s, as a debuggee's do. It is a child of the debugger, or of the launcher in a client's terminal
 //! ([`dapple_target::launcher`]), and is killed when the debugger is gone (by a `Guard`, or by the launcher), unless it was let go.
 
 use crate::session::Leave;
@@ -128,7 +128,7 @@ impl Untraced {
         }
         command.stdout(ends.stdout).stderr(ends.stderr);
         let mut child = command.spawn().map_err(|e| self.refused(&e))?;
-        // Closes our copies of the program's stream ends with the command: only the program has them then.
+        // Closes the debugger's copies of the program's stream ends, of which `command` has some: only the program has them then.
         drop((command, ends.terminal));
         let process = ThreadId(child.id().cast_signed());
         let kept = Handle::of(process).and_then(|handle| Ok((Guard::start(&handle)?, handle)));
@@ -286,10 +286,9 @@ impl Untraced {
             })
     }
 
-    /// Sends bytes to the program's standard input; `None` closes it.
+    /// Sends bytes to the program's standard input; `None` ends the input.
     ///
-    /// # Errors
-    /// [`Error::System`] if nothing reads it.
+    /// # Errors [`Error::System`] if nothing reads the input.
     pub fn send_input(&mut self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         Input::take(self.input.as_mut(), bytes)
     }

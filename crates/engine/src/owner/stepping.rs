@@ -29,20 +29,21 @@ pub(super) struct Stepping {
     from: Address,
     /// The step's first action was begun, and breakpoints where the thread stood were checked.
     begun: bool,
-    /// The address and stack pointer at which the step began, if a signal is delivered before the thread runs into the site there.
+    /// Where the step began (address and stack pointer), if a site is there and a signal is delivered first. When the signal's handler
+    /// returns there, the breakpoints there don't stop the thread: the user has seen the place.
     seen: Option<(Address, u64)>,
-    /// The single step delivers a signal with a handler: the address that it interrupts, and the stack pointer there.
+    /// Set if the single step delivers a signal that has a handler: the interrupted address, and the stack pointer there.
     interrupted: Option<(Address, Address)>,
-    /// The pending landing of an exception or jump, while the thread runs to an address that it may therefore never reach.
+    /// The landing of an exception or jump that is under way. Because of it, the thread may never reach the address that it runs to.
     taken: Option<Taken>,
     /// The thread has done its action, but the step has not judged it yet, because all threads were being stopped.
     arrived: bool,
     /// How many instructions were emulated since the thread last ran.
     emulated: u32,
-    /// How often the thread has stopped in an inner activation of the call that is stepped over, since a debug register was last tried
-    /// ([`super::recursion`]).
+    /// How often the thread has stopped in an inner activation of the call that is stepped over, since the step last tried to wait with a
+    /// debug register ([`super::recursion`]).
     pub(super) inside: u32,
-    /// The requested step, while the thread first leaves the sanitizer's runtime, in which it has stopped at a report.
+    /// The requested step. Set while the thread is first brought out of the sanitizer's runtime, where it had stopped at a report.
     then: Option<(StepKind, StepOptions)>,
 }
 
@@ -62,8 +63,8 @@ impl Stepping {
         self.thread == thread && self.doing == Action::SingleStep
     }
 
-    /// A breakpoint at `at`, to which the stepping thread has come, has yet to decide whether the thread stops there. `its_site`: the
-    /// step has a site or a landing hook at `at`. If the thread doesn't stop, the step goes on from `at`.
+    /// The stepping thread has come to `at`, where a breakpoint has yet to decide whether the thread stops. If it doesn't stop, the step
+    /// goes on from `at`. `its_site`: the step has a site or a landing hook at `at`.
     pub(super) fn was_asked(&mut self, at: Address, its_site: bool) {
         match self.doing {
             Action::SingleStep => {
@@ -74,7 +75,8 @@ impl Stepping {
         }
     }
 
-    /// As [`Stepping::was_asked`], for an access to watched data: breakpoints at the thread's address have yet to be checked.
+    /// As [`Stepping::was_asked`], but it is a watchpoint that has yet to decide. `from` stays, so that the step then checks the
+    /// breakpoints at the thread's address.
     pub(super) fn was_asked_of_access(&mut self) {
         self.arrived |= self.doing == Action::SingleStep;
     }
@@ -196,8 +198,8 @@ impl Owner {
         }
     }
 
-    /// The program goes on: forgets the last step's return value. If not for a step, takes out the sites at landing hooks, which are kept
-    /// from one step to the next.
+    /// The program goes on: forgets the last step's return value. Unless it goes on for a step, takes out the sites at landing hooks, which
+    /// stay only from one step to the next.
     pub(super) fn settle_steps(&mut self) {
         self.set_returned(None);
         if self.activity.step().is_none() {
@@ -274,7 +276,7 @@ impl Owner {
         }
     }
 
-    /// The thread has left the runtime of the report and is in the user's code: the requested step begins there.
+    /// The thread has left the sanitizer's runtime and is in the user's code: the requested step begins there.
     fn begin_behind_report(&mut self, thread: ThreadId, kind: StepKind, options: StepOptions) {
         let Some(registers) = self.registers(thread) else {
             return;
@@ -391,7 +393,7 @@ impl Owner {
     }
 
     /// Emulates the next instruction if it transfers control or has no effect (`nop`, `endbr64`), without running the thread. `false`: it
-    /// is another one, or memory that it needs can't be accessed.
+    /// is another instruction, or memory that it needs can't be accessed.
     fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
         let pc = registers.pc();
         let mut buffer = [0; 16];

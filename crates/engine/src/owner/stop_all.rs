@@ -1,8 +1,8 @@
 //! Waits for many threads to stop, one after the other by their ids. With 500 threads that halves the time of a pause.
 //!
-//! When waiting for any thread, the kernel looks at all of them, and each stop ends the waiter's sleep. A thread may be unable to stop:
-//! it waits uninterruptibly in the kernel, or for another thread whose stop must be handled first. Then, after a timeout, the tracer
-//! waits for any thread again until all have stopped.
+//! In a wait for any thread, the kernel looks at all of them, and each stop wakes the tracer. A thread may be unable to stop: it sleeps
+//! uninterruptibly in the kernel, or waits for another thread whose stop must be handled first. Then, after a timeout, the tracer waits
+//! for any thread again until all have stopped.
 
 use crate::ThreadId;
 use crate::stops::{Mode, Stops};
@@ -27,7 +27,7 @@ enum State {
     /// No thread was waited for by its id yet during this stop.
     #[default]
     Before,
-    /// Waiting by ids since then; the alarm is set.
+    /// Waiting by ids since this time; the alarm is set.
     ById(Instant),
     /// Waiting for any thread until all have stopped: waiting by ids took too long, or the alarm can't be set.
     InVain,

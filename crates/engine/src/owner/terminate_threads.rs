@@ -62,7 +62,7 @@ impl Owner {
             if !self.is_live(thread) {
                 continue;
             }
-            // Otherwise the kernel would write the result of the unfinished system call over the number of this one.
+            // Otherwise the kernel would write the result of the unfinished system call over the number of the exit call.
             if self.finish_system_call(thread).is_err() {
                 continue;
             }

@@ -21,21 +21,21 @@ use std::sync::Arc;
 /// How a thread runs. An inferior call saves all of it and puts it back, except for `watched` and `pace`.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    /// Its registers, while it is stopped and once they were read.
+    /// The thread's registers. `None` while it runs, and until they are read.
     pub(super) registers: Option<UserRegisters>,
     /// `registers` has changes that were not written to the kernel yet.
     pub(super) unwritten: bool,
-    /// The meaning of its SIGTRAP, if that was decided before the stop was taken from the kernel.
+    /// The cause of its SIGTRAP, if that was found while the stop was still the kernel's (before waitpid(2) took it).
     pub(super) trap: Option<Trap>,
     /// The address whose breakpoints have counted this thread's hit: it may get past a site there.
     pub(super) passed: Option<Address>,
-    /// The site and stack pointer that it will return to from a signal handler.
+    /// Set while the thread is in a signal handler that interrupted it at a site: the site, and the stack pointer there.
     pub(super) skip: Option<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
     pub(super) signal: i32,
-    /// What its present or last stop is about, for exceptions and signals.
+    /// The exception or signal of its present or last stop, if that was for one.
     pub(super) exception: Option<Arc<Exception>>,
-    /// The version of the addresses in its debug registers; 0: none.
+    /// The version of the watch table that its debug registers were set from; 0: they were cleared or never set.
     pub(super) watched: u32,
     /// The source position of the panic under way.
     pub(super) panic_place: Option<String>,
@@ -61,7 +61,8 @@ pub(super) struct Threads {
     controls: FxHashMap<ThreadId, Control>,
     shown: FxHashMap<ThreadId, Shown>,
     stacks: FxHashMap<ThreadId, StackCache>,
-    /// The exceptions that nothing catches and that a stop has reported, until the next throw. `None`: one without an object.
+    /// For each thread, the uncaught exception that a stop has reported, until the thread throws again. `None`: the exception's object
+    /// is unknown.
     reported: FxHashMap<ThreadId, Option<Object>>,
     /// The thread that was stepped out of a function, and the function's result.
     returned: Option<(ThreadId, NamedValue)>,
@@ -136,7 +137,7 @@ impl Threads {
         };
     }
 
-    /// A child is no longer one of the debuggee's threads: it was detached from, or is kept as a process of its own.
+    /// A child is no longer one of the debuggee's threads: it was detached, or is kept as a process of its own.
     pub(super) fn let_go(&mut self, child: ThreadId) {
         self.ended(child);
     }
@@ -149,8 +150,8 @@ impl Threads {
         }
     }
 
-    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not entered, and the breakpoints' lines. Of all
-    /// other threads, no calls and no line.
+    /// Sets what a stop shows of the threads that it reports: how many inlined calls are not entered, and the breakpoints' lines. Clears
+    /// both for all other threads.
     pub(super) fn show(
         &mut self,
         calls_not_entered: impl IntoIterator<Item = (ThreadId, usize)>,
@@ -183,7 +184,7 @@ impl Threads {
             .map_or(0, |shown| shown.calls_not_entered)
     }
 
-    /// Sets how many inlined calls a stopped thread is shown before, and returns the former number.
+    /// Sets how many of the inlined calls at a stopped thread's address are shown as not entered. Returns the former number.
     pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
         let shown = self.shown.entry(thread).or_default();
         std::mem::replace(&mut shown.calls_not_entered, count)
@@ -230,7 +231,7 @@ impl Threads {
         self.reported.insert(thread, object);
     }
 
-    /// A thread throws another exception.
+    /// A thread throws again: what a stop has reported of it is forgotten.
     pub(super) fn throws(&mut self, thread: ThreadId) {
         self.reported.remove(&thread);
     }
@@ -317,7 +318,7 @@ impl Owner {
         self.threads.calls_not_entered(thread)
     }
 
-    /// Sets how many inlined calls a stopped thread is shown before, and returns the former number.
+    /// Sets how many of the inlined calls at a stopped thread's address are shown as not entered. Returns the former number.
     pub(super) fn set_calls_not_entered(&mut self, thread: ThreadId, count: usize) -> usize {
         self.threads.set_calls_not_entered(thread, count)
     }
@@ -366,7 +367,7 @@ impl Owner {
         self.threads.set_reported(thread, object);
     }
 
-    /// A thread throws another exception.
+    /// A thread throws again: what a stop has reported of it is forgotten.
     pub(super) fn throws(&mut self, thread: ThreadId) {
         self.threads.throws(thread);
     }

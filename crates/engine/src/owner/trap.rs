@@ -1,8 +1,8 @@
 //! Decides why a thread has stopped with SIGTRAP, and gets threads past sites.
 //!
-//! A thread gets past a site by running a copy of the instruction elsewhere (displaced stepping), or the instruction is emulated: the
-//! inserted byte stays for the other threads. An instruction that allows neither is stepped with the byte taken out, while all other
-//! threads are stopped.
+//! A thread gets past a site by running a copy of the instruction elsewhere (displaced stepping), or the debugger emulates the
+//! instruction. Either way the inserted byte stays for the other threads. An instruction that allows neither is stepped with the byte
+//! taken out, while all other threads are stopped.
 
 use super::Owner;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
@@ -52,7 +52,7 @@ impl EmulatedMemory for PatchedMemory {
 }
 
 impl Owner {
-    /// A thread is about to get `signal`.
+    /// Handles the stop of a thread that is about to get `signal`.
     pub(super) fn examine(&mut self, thread: ThreadId, signal: i32) {
         if signal == libc::SIGTRAP {
             self.trapped(thread);
@@ -172,8 +172,8 @@ impl Owner {
         }
     }
 
-    /// Handles the sites of the debugger's own purposes at an address to which a thread has come: changes of the module list, frames,
-    /// IFUNC resolvers.
+    /// A thread has come to `at`: does what a site there is for, apart from breakpoints and steps. It may follow the module list, frames
+    /// that end, or IFUNC resolvers.
     pub(super) fn handle_internal_sites(&mut self, thread: ThreadId, at: Address) {
         let Some(site) = self.site(at) else {
             return;
@@ -198,7 +198,7 @@ impl Owner {
     pub(super) fn stop_reason_at(&mut self, thread: ThreadId, at: Address) -> Option<StopReason> {
         let users = self.site(at).map(Site::users).unwrap_or_default();
         let due = self.due(thread, at, &users);
-        // Asked even if a breakpoint stops the thread: the stop then reports the exception, with the breakpoint.
+        // Exceptions are checked even if a breakpoint stops the thread: the stop then reports the exception, with the breakpoint.
         match (due, self.exception_met(thread, at)) {
             (
                 Some(StopReason::Breakpoint(ids)),
@@ -239,7 +239,8 @@ impl Owner {
             self.emulated(thread, registers, after);
             return Past::Done;
         }
-        // A few instructions (far transfers, transactions, invalid ones that will fault), or a module without room for a copy.
+        // One of a few instructions (far transfers, transactions, invalid ones that will fault), or there is no room for a copy near the
+        // module.
         Past::OnlyAlone
     }
 

@@ -45,7 +45,8 @@ pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -
 }
 
 impl Owner {
-    /// A thread is about to end the program: the exception that is the reason, if a filter wants it and no stop has reported it yet.
+    /// A thread is about to end the program: returns the exception that is the reason. `None`: there is none, no filter wants it, or a stop
+    /// has reported it already.
     pub(super) fn gives_up(&mut self, thread: ThreadId) -> Option<(ExceptionKind, Exception)> {
         let frames = self.physical_frames(thread, MOST_FRAMES);
         let Termination { index, way, object } = given_up::find(frames.get(1..)?, self.space())?;

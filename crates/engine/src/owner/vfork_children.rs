@@ -39,7 +39,7 @@ impl Owner {
                     }
                     What::Interrupted { .. } | What::Group(_) | What::SystemCall | What::Other => 0,
                 };
-                // If it has run into a site, it is back at the site's address.
+                // A child that has run into a site was moved back to the site's address.
                 self.write_back(child);
                 self.leave_copy(child);
                 stopped.push((child, signal));

@@ -49,7 +49,8 @@ impl Owner {
         true
     }
 
-    /// As [`Owner::accessed`], for a thread that was stepped alone: the reason to stop, if any.
+    /// For a thread that was stepped while no other ran: the reason to stop for the accesses of that step, if any. Unlike
+    /// [`Owner::accessed`], neither reports it nor resumes the thread.
     pub(super) fn hits(&mut self, thread: ThreadId) -> Option<StopReason> {
         if self.control(thread).watched == 0 {
             return None;
@@ -161,7 +162,8 @@ impl Owner {
         })
     }
 
-    /// The accesses for which the breakpoints' conditions and hit counts stop the thread, as far as that is known yet.
+    /// The accesses that stop the thread by the breakpoints' conditions and hit counts, and those about which an inferior call has yet to
+    /// decide.
     fn due_accesses(&mut self, thread: ThreadId, hits: Vec<(usize, Vec<u8>)>) -> Vec<Hit> {
         let watches = &self.watches.list;
         let simple = hits

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// The most frames that are searched for the one that has the data.
 const MOST_FRAMES: usize = 1024;
-/// How many bytes of untyped memory are watched by default; also the size of a debug register's range.
+/// How many bytes of untyped memory are watched by default; also the most that one debug register watches.
 const WORD: u64 = 8;
 /// The end of the user-space addresses.
 const USER_END: u64 = 1 << 47;
@@ -38,7 +38,7 @@ const USER_END: u64 = 1 << 47;
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
     pub(super) table: Table,
-    /// The stack word with the return address that the step under way waits for.
+    /// The stack word with a return address that the step under way watches: it waits until the address is read.
     pub(super) of_step: Option<Slot>,
 }
 
@@ -143,7 +143,7 @@ impl Owner {
         self.checked(target)
     }
 
-    /// The static variable that an expression names without a frame.
+    /// The static variable that an expression names when it is evaluated without a frame.
     fn static_target(
         &self,
         name: &str,
@@ -275,7 +275,7 @@ impl Owner {
         Ok(target)
     }
 
-    /// The stack frame, of any thread, that has `address`. `thread` is preferred among threads with the same stack pointer.
+    /// The stack frame, of any thread, that contains `address`. Among threads with the same stack pointer, `thread` is preferred.
     fn frame_around(&mut self, address: Address, thread: ThreadId) -> Option<FrameOnStack> {
         let threads: Vec<ThreadId> = self
             .live_threads()
@@ -462,8 +462,8 @@ impl Owner {
         ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
     }
 
-    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns what each of them needs, the step last, and
-    /// whether it got that; if not, how many registers were free.
+    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns two lists, each with an entry for every watch
+    /// and the step's last: the slots that are needed, and whether they were given (`Err`: how many registers were free).
     pub(super) fn share_slots(&mut self) -> (Vec<Vec<Slot>>, Vec<Result<(), usize>>) {
         let mut needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
         needs.extend(self.watches.of_step.map(|slot| vec![slot]));
@@ -577,7 +577,7 @@ impl Owner {
         }
     }
 
-    /// Reads the watched bytes again: what has changed while all threads were stopped is no access.
+    /// Reads the watched bytes again: a change that was made while all threads were stopped is no access of theirs.
     pub(super) fn refresh_watched(&mut self) {
         let mut list = std::mem::take(&mut self.watches.list);
         for watch in &mut list {

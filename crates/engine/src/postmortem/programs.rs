@@ -11,9 +11,9 @@ const DELETED: &str = " (deleted)";
 /// What must be known of a file before it stands for the one that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// It is the same build, by its id.
+    /// Its build id must be that of the build that ran.
     Needed,
-    /// It is not known to be another build: the user, by path or name, or the core file names it.
+    /// Its build id must not differ; it may have none. Enough for a file that the user (by path or name) or the core file names.
     Said,
 }
 
@@ -21,12 +21,12 @@ pub(super) enum Proof {
 pub(super) struct Sought<'a> {
     /// What the user has given: a path or a name.
     pub(super) given: Option<&'a Path>,
-    /// Where it was when it ran.
+    /// The path that it had when it ran.
     pub(super) was: Option<&'a Path>,
     pub(super) core: &'a Path,
 }
 
-/// Opens a file as one that ran, or says why it isn't.
+/// Opens a file in place of the one that ran. `Err` says why that can't be done.
 type Open<'a> = dyn FnMut(&Path, Proof) -> Result<(), String> + 'a;
 
 impl Sought<'_> {
@@ -52,7 +52,7 @@ impl Sought<'_> {
         }
     }
 
-    /// The first file of this name that `open` accepts, else the error of the first that exists.
+    /// The first file of this name that `open` accepts. `Err`: why it refused the first one that exists, or that there is none.
     fn find_by_name(&self, name: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places = vec![name.to_owned()];
@@ -82,7 +82,8 @@ impl Sought<'_> {
     }
 }
 
-/// Opens a file where it was; if it was deleted, the file that is there now, if it is the same build.
+/// Opens a file that the process had mapped, at its path in the core file. If that fails and the path is marked as deleted, opens the
+/// file that is at the path without the mark now; this one must be the same build.
 pub(super) fn as_it_was(was: &Path, open: &mut Open<'_>) -> Result<PathBuf, String> {
     let why = match open(was, Proof::Said) {
         Ok(()) => return Ok(was.to_owned()),

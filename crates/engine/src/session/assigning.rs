@@ -21,8 +21,8 @@ type AfterDeath =
 
 impl Session {
     /// Assigns the value of the expression `text` to `target`. Both are looked up in `frame`; without one, in the innermost frame of the
-    /// thread that stopped. If that fails, nothing is changed but by functions that the expression calls; so the changes are returned in
-    /// any case.
+    /// thread that stopped. If the assignment fails, only functions that the expression calls can have changed something; so the changes
+    /// are returned in any case.
     ///
     /// # Errors
     /// [`Error::Expression`] if the value doesn't fit the target, or the target has no location, or a read-only one;

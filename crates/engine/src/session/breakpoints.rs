@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 impl Session {
-    /// Replaces all line breakpoints of `file`; the answer has the same order and count. Works while running.
+    /// Replaces all line breakpoints of `file`; the answer has one entry for each, in order. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -20,7 +20,7 @@ impl Session {
         self.ask(move |owner| owner.set_line_breakpoints(&file, &wanted))
     }
 
-    /// Replaces all breakpoints on functions; the answer has the same order and count. Works while running. Each loaded module is
+    /// Replaces all breakpoints on functions; the answer has one entry for each, in order. Works while running. Each loaded module is
     /// searched once for each name, which takes a while for a large one.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Session {
         self.ask(move |owner| owner.set_function_breakpoints(&wanted))
     }
 
-    /// Replaces all breakpoints on addresses; the answer has the same order and count. Works while running.
+    /// Replaces all breakpoints on addresses; the answer has one entry for each, in order. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -54,8 +54,8 @@ impl Session {
         self.ask(move |owner| owner.set_address_breakpoints(&wanted))
     }
 
-    /// The statements in `lines` (1-based) of `file` where a breakpoint can be: line and column (in bytes; both 1-based, a
-    /// column of 0 is unknown), each once and in order. Works while running.
+    /// The statements in `lines` (1-based) of `file` where a breakpoint can be, each once and in order: line and column, both
+    /// 1-based. The column counts bytes; 0 is an unknown one. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

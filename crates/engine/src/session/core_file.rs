@@ -23,8 +23,8 @@ impl Session {
         })
     }
 
-    /// Writes a core dump of the stopped process to a file that only the user can read, and that must not exist yet. Mapped parts of
-    /// files that can't have been changed are left out, as the kernel does.
+    /// Writes a core dump of the stopped process to a file that only the user can read, and that must not exist yet. Unchanged mappings
+    /// of files are left out, except for each file's first page, as in the kernel's core dumps.
     ///
     /// # Errors
     /// [`Error::System`] that names the file; [`Error::NotStopped`], [`Error::Ended`], [`Error::PostMortem`].
@@ -33,7 +33,7 @@ impl Session {
         self.ask(move |owner| owner.write_core(&path))?
     }
 
-    /// Whether there is only a core file.
+    /// Whether the session is of a core file, without a process.
     pub fn is_post_mortem(&self) -> bool {
         self.process.start == Start::PostMortem
     }

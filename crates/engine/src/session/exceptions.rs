@@ -6,7 +6,8 @@ use dapple_inspect::exceptions::{Exception, ExceptionFilters};
 use dapple_target::signals::SignalTable;
 
 impl Session {
-    /// Sets what happens when signals come. Works while running.
+    /// Sets for each signal whether it stops the program, is passed to it, and is reported. Works
+    /// while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

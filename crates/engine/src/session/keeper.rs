@@ -1,8 +1,8 @@
 //! Which thread owns the debuggee: one of its own, or the one that began the session.
 //!
 //! ptrace(2) binds a debuggee to one thread. If the debuggee has a thread of its own, the session's user need not wait for it, but each
-//! command takes two switches between threads and each event one, which is most of what a step costs. A user with a loop that waits
-//! for the debuggee itself, by [`Session::attend`](super::Session::attend), saves the switches.
+//! command takes two switches between threads and each event one, which is most of what a step costs. A user whose own loop waits for
+//! the debuggee, by [`Session::attend`](super::Session::attend), saves the switches.
 
 use crate::Error;
 use crate::owner::{Command, CommandQueue, Owner};
@@ -23,7 +23,7 @@ pub enum Keep {
     #[default]
     Apart,
     /// The calling thread. It must call [`Session::attend`](super::Session::attend) again and again, and is the only one that may use
-    /// the session. This waker ends its wait.
+    /// the session. The waker ends the wait in `attend`.
     Here(Arc<Waker>),
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Keeper {
 }
 
 impl Keeper {
-    /// Runs `start` on the thread that is to own the debuggee; `failed` is the error if it gives no answer.
+    /// Runs `start` on the thread that is to own the debuggee; `failed` is the error if that thread gives no answer.
     pub(super) fn begin(
         keep: Keep,
         failed: impl FnOnce() -> Error,
@@ -139,9 +139,9 @@ impl Keeper {
         self.own().is_ok_and(|owner| owner.stops_soon())
     }
 
-    /// The owner of a debuggee that belongs to the calling thread, for getters: what makes changes, and may panic halfway, uses
-    /// [`Keeper::here`]. The lock is never contended: it is there because a session may be shared between threads, and only one of them
-    /// gets past the check.
+    /// The owner of a debuggee that belongs to the calling thread, only for getters: code that changes something, and so may panic
+    /// halfway, uses [`Keeper::here`]. The lock is never contended: it is there because a session may be shared between threads, and
+    /// only one of them gets past the check.
     fn own(&self) -> Result<MutexGuard<'_, Owner>, Error> {
         let Keeper::Here { owner, thread } = self else {
             return Err(Error::Ended);
@@ -171,7 +171,7 @@ impl Keeper {
 
     /// Ends the session. When this returns, the debuggee is gone or free.
     pub(super) fn end(&mut self, how: Leave) {
-        // An error says that the debuggee has ended by itself.
+        // If the command fails, the debuggee has ended by itself.
         match self {
             Keeper::PostMortem(_) => {}
             Keeper::Here { .. } => {
@@ -216,7 +216,7 @@ fn apart(
     match started.recv().unwrap_or_else(|_| Err(failed())) {
         Ok(process) => Ok((thread, process)),
         Err(error) => {
-            // A process that it may have traced is released when the thread ends.
+            // The thread may have traced a process already: that is released when the thread ends.
             let _ = thread.join();
             Err(error)
         }

@@ -41,7 +41,7 @@ impl Session {
         self.look(move |threads| threads.disassemble(&window))
     }
 
-    /// The instructions of a piece of code, with names; none from where memory can't be read. Works while running.
+    /// The instructions of a piece of code, with names. They end where memory can't be read. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].
@@ -49,7 +49,7 @@ impl Session {
         self.look(move |threads| threads.disassemble_range(range))
     }
 
-    /// The piece of code around an address, mostly a function, if its bounds are known. Works while running.
+    /// The piece of code around an address, usually a function. `None`: its bounds are unknown. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -13,9 +13,9 @@ impl Session {
         self.ask(Owner::resume)
     }
 
-    /// Runs one thread while the others stay stopped, including threads that it starts. If only some threads are running, it runs
-    /// beside them. It is no lock: [`Session::resume`] lets all run at any time. Stacks and values of stopped threads can be asked for.
-    /// When the last thread that runs has ended, that is a stop ([`crate::event::StopReason::LastRunnerEnded`]).
+    /// Runs one thread while the others stay stopped; threads that it starts stay stopped, too. If only some threads are running, it
+    /// runs beside them. It is no lock: [`Session::resume`] lets all run at any time. Stacks and values of stopped threads can be asked
+    /// for. When the last thread that runs has ended, that is a stop ([`crate::event::StopReason::LastRunnerEnded`]).
     ///
     /// # Errors
     /// [`Error::NoSuchThread`], [`Error::Ended`]. If all threads are running, nothing happens.
@@ -23,7 +23,7 @@ impl Session {
         self.ask(move |owner| owner.resume_only(thread))?
     }
 
-    /// Stops all threads; `thread` is reported, if given. Harmless when stopped.
+    /// Stops all threads. The stop is reported for `thread`, if given. Does nothing if all are stopped.
     ///
     /// # Errors
     /// [`Error::Ended`].

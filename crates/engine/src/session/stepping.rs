@@ -39,7 +39,7 @@ impl Session {
         self.ask(move |owner| owner.set_skip(list))
     }
 
-    /// The value that was returned by the function which a step has left for this frame, under the function's name with `()`. `None`
+    /// The value that a function returned, if a step out of it has ended in this frame. It is named as the function, with `()`. `None`
     /// after all other stops, and if nothing was returned.
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl Session {
         self.look(move |threads| threads.returned(frame))?
     }
 
-    /// The calls that the rest of a line makes, where the line is that of a thread's innermost frame. They are in order of execution as
-    /// far as the order of the code tells that; empty without a line.
+    /// The calls that the rest of the line of a thread's innermost frame makes. They are sorted by address from the thread's position
+    /// on, which mostly is the order of execution. Empty if the frame has no line.
     ///
     /// # Errors
     /// [`Error::Refused`] for other frames; [`Error::StaleFrame`], [`Error::NotStopped`], [`Error::Ended`].

@@ -65,7 +65,7 @@ impl Session {
         self.look(move |threads| threads.children(value, expression.as_deref(), range))?
     }
 
-    /// Values rendered with their numbers in a format, nested ones too, unless a value has a format already.
+    /// Renders values with their numbers, nested ones too, in `format`. A value that has a format already keeps it.
     ///
     /// # Errors
     /// As [`Session::children`].
@@ -110,8 +110,8 @@ impl Session {
         self.look(move |threads| threads.completions(&line, frame))?
     }
 
-    /// Keeps a value beyond the stop that it was found in; `None`: it has no children. Without a frame, it belongs to the innermost one
-    /// of the thread that stopped.
+    /// Keeps a value beyond the stop that it was found in; `None`: it has no children. Without a frame, the kept value belongs to the
+    /// innermost frame of the thread that stopped.
     ///
     /// # Errors
     /// As [`Session::variables`].
@@ -124,11 +124,11 @@ impl Session {
         self.look(move |threads| threads.keep(named, rendered, frame))?
     }
 
-    /// Children of a kept value by position, as [`Session::children`], in a format unless the value has one. At a later stop they have
-    /// their current contents.
+    /// Children of a kept value by position, as [`Session::children`], in `format` unless the value has a format. At a later stop the
+    /// children are read anew.
     ///
     /// # Errors
-    /// [`Error::Refused`]: what has become of the value; and as [`Session::variables`].
+    /// [`Error::Refused`] if the value is gone, with a sentence that says why; and as [`Session::variables`].
     pub fn open_kept(
         &self,
         kept: &KeptValue,
@@ -152,8 +152,8 @@ impl Session {
         self.look(move |threads| declarations::declaration(threads, frame, list, index))?
     }
 
-    /// Where the function is declared that has code at an address, or the line of that code; `None` where no debug information
-    /// says. Works while running.
+    /// The declaration of the function that has code at an address; if that is unknown, the line of the code. `None` where no debug
+    /// information says either. Works while running.
     ///
     /// # Errors
     /// [`Error::Ended`].

@@ -33,7 +33,7 @@ pub(super) struct Exits {
     current: usize,
     /// Jumps since the line began, or since it was last read.
     jumps: u32,
-    /// How often it was read, successfully or not.
+    /// How often the line's code was read, successfully or not.
     reads: u32,
 }
 
@@ -127,8 +127,8 @@ struct Walk<'a> {
     found: Region,
 }
 
-/// Reads the code from `pc` on. `None` if there is too much of it, if it has no exits or too many, if `pc` is one itself, if it leads out
-/// of the modules, or if a place is reached with two different stack pointers.
+/// Reads the code from `pc` on. `None` if there is too much of it, if it has no exits or too many, if `pc` is an exit itself, if the code
+/// leads out of the modules, or if a place is reached with two different stack pointers.
 fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Region> {
     let mut walk = Walk {
         step,
@@ -147,7 +147,8 @@ fn read(step: &Step, pc: Address, sp: Address, cx: &Context<'_>) -> Option<Regio
 }
 
 impl Walk<'_> {
-    /// Reads up to an instruction that doesn't go on to the next. `None`: the region can't be used ([`read`] says why); likewise below.
+    /// Reads up to an instruction that doesn't go on to the next. `None`: the region can't be used ([`read`] says why); likewise in the
+    /// methods below.
     fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
         let mut stack = StackChanges::default();
         let mut range = self.range_at(at);
@@ -188,7 +189,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The stack pointer after an instruction; `Some(None)` if the block ends with it.
+    /// The stack pointer after an instruction; `Some(None)`: the block ends with the instruction.
     fn read_instruction(
         &mut self,
         instruction: &Instruction,

@@ -12,11 +12,11 @@ pub(super) enum Verdict {
     /// The step is out of the inlined code that it had to leave. The number: how many of the inlined calls around the step's start are
     /// also around the place.
     Out(usize),
-    /// The step ends there: with a number, before this many of the inlined calls there.
+    /// The step ends there. `Some`: the thread is shown before this many of the inlined calls there.
     Ends(Option<usize>),
     /// In the middle of another line, which the step finishes from now on.
     OtherLine,
-    /// On the line.
+    /// On the line that the step finishes.
     Line,
     /// On the way: an inlined call of the line, or code of line 0.
     OnTheWay,
@@ -64,8 +64,8 @@ impl Step {
             .take_while(|(a, b)| a.ranges == b.ranges)
             .count();
         if self.only_out {
-            // Out of an inlined call: only that call's own code is left to run. Out of none: likewise library code that is inlined into
-            // the function.
+            // A step that leaves an inlined call is out at any place outside that call. One that leaves none is out where the code is
+            // the function's own, and that is the user's.
             let is_out = match self.inlined.is_empty() {
                 true => cx.is_of_users(at, 0),
                 false => inside < self.inlined.len(),
@@ -96,9 +96,9 @@ impl Step {
         }
     }
 
-    /// Whether a place on the line to finish begins another statement of it.
+    /// Whether a place on the line to finish begins another statement of that line.
     fn is_next_statement(&self, at: &Position, row: &LineRow) -> bool {
-        // `is_stmt` can't be asked: LLVM sets it only for the first row of a line.
+        // `is_stmt` can't tell: LLVM sets it only for the first row of a line.
         row.range.start == at.address
             && self.column != 0
             && row.column != 0
@@ -106,8 +106,8 @@ impl Step {
             && source::separates(&row.file, row.line, self.column, row.column)
     }
 
-    /// What a place in `call` means. `call` is the outermost inlined call around the place that isn't around the step's start, too;
-    /// `inside` calls are around both.
+    /// What a place in the inlined call `call` means. Of the calls around the place, `inside` are around the step's start, too; `call`
+    /// is the outermost one that isn't.
     fn verdict_inlined(
         &self,
         cx: &Context<'_>,

@@ -1,5 +1,5 @@
-//! Leaving a function for the nearest caller with user source. On a step into, library code on the way may call user code first (the
-//! closure of a `map`, the comparison of a sort, once more), and the step ends there.
+//! Leaving a function for the nearest caller with user source. On a step into, library code on the way may call user code first, perhaps
+//! the same again (the closure of a `map`, the comparison of a sort), and the step ends there.
 
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
@@ -48,8 +48,8 @@ impl Step {
         }
     }
 
-    /// Goes on after an inlined call was left. The code around that call is that of the outermost `inside` inlined calls at `at`, and the
-    /// function's own. If the innermost of this code is a library's, runs to the nearest that is user code, or else to a caller.
+    /// Goes on after an inlined call was left. Around it are the outermost `inside` inlined calls at `at`, and the function. If the
+    /// innermost of these is library code, runs to the innermost one that is user code, or else to a caller.
     pub(super) fn out_of_inlined(
         &mut self,
         at: &Position,

@@ -39,7 +39,7 @@ pub enum StepUnit {
 /// How the code of a step is run. The step ends at the same place with each, which tests check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pace {
-    /// Up to the next jump at once. On a line that takes long, a loop, up to the places where it may be left.
+    /// Up to the next jump at once. On a line that takes long, such as a loop, up to the places where it may be left.
     #[default]
     Usual,
     /// With a stop at each instruction.

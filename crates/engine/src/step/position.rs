@@ -35,7 +35,8 @@ pub(super) struct Position {
 #[derive(Debug, Default)]
 pub struct Places {
     positions: RefCell<FxHashMap<Address, Arc<Position>>>,
-    /// By the path's address in memory. Keeping the `Arc` prevents another path from getting the same address.
+    /// Whether each source file is the user's, by the address of its path in memory. Keeping the `Arc` prevents another
+    /// path from getting that address.
     files: RefCell<FxHashMap<usize, (Arc<Path>, bool)>>,
     version: Cell<u64>,
     skip: SkipList,

@@ -186,8 +186,8 @@ fn opening(bytes: &[u8], column: usize) -> Option<usize> {
     (open < bytes.len()).then_some(open)
 }
 
-/// The callee of the call at `column` (0-based) of `line`, as written: `shape->area()`. A mere name is one of a pointer: `(*pointer)()`.
-/// Compilers mark a call at its beginning, at its last name (clang), or at its parenthesis (gcc).
+/// The callee of the call at `column` (0-based) of `line`, as written: `shape->area()`. A mere name is that of a pointer:
+/// `(*pointer)()`. Compilers mark a call at its beginning, at its last name (clang), or at its parenthesis (gcc).
 fn as_written(line: &str, column: usize) -> Option<String> {
     let bytes = line.as_bytes();
     let open = opening(bytes, column)?;

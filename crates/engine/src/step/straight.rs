@@ -55,7 +55,7 @@ pub(super) fn ahead(
                 None => break,
             },
             FlowControl::Call if comes_back_by_itself(instruction.code()) => {}
-            // Running past a call saves its own stop, too.
+            // A call alone makes the stretch worth it: the stop at the call is saved, too.
             FlowControl::Call | FlowControl::IndirectCall if over => {
                 calls.push((Address(instruction.next_ip()), Address(at)));
                 count += WORTH_IT;

@@ -38,8 +38,8 @@ const UNWRITTEN: [&str; 10] = [
     "mcount",
 ];
 
-/// The calls of the line at which the thread is stopped; it has not entered the innermost `before` of the inlined calls there. They are
-/// in the order of execution, as far as the order of the code tells that.
+/// The calls of the line at which the thread is stopped, sorted by address from there on, which mostly is the order of execution. The
+/// thread has not entered the innermost `before` of the inlined calls there.
 pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
     let step = Step::standing(StepKind::Over, cx, before, Pace::Usual);
     let Some(pc) = cx.registers.pc().filter(|_| step.line != 0) else {
@@ -56,7 +56,7 @@ pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
     while let Some((way, known)) = walk.ways.pop() {
         walk.follow(way, known);
     }
-    // Code before `pc` is only reached by a jump back.
+    // Code before `pc` is only reached by a jump back: it comes last.
     walk.found.sort_by_key(|(at, _)| (*at < pc, *at));
     walk.found.into_iter().map(|(_, target)| target).collect()
 }
@@ -115,7 +115,7 @@ struct Walk<'a> {
     cx: &'a Context<'a>,
     start: Address,
     seen: FxHashSet<Address>,
-    /// Other paths of the line, with the known registers there.
+    /// The paths yet to be followed: where each begins, with the registers known there.
     ways: Vec<(Address, Known)>,
     found: Vec<(Address, StepTarget)>,
 }
@@ -215,8 +215,8 @@ impl Walk<'_> {
         at.is_some_and(|at| at.function_id() == self.step.function)
     }
 
-    /// Notes the inlined calls of the line that a place is in: the one that is written on the line, and if that is a library's, the
-    /// user's inside it.
+    /// Notes the inlined calls of the line that a place is in: the one that is written on the line, and if that is a library's, the first
+    /// inside it that is the user's.
     fn note_inlined(&mut self, at: &Position, outer: usize) {
         if outer < self.step.inlined.len()
             || !at

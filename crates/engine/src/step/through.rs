@@ -20,7 +20,7 @@ use std::ops::Range;
 const FUNCTIONS: usize = 512;
 /// The largest code range that is disassembled, in bytes.
 const FUNCTION: u64 = 1 << 16;
-/// A gate is removed after this many arrivals: by then, its call has gone elsewhere that often.
+/// A gate is removed after this many arrivals: none of them has led to user code.
 const PATIENCE: u32 = 64;
 /// The DWARF numbers of the registers with arguments (System V ABI for x86-64, §3.2.3).
 const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];

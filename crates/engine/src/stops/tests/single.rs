@@ -39,7 +39,7 @@ fn a_thread_begun_while_others_are_held_is_held_after_its_first_stop() {
     assert!(!stops.stays_stopped(new), "it is not stopped yet");
     assert_eq!(feed(&mut stops, new, STOP), []);
     assert!(stops.stays_stopped(new));
-    // The other order.
+    // The other order: the new thread's first stop comes before its parent's event.
     let early = ThreadId(104);
     assert_eq!(feed(&mut stops, early, STOP), []);
     let born = feed(&mut stops, B, What::NewThread(early));
