@@ -288,7 +288,8 @@ impl Untraced {
 
     /// Sends bytes to the program's standard input; `None` ends the input.
     ///
-    /// # Errors [`Error::System`] if nothing reads the input.
+    /// # Errors
+    /// [`Error::System`] if nothing reads the input.
     pub fn send_input(&mut self, bytes: Option<Vec<u8>>) -> Result<(), Error> {
         Input::take(self.input.as_mut(), bytes)
     }

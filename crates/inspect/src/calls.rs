@@ -1,8 +1,8 @@
 //! Prepares an inferior call: which registers hold the arguments, what goes on the stack (System V ABI for x86-64, §3.2.2 and §3.2.3),
 //! and how the result is returned. No I/O.
 //!
-//! The stack pointer is known last. Until then, arguments that are addresses of temporaries are indices, which [`Arguments::place`]
-//! replaces.
+//! The stack pointer is known last. Until then, an argument that is the address of a temporary is the temporary's index;
+//! [`Arguments::place`] replaces the indices by addresses.
 
 use crate::Address;
 use crate::modules::LoadedModule;
@@ -75,7 +75,7 @@ pub struct Call {
     pub arguments: Arguments,
     /// How its result is returned.
     pub result: Returned,
-    /// Whether the result must be dropped (destroyed) in the end.
+    /// Whether the result's destructor (its drop, in Rust) has to run at the end of the expression.
     pub drops: bool,
 }
 
@@ -94,7 +94,8 @@ pub enum Returned {
     Integer(u8, bool),
 }
 
-/// The bytes of an argument. The first eight may be replaced by the address of a temporary that holds `points_to`.
+/// The bytes of an argument. With `points_to`, the first eight are replaced by the address of a temporary that contains the bytes of
+/// `points_to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     pub(crate) bytes: Vec<u8>,
@@ -159,7 +160,7 @@ pub struct PreparedCall {
     pub vectors: Vec<u128>,
     /// The stack pointer at the function's first instruction.
     pub sp: u64,
-    /// Where the part that outlives the call begins; `u64::MAX` if there is none.
+    /// The lowest address of the part of the stack that outlives the call; `u64::MAX` if none does.
     pub lasting_start: u64,
     /// Where to copy a result that is returned in registers, if it needs an address.
     pub kept: Option<Address>,

@@ -126,7 +126,7 @@ impl Parsed {
         Ok(NamedValue {
             name: self.name.to_string(),
             value,
-            // Evaluating it again, to get its children, would repeat the calls.
+            // Children are got by evaluating this text again: if it calls functions, that would repeat the calls.
             expression: (!self.tree.calls()).then(|| match self.is_plain() {
                 true => self.name.to_string(),
                 false => self.text.to_string(),

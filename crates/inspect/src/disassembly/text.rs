@@ -127,7 +127,8 @@ impl<'a> Text<'a> {
         let address = instruction.ip_rel_memory_address();
         let loaded = self.modules.at(Address(address))?;
         let section = loaded.module.section_at(loaded.to_file(Address(address)));
-        // The target's address is in the global offset table.
+        // The address of the call's or jump's target, or of a symbol, is in this memory (the global
+        // offset table).
         let goes_there = matches!(
             instruction.flow_control(),
             FlowControl::IndirectCall | FlowControl::IndirectBranch

@@ -3,7 +3,7 @@
 
 use dapple_symbols::functions::Language;
 
-/// What such a method returns.
+/// What a method that is answered by reading memory returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Builtin {
     /// The number of elements or bytes.

@@ -10,7 +10,8 @@ use crate::values::Value;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
-/// Which part of the expression it is: the offsets of its first byte and of the byte after it. No two calls have the same.
+/// Identifies a part of the expression by the offsets of its first byte and of the byte after it. No two calls have the same
+/// offsets.
 type Place = (usize, usize);
 
 /// The calls of one expression.
@@ -21,7 +22,7 @@ pub struct Calls {
     tried: Cell<bool>,
     decided: RefCell<FxHashMap<Place, bool>>,
     wanted: RefCell<Option<(Place, Call)>>,
-    /// Returned values that have to be dropped, in the order of their calls.
+    /// Returned values whose destructors have to run (Rust: that have to be dropped), in the order of their calls.
     temporaries: RefCell<Vec<Value>>,
 }
 
@@ -63,7 +64,7 @@ impl Calls {
         temporaries
     }
 
-    /// Keeps only the temporaries that have to be dropped.
+    /// Keeps only the temporaries for which `is_dropped` returns `true`: those that have to be dropped.
     pub fn retain_temporaries(&self, is_dropped: impl FnMut(&Value) -> bool) {
         self.temporaries.borrow_mut().retain(is_dropped);
     }

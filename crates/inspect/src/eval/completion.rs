@@ -40,7 +40,7 @@ pub struct Completions {
 pub struct Completion {
     /// The text that replaces the word.
     pub text: String,
-    /// Its type, where that adds information.
+    /// The type of what it names, where that adds information.
     pub detail: Option<String>,
     /// What the completion is.
     pub kind: CompletionKind,
@@ -85,7 +85,7 @@ pub(crate) fn complete(line: &str, frame: &Frame, reader: &Reader<'_>) -> Comple
         .find_map(|link| Some((before.trim_end().strip_suffix(link)?, link)));
     match link {
         _ if before.ends_with('$') => list.registers(),
-        // The rest of a number's fraction or of a range.
+        // The word is the end of a range, as in `0..count`: nothing is offered.
         Some((base, ".")) if base.ends_with('.') => {}
         Some((base, "::")) => {
             let path = base.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));

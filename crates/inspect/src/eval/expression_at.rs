@@ -44,7 +44,7 @@ fn name_before(line: &str, end: usize) -> Option<usize> {
     (start < end).then_some(start)
 }
 
-/// The start of the operand that ends at a byte: a name, possibly with indices, or a bracket.
+/// The start of the operand that ends at a byte: a name, possibly with indices, or an expression in brackets.
 fn operand_before(line: &str, end: usize) -> Option<usize> {
     let head = line.get(..end)?;
     match head.chars().next_back()? {

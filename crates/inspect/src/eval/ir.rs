@@ -135,7 +135,7 @@ impl Expression {
         }
     }
 
-    /// Whether a [`Kind::Call`] is evaluated in it. Operands of `sizeof` and the like are not evaluated.
+    /// Whether evaluating the expression evaluates a [`Kind::Call`]. Operands of `sizeof` and the like are not evaluated.
     pub fn calls(&self) -> bool {
         let any = |parts: &[&Option<Box<Expression>>]| {
             parts

@@ -108,7 +108,8 @@ fn runner<'a>(
     })
 }
 
-/// The value in which elements and members are looked up if this one has none: behind a reference, or in a cell or lock.
+/// The value in which elements and members are looked up if the viewed one has none: the target of a reference, or the contents of a cell
+/// or lock.
 fn seen_through(view: View) -> Option<Value> {
     match view {
         View::Alias(target) => Some(target),
@@ -117,7 +118,8 @@ fn seen_through(view: View) -> Option<Value> {
     }
 }
 
-/// Whether a literal with a type is the type's maximum plus one, which wraps.
+/// Whether a literal with a suffix is too large by one for its signed type, so that it has wrapped to the minimum: the `128i8` of
+/// `-128i8`.
 fn is_negative(kind: &Kind) -> bool {
     let Kind::Literal {
         number: Number::Integer { value, .. },
@@ -294,8 +296,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Answers a method by reading memory. Calls the program's own method instead if it is the user's, or if reading gives no answer. The
-    /// element that a look-up found stands for the `Option` that contains it.
+    /// Answers a method by reading memory. Calls the program's own method instead if it is the user's, or if reading gives no answer. A
+    /// look-up such as `get` gives the element that it found, in place of an `Option` with the element.
     fn method(&self, expression: &Expression) -> Result<Value, Fault> {
         let Kind::Method {
             base,
@@ -469,7 +471,7 @@ impl Runner<'_> {
         value
     }
 
-    /// The number that a value's bytes are by its type, promoted by the rules of its language.
+    /// The number that a value's bytes encode according to its type, promoted by the rules of the frame's language.
     fn stored_number(&self, value: &Value, expression: &Expression) -> Option<Number> {
         let type_ = self.reader.resolve(value)?.type_;
         if let TypeKind::Unspecified = type_.kind {

@@ -9,7 +9,7 @@ use dapple_symbols::functions::Language;
 /// The most parts of one value.
 const MAX_PARTS: usize = 1024;
 
-/// A range as the library's structure that it stands for.
+/// A Rust range as the structure of the standard library that it stands for: `0..3` is a `Range`.
 pub(super) fn range(from: Option<Expression>, to: Option<Expression>, inclusive: bool) -> Kind {
     let name = match (&from, &to) {
         (Some(_), Some(_)) if inclusive => "RangeInclusive",

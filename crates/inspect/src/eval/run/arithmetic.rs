@@ -45,7 +45,7 @@ impl Runner<'_> {
         {
             return Ok(result);
         }
-        // The second operand is evaluated only if the first doesn't decide: the first may guard it.
+        // The second operand is evaluated only if the first doesn't decide: the first may be a guard, as in `p && p->x`.
         match operator {
             Binary::And if !self.holds(left)? => return Ok(Number::Bool(false)),
             Binary::Or if self.holds(left)? => return Ok(Number::Bool(true)),
@@ -461,8 +461,8 @@ pub(in crate::eval) fn type_literals(
     }
 }
 
-/// The result of comparing two numbers of which at least one is a pointer. `None` for other operators, and for numbers that can't be
-/// compared with a pointer.
+/// The result of comparing two numbers of which at least one is a pointer. `None` for operators that don't compare, and for numbers
+/// that can't be compared with a pointer.
 pub(in crate::eval) fn compare_pointers(
     operator: Binary,
     first: Number,
@@ -482,8 +482,8 @@ fn as_address(number: Number) -> Option<i128> {
     }
 }
 
-/// The size and sign of the literals in `source`, which is assigned to a value of `type_`. `None` unless `type_` is an integer's, and
-/// `source` consists only of literals without a suffix.
+/// The size and sign that the literals in `source` take when it is assigned to a value of `type_`. `None` unless `type_` is an
+/// integer's, and `source` consists only of literals without a suffix.
 pub(super) fn literals_for(type_: &Type, source: &Expression) -> Option<(u8, bool)> {
     fn is_of_literals(source: &Expression, signed: bool) -> bool {
         let is_of_literals = |source| is_of_literals(source, signed);
@@ -567,7 +567,8 @@ fn compare(operator: Binary, first: Number, second: Number) -> Option<bool> {
     ordered(operator, order)
 }
 
-/// The result of a comparison for an ordering. `None` for other operators. Unordered operands (NaN) are unequal.
+/// The result of a comparison operator for the ordering of its operands. `None` for operators that don't compare. Unordered operands
+/// (NaN) are unequal.
 pub(super) fn ordered(operator: Binary, order: Option<Ordering>) -> Option<bool> {
     Some(match operator {
         Binary::Equal => order == Some(Ordering::Equal),

@@ -45,7 +45,7 @@ pub(in crate::eval) fn place(
     runner(text, frame, reader, None)?.place(target)
 }
 
-/// The changes that give `place` the value of an expression. `name` is its name in messages.
+/// The changes that give `place` the value of the expression `source`. `name` is the name of `place` in messages.
 pub(in crate::eval) fn changes_of(
     place: &Place,
     name: &str,
@@ -156,7 +156,7 @@ impl Runner<'_> {
         Err(Fault::new(source.at, format!("`{name}` can't be set")))
     }
 
-    /// The bytes to store in the target itself. `None`: the value that the target refers to is meant.
+    /// The bytes to store in the target itself. `None`: the assignment means the value that the target refers to.
     fn own_bytes(
         &self,
         target: &Value,
@@ -261,7 +261,7 @@ impl Runner<'_> {
         conversion.bytes().map_err(|why| Fault::new(source.at, why))
     }
 
-    /// The bytes of another value of the same type, for a copy.
+    /// The bytes of the value of `source`, which must be of the target's type: the assignment copies them.
     pub(super) fn whole(
         &self,
         target: &Value,
@@ -368,7 +368,8 @@ impl Runner<'_> {
             return Ok((variant, Vec::new()));
         };
         let payload = self.reader.member(target, &variant.member);
-        // The variant without a discriminant: the others use values that are impossible for its payload, so the payload itself selects it.
+        // This variant has no discriminant. The others are encoded as values that its payload can't have, so writing the payload selects
+        // it.
         if variant.discriminants.is_empty() && self.has_fields(&payload) {
             return Ok((variant, Vec::new()));
         }

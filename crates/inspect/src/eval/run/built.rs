@@ -21,8 +21,8 @@ enum Parts {
 }
 
 impl Runner<'_> {
-    /// The result of `==` or `!=` where one side is written part by part, or is a variant's name. `None`: neither side is, or the operator
-    /// is another.
+    /// The result of `==` or `!=` where one side is written part by part, or is a variant's name. `None`: neither side is such an
+    /// expression, or the operator is another.
     pub(super) fn compare_built(
         &self,
         operator: Binary,
@@ -173,7 +173,7 @@ impl Runner<'_> {
         Ok(true)
     }
 
-    /// Whether a value equals that of an expression.
+    /// Whether a value equals the value of the expression `expected`.
     fn is_same(&self, value: Value, expected: &Expression) -> Result<bool, Fault> {
         if let Some(text) = self.text_of(expected)? {
             return match self.text_in(&value) {
@@ -416,7 +416,7 @@ impl Runner<'_> {
         None
     }
 
-    /// Whether a container's elements lie outside of it, as with `Vec` and unlike `std::array`.
+    /// Whether a container's elements lie outside its own bytes, as those of `Vec` do, unlike those of `std::array`.
     fn has_own_memory(&self, value: &Value) -> bool {
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| !matches!(names::base_name(&type_.name), "array"))

@@ -261,7 +261,8 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Bool(is_in))))
     }
 
-    /// The number of occurrences of an element or key among those that are searched. Fails if there are none, and not all were searched.
+    /// The number of occurrences of an element or key among those that are searched. Fails if none was found and not all elements were
+    /// searched.
     fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
         let view = self.reader.view(value, ALL);
         let (elements, length): (Vec<Value>, u64) = match &view {
@@ -347,7 +348,7 @@ impl Runner<'_> {
     }
 }
 
-/// The operand of `&x`; any other expression itself.
+/// The operand, if the expression is `&operand`; otherwise the expression itself.
 pub(super) fn behind_reference(expression: &Expression) -> &Expression {
     match &expression.kind {
         Kind::Unary {

@@ -64,7 +64,7 @@ struct Fitting {
     ranks: Vec<u8>,
 }
 
-/// A call of a candidate with a known signature, whose arguments are being put together.
+/// A call of a candidate with a known signature, while its arguments are being put together.
 struct Draft<'c> {
     candidate: &'c Candidate,
     known: &'c Known,
@@ -90,7 +90,8 @@ impl Draft<'_> {
         self.candidate.language == Language::Rust
     }
 
-    /// The result, and whether it was given room, which comes before all arguments.
+    /// Determines how the result is returned. If it is returned in memory, adds space for it, whose address is the hidden first argument;
+    /// the `bool` is `true` then.
     fn push_result_room(&mut self) -> Result<(Returned, bool), Fault> {
         let Some(id) = self.known.result else {
             return Ok((Returned::Nothing, false));
@@ -111,7 +112,7 @@ impl Draft<'_> {
         Ok((result, has_room))
     }
 
-    /// Whether the result has to be dropped. If so, it is kept in memory, which its room already does.
+    /// Whether the result has to be dropped. If so, it needs an address: adds space for it, unless it has some (`has_room`).
     fn keep_dropped_result(&mut self, has_room: bool) -> Result<bool, Fault> {
         let Some(id) = self.known.result.filter(|_| self.is_rust()) else {
             return Ok(false);

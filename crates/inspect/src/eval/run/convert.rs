@@ -16,7 +16,7 @@ pub(super) struct Conversion<'a> {
     pub type_name: &'a str,
     /// The width in bits, if the target is a bit-field.
     pub bits: Option<u64>,
-    /// For `x += 1`: truncated where the language does so.
+    /// The number is the result of `x += 1` or the like: it is truncated where the language does so.
     pub wraps: bool,
 }
 

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// The most members of a type that are written out.
 const MOST_PARTS: usize = 64;
-/// Characters of expressions. Of names, only those of C++'s operators have them, which are not described.
+/// A text with one of these characters is taken for an expression. C++'s operators also have such characters in their
+/// names; they are not described.
 const NO_NAME: [char; 6] = ['(', '.', '=', '"', '+', '/'];
 /// C and C++ keywords in front of a type's name.
 const KEYWORDS: [&str; 4] = ["struct ", "class ", "union ", "enum "];
@@ -27,7 +28,7 @@ pub(in super::super) fn described(
     reader: &Reader<'_>,
 ) -> Option<String> {
     let name = name.trim();
-    // A call that has failed keeps its own message.
+    // A text with brackets may be a call that has failed: its message stays, no description replaces it.
     let plain = name.replace(lex::ANONYMOUS_NAMESPACE, "");
     if plain.contains(NO_NAME.as_slice()) {
         return None;

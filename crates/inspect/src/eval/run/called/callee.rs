@@ -17,7 +17,7 @@ use dapple_symbols::signatures::Signature;
 use dapple_symbols::types::{PointerKind, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// The deepest base class searched.
+/// How many levels of base classes are searched.
 const MAX_BASES: usize = 16;
 /// The most functions of one name looked at.
 pub(super) const MOST_FOUND: usize = 1000;
@@ -155,8 +155,8 @@ impl Runner<'_> {
         None
     }
 
-    /// The function at an address. Its signature is that of its debug information, unless there is none or its number of parameters isn't
-    /// that of `type_`, the type that a pointer to it points to. Then the signature is `type_`.
+    /// The function at an address. `type_` is the function type that a pointer to it points to. The signature is taken from the
+    /// function's debug information if there is some and it has as many parameters as `type_`, otherwise from `type_`.
     fn at_address(
         &self,
         address: Address,
@@ -235,7 +235,7 @@ impl Runner<'_> {
 
     // Methods
 
-    /// The methods of a name that an object has, or the object it refers to.
+    /// The methods of a name that an object has, or that the object which it refers to has.
     pub(in super::super) fn methods_called(
         &self,
         value: Value,

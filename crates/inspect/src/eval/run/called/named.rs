@@ -45,7 +45,7 @@ impl Undescribed {
 
 /// Whether the debug information describes the parameters of a function's code.
 fn is_described(found: &FoundFunction) -> bool {
-    // That of an indirect function (IFUNC) describes its resolver, that of assembly code no parameters.
+    // The debug information of an indirect function (IFUNC) describes its resolver; that of assembly code describes no parameters.
     let is_function = matches!(found.instance, Instance::Function(_));
     is_function && !found.indirect && found.language != Language::Other
 }
@@ -72,8 +72,9 @@ fn functions_in(
 }
 
 impl Runner<'_> {
-    /// The functions that a name means: those with debug information in the first module that has any, the frame's module before others
-    /// ([`Runner::keep_nearest`]), otherwise one without debug information. Member functions are called on `this`.
+    /// The functions that a name means: those with debug information in the first module that has any, beginning with the frame's
+    /// ([`Runner::keep_nearest`] selects among them). If no module has any, one function without debug information. Member functions
+    /// are called on `this`.
     pub(super) fn functions_called(&self, name: &str, this: Option<&Value>) -> Vec<Candidate> {
         // `::f` is the function outside all namespaces.
         let is_global = name.starts_with("::");

@@ -1,4 +1,4 @@
-//! Arguments: converted to a parameter's type, as in an assignment, or by the rules for `...`.
+//! Converts the arguments of a call: to the parameters' types, as in an assignment, or by the rules for `...`.
 
 use crate::calls::{Arguments, Image};
 use crate::eval::Fault;
@@ -184,7 +184,8 @@ impl Runner<'_> {
         }
     }
 
-    /// A pointer, or a Rust reference to a type with a known size.
+    /// An argument for a parameter that is a pointer, or a Rust reference to a type with a known size; and how well
+    /// it fits.
     fn pointer(
         &self,
         module: &Arc<LoadedModule>,
@@ -253,7 +254,8 @@ impl Runner<'_> {
         Err(self.fault(argument, &why))
     }
 
-    /// The address of the object that a C++ reference is bound to, or of a copy that lives as long as the call.
+    /// An argument for a parameter that is a C++ reference: the address of the object, or of a copy that lives as
+    /// long as the call.
     fn referred(
         &self,
         module: &Arc<LoadedModule>,
@@ -410,7 +412,7 @@ impl Runner<'_> {
     }
 }
 
-/// Widens integers of fewer than 8 bytes to 8: compilers rely on small ones to be widened to an `int`.
+/// Widens integers of fewer than 8 bytes to 8: compilers rely on the caller having widened small ones to an `int`.
 fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
     let signed = match &type_.kind {
         TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
