@@ -13,8 +13,8 @@
 //! ever happen any more, so all are stopped then.
 //!
 //! [`Stops::follow`] sets whether child processes are released. For a child with a copy of the memory, that is decided at its first stop.
-//! For a vfork child, which shares the memory, it is at its exec; before that, inserted breakpoints affect both processes. A child that is
-//! not released is in no set of threads: it stays stopped until it is taken over, released or killed.
+//! For a vfork child, which shares the memory, it is decided at its exec; before that, inserted breakpoints affect both processes. A child
+//! that is not released is in no set of threads: it stays stopped until it is taken over, released or killed.
 
 mod children;
 mod threads;
@@ -363,7 +363,7 @@ impl Stops {
         self.threads.set(thread, State::Stopped);
         let seen = self.early_events.remove(&child);
         let dead = seen.as_ref().is_some_and(|seen| seen.iter().any(is_end));
-        // The parent stays here, since a step is continued in the child from this point.
+        // The parent stays stopped at the fork: if the child takes its place, a step goes on in the child from this point.
         let is_left = self.follow == FollowForks::Child && self.may_succeed(thread);
         if !is_left || dead {
             self.resume_or_stay(thread, actions);

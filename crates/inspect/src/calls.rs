@@ -75,7 +75,7 @@ pub struct Call {
     pub arguments: Arguments,
     /// How its result is returned.
     pub result: Returned,
-    /// Whether the result's destructor (its drop, in Rust) has to run at the end of the expression.
+    /// Whether the result is a Rust value that has to be dropped (its destructor run) at the end of the expression.
     pub drops: bool,
 }
 
@@ -277,7 +277,7 @@ impl Arguments {
         self.temporaries.len() - 1
     }
 
-    /// Places everything below the red zone of the stack pointer `sp`; the function will return to `back`.
+    /// Places the temporaries, the stack arguments and the return address `back` below the red zone of the stack pointer `sp`.
     pub fn place(&self, sp: u64, back: Address) -> Result<PreparedCall, String> {
         let mut top = sp.saturating_sub(RED_ZONE) & !(ALIGNMENT - 1);
         let mut places = Vec::with_capacity(self.temporaries.len());

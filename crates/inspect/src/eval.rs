@@ -103,8 +103,8 @@ impl Parsed {
         self.value_with(frame, reader, None)
     }
 
-    /// As [`Parsed::value`], with the results of calls made so far. If `calls` wants another call afterwards, the returned value or error
-    /// is meaningless.
+    /// As [`Parsed::value`], but a function call has the result that `calls` has stored for it. If `calls` wants another call afterwards
+    /// ([`Calls::wanted`]), the returned value or error is meaningless.
     pub fn value_with(
         &self,
         frame: &Frame,
@@ -167,7 +167,7 @@ impl Parsed {
 /// Text typed where changing the program is allowed.
 #[derive(Debug, Clone)]
 pub enum Statement {
-    /// An expression, which changes nothing.
+    /// An expression, which assigns nothing. It may call functions.
     Value(Parsed),
     /// An assignment.
     Assignment(Assignment),
@@ -261,8 +261,8 @@ pub enum Target<'a> {
     Expression(&'a str),
 }
 
-/// The number in a value shown as a number with a note, such as `65 'A'` or `0x5580 <main>`. A client offers that text when the user
-/// begins to edit the value.
+/// The number in a value shown as a number with a note, such as `65 'A'` or `0x5580 <main>`. A client offers the text with the note when
+/// the user begins to edit the value.
 fn without_note(shown: &str) -> Option<&str> {
     let (number, note) = shown.trim().split_once(' ')?;
     let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -305,7 +305,7 @@ struct Fault {
     message: String,
     /// The expression names something that doesn't exist, whatever the program's data is.
     is_unknown: bool,
-    /// A container doesn't have the element.
+    /// The expression asks for an element that the container doesn't have.
     is_absent: bool,
 }
 

@@ -80,7 +80,7 @@ impl StopWait {
         }
     }
 
-    /// All threads have stopped, or none has to any more.
+    /// All threads have stopped, or no thread has to stop any more.
     pub(super) fn over(&mut self) {
         self.asked.clear();
         self.was_in_vain();

@@ -1,4 +1,5 @@
-//! Temporary breakpoints: they are removed when they have stopped a thread, or when the thread has ended whose frame they are limited to.
+//! Temporary breakpoints. Each is removed once it has stopped a thread. One that is limited to a frame is also removed when the frame's
+//! thread ends.
 
 use super::Owner;
 use crate::breakpoints::data::FrameOnStack;

@@ -51,7 +51,7 @@ struct Shown {
     calls_not_entered: usize,
     /// The line of the breakpoint that it has stopped at.
     line: Option<SourcePosition>,
-    /// The lowest address on its stack that the results of inferior calls occupy.
+    /// The lowest address on its stack that inferior calls have left occupied, by their results and by texts that they were given.
     stack_left: Option<u64>,
 }
 
@@ -142,7 +142,8 @@ impl Threads {
         self.ended(child);
     }
 
-    /// A new stop is reported: forgets the stacks and the results of inferior calls, which belong to the previous one.
+    /// A new stop is reported: forgets the unwound stacks, and what inferior calls have left on the threads' stacks, which belong to the
+    /// previous stop.
     pub(super) fn new_stop(&mut self) {
         self.stacks.clear();
         for shown in self.shown.values_mut() {
@@ -195,7 +196,7 @@ impl Threads {
         self.shown.get(&thread)?.line.clone()
     }
 
-    /// The lowest address on a thread's stack that the results of inferior calls occupy.
+    /// The lowest address on a thread's stack that inferior calls have left occupied.
     pub(super) fn stack_left(&self, thread: ThreadId) -> Option<u64> {
         self.shown.get(&thread)?.stack_left
     }
@@ -213,7 +214,7 @@ impl Threads {
         self.stacks.get(&thread)
     }
 
-    /// A thread runs, or is shown otherwise: its stack is to be unwound again.
+    /// A thread runs, or other inlined calls of it are shown as not entered: its stack is to be unwound again.
     pub(super) fn forget_stack(&mut self, thread: ThreadId) {
         self.stacks.remove(&thread);
     }
@@ -301,7 +302,7 @@ impl Owner {
         self.threads.stack(thread)
     }
 
-    /// A thread runs, or is shown otherwise: its stack is to be unwound again.
+    /// A thread runs, or other inlined calls of it are shown as not entered: its stack is to be unwound again.
     pub(super) fn forget_stack(&mut self, thread: ThreadId) {
         self.threads.forget_stack(thread);
     }
@@ -337,7 +338,7 @@ impl Owner {
         self.threads.moved(thread);
     }
 
-    /// The lowest address on a thread's stack that the results of inferior calls occupy.
+    /// The lowest address on a thread's stack that inferior calls have left occupied.
     pub(super) fn stack_left(&self, thread: ThreadId) -> Option<u64> {
         self.threads.stack_left(thread)
     }

@@ -64,8 +64,8 @@ impl Step {
             .take_while(|(a, b)| a.ranges == b.ranges)
             .count();
         if self.only_out {
-            // A step that leaves an inlined call is out at any place outside that call. One that leaves none is out where the code is
-            // the function's own, and that is the user's.
+            // If the step has to leave an inlined call, it is out at any place outside that call. If not, it has to leave library code
+            // in the function: it is out where the function's own code is the user's.
             let is_out = match self.inlined.is_empty() {
                 true => cx.is_of_users(at, 0),
                 false => inside < self.inlined.len(),

@@ -1,5 +1,5 @@
 //! Leaving a function for the nearest caller with user source. On a step into, library code on the way may call user code first, perhaps
-//! the same again (the closure of a `map`, the comparison of a sort), and the step ends there.
+//! the same function again (the closure of a `map`, the comparison of a sort), and the step ends there.
 
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};

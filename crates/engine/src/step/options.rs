@@ -8,7 +8,7 @@ use dapple_symbols::functions::SourcePosition;
 pub enum StepKind {
     /// The next line of this frame, or the nearest caller with user source when the frame returns.
     Over,
-    /// The next line, or the first of a function with source that the line calls.
+    /// The next line, or the first line of a function with user source that the line calls.
     Into,
     /// After this frame has returned, in its nearest caller with user source.
     Out,

@@ -9,7 +9,7 @@ pub(super) enum Builtin {
     /// The number of elements or bytes.
     Length,
     IsEmpty,
-    /// Whether the value is in the first variant; the second is the only other one.
+    /// Whether an enum is in the variant with the first name. Its only other variant has the second name.
     IsVariant(&'static str, &'static str),
     First,
     Last,
@@ -124,7 +124,7 @@ pub(super) fn offered(language: Language, receiver: Receiver) -> &'static [&'sta
     }
 }
 
-/// Whether a method of that name exists.
+/// Whether a method of that name is answered by reading memory.
 pub(super) fn is_known(name: &str) -> bool {
     ALL.iter().any(|(known, _, _)| *known == name)
 }

@@ -22,7 +22,7 @@ pub struct Calls {
     tried: Cell<bool>,
     decided: RefCell<FxHashMap<Place, bool>>,
     wanted: RefCell<Option<(Place, Call)>>,
-    /// Returned values whose destructors have to run (Rust: that have to be dropped), in the order of their calls.
+    /// Returned Rust values that have to be dropped (their destructors run), in the order of their calls.
     temporaries: RefCell<Vec<Value>>,
 }
 

@@ -51,7 +51,7 @@ pub struct Completion {
 pub enum CompletionKind {
     /// A field.
     Member,
-    /// A method that containers answer without a call.
+    /// A method that is answered by reading memory, without a call.
     Method,
     /// A variable of the frame.
     Local,

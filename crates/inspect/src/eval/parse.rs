@@ -323,7 +323,7 @@ impl Parser {
         Ok(self.make(at, built::range(from, to, inclusive)))
     }
 
-    /// A whole expression, as brackets may contain it.
+    /// A whole expression, as it may stand in brackets.
     fn expression(&mut self) -> Result<Expression, Fault> {
         let condition = self.binary(0)?;
         if self.language == Language::Rust || !self.accept("?") {

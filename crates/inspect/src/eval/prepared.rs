@@ -337,7 +337,8 @@ impl Maker<'_> {
         Some(Made::Memory(Place::Part(Box::new(place), offset), member))
     }
 
-    /// The location and type of a value, or of a pointer's target, and whether a pointer was followed.
+    /// The location and type of a value, or of its target if the value is a pointer or reference. The `bool`: whether it is a
+    /// pointer.
     fn follow(&self, made: Made) -> Option<(Place, Arc<Type>, bool)> {
         match made {
             Made::Memory(place, type_) if !matches!(type_.kind, TypeKind::Pointer(..)) => {

@@ -135,7 +135,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What an `Option` or `Result` holds if it is in one of the `wanted` variants.
+    /// What an `Option` or `Result` contains if it is in one of the `wanted` variants; fails if it is in another. `None`: it is neither.
     fn held_in_variant(
         &self,
         wanted: &[&str],
@@ -184,7 +184,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The result of `get`: a smart pointer's address, or a cell's contents.
+    /// The result of `get`: the address in a smart pointer, or the contents of a cell.
     fn got_from(&self, value: &Value, view: &View) -> Option<Value> {
         match view {
             // Only smart pointers: the target of a plain pointer may have a `get` of its own.

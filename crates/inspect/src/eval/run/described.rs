@@ -127,7 +127,7 @@ impl Runner<'_> {
             TypeKind::Alias(AliasKind::Typedef, target) => {
                 let target = self.type_in(module, *target, type_.language);
                 match target == name {
-                    // The alias has the type's well-known name, so it is shown by that name alone.
+                    // The target is displayed by the alias's own name, as `std::string` is: that name alone is shown.
                     true => name,
                     false => format!("typedef {}", declared(&target, &name)),
                 }

@@ -392,7 +392,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The function in an object's virtual table.
+    /// The function in entry `slot` of an object's virtual table.
     fn virtual_code(&self, object: &Value, slot: u64) -> Result<Address, String> {
         let read = |address: u64| {
             let word = self.reader.memory.read_u64(Address(address));

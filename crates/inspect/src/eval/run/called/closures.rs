@@ -1,9 +1,9 @@
 //! Rust's closures: finds a closure's function, and how the function takes the captured values.
 //!
 //! The debug information may describe the function without its first argument, the closure. A closure that can be called more than once
-//! is passed by address. One that consumes its captures (`FnOnce`) is passed by value. Their types don't differ, so if a closure has
-//! captured by value anything that isn't certainly `Copy`, it is unknown how it is passed. Behind `dyn Fn` and `dyn FnMut` all are passed
-//! by address.
+//! is passed by address. One that consumes its captures (`FnOnce`) is passed by value. The debug information doesn't tell these two kinds
+//! apart: if a closure has captured by value anything that isn't certainly `Copy`, it is unknown how it is passed. Behind `dyn Fn` and
+//! `dyn FnMut` all closures are passed by address.
 
 use super::{Candidate, Object};
 use crate::calls::Image;

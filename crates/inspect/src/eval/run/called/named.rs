@@ -106,8 +106,8 @@ impl Runner<'_> {
         self.of_undescribed(undescribed).into_iter().collect()
     }
 
-    /// Keeps the functions that a name means here: the program's own before libraries', the nearest scope's, in C those of the frame's
-    /// file, and each code once.
+    /// Keeps those functions of `known` that the name means here. The program's own hide those of libraries, those of the nearest
+    /// scope hide others, and in C those of the frame's file hide others. Of several with the same code, one is kept.
     fn keep_nearest(&self, known: &mut Vec<(usize, FoundFunction)>, name: &str) {
         let is_own = |found: &FoundFunction| {
             let place = found.declaration.as_ref();
@@ -208,7 +208,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Binds a member function called by its name alone to `this`; without one, it can't be called.
+    /// Binds a member function called by its name alone to `this`. Without `this`, it can't be called.
     fn bound(
         &self,
         candidate: Candidate,
