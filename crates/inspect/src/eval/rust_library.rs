@@ -165,7 +165,7 @@ pub(super) fn takes(name: &str, arguments: usize) -> bool {
         .is_some_and(|names| names.contains(&name))
 }
 
-/// The names of methods with so many arguments.
+/// The names of the listed methods that take this number of arguments.
 #[cfg(test)]
 pub(super) fn names(arguments: usize) -> &'static [&'static str] {
     ALL[arguments]

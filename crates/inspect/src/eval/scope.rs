@@ -34,7 +34,7 @@ pub(crate) struct Scope<'a> {
 pub(crate) struct Argument {
     /// The text in the type's name.
     pub text: Arc<str>,
-    /// The type, if the text names a known one; `None` in it is void.
+    /// The type that the text names. `None`: it names no known type. `None` as the type id is void.
     pub of: Option<(Arc<LoadedModule>, Option<TypeId>)>,
 }
 
@@ -101,7 +101,8 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
 }
 
 impl Scope<'_> {
-    /// The type of `$T1`; in the innermost `Option`, `None` is void. `None`: the argument is not a known type, or `name` is another name.
+    /// The type of an argument: `name` is `$T1`, `$T2` and so on. `None`: the argument is not a known type, or `name` is another name.
+    /// `None` as the type id is void.
     pub(super) fn argument(
         &self,
         name: &str,
@@ -150,7 +151,7 @@ impl Scope<'_> {
         found
     }
 
-    /// The value of a name outside the value.
+    /// The value of a name that is not a member. `find` looks it up if the cache doesn't have it.
     pub(super) fn outside(
         &self,
         name: &str,
@@ -174,7 +175,7 @@ impl Scope<'_> {
 }
 
 impl Parsed {
-    /// Its value inside another value, by the rules of C++.
+    /// The expression's value inside another value, by the rules of C++.
     pub(crate) fn value_within(
         &self,
         scope: &Scope<'_>,
@@ -194,8 +195,8 @@ impl Parsed {
         number.map_err(|fault| fault.failure(&self.text))
     }
 
-    /// Whether it is a name or names joined by `.`. If they name members of the object, and none of them is followed as a pointer or
-    /// reference, the last has the same offset in all objects of a type.
+    /// Whether the expression is a name, or names joined by `.`. If such names mean members of the object, and none of them is followed as
+    /// a pointer or reference, the last member has the same offset in all objects of a type.
     pub(crate) fn is_plain_member(&self) -> bool {
         use super::ir::{Expression, Kind};
         fn is_plain(expression: &Expression) -> bool {

@@ -21,7 +21,7 @@ pub(super) struct Shown {
     pub raw: bool,
     /// Shows the value in full, without the usual limits.
     pub whole: bool,
-    /// Shows so many elements, starting at the value or its target.
+    /// Shows this number of elements, starting at the value or its target.
     pub count: Option<Count>,
 }
 
@@ -85,7 +85,7 @@ impl Count {
             Count::Fixed(count) => return Ok(*count),
             Count::Of(tree, text) => (tree, text),
         };
-        // A fault in the count has no column: its offset refers to the count's text, not to the whole.
+        // The message has no column: a fault's offset counts in the count's own text, which is only a part of what the user wrote.
         let fault = |message: String| Fault::new(0, message);
         let number = run::number(tree, text, frame, reader, None);
         match number.map_err(|fault_| fault(fault_.message))? {

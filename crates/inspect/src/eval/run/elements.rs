@@ -11,7 +11,7 @@ use crate::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeKind;
 
-/// `base[index]`, with the index's number.
+/// `base[index]`; `position` is the value of `index`.
 struct Subscript<'e> {
     base: &'e Expression,
     index: &'e Expression,
@@ -101,7 +101,8 @@ impl Runner<'_> {
         Fault::absent(subscript.index.at, why)
     }
 
-    /// Why a container that is read entry by entry doesn't have the element `wanted`: it can't be read that far, or it has fewer entries.
+    /// Why a container that is read entry by entry doesn't have the element `wanted`: reading failed before that entry, or the container
+    /// has fewer.
     fn no_entry(&self, subscript: &Subscript<'_>, entries: &Entries, wanted: u64) -> Fault {
         let (position, source) = (subscript.position, self.source(subscript.base));
         let broken = entries.broken.as_ref();

@@ -1,4 +1,5 @@
-//! `errno`, a macro for a call in C (errno(3)): reads the thread's own variable by the C library's symbol.
+//! Evaluates `errno`. In C it is a macro that calls a function (errno(3)); here the thread's own variable is read, found by the C library's
+//! symbol for it.
 
 use super::super::ir::Scalar;
 use super::Runner;

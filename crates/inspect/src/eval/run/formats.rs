@@ -90,7 +90,7 @@ impl Runner<'_> {
         Some(with(value))
     }
 
-    /// A value without parts in the format, or `None` if the format doesn't apply. `seen` is the value behind references; `shown` is the
+    /// A value without parts in the format. `None`: the format doesn't apply. `seen` is the value behind references; `shown` is the
     /// original value with the format set.
     fn scalar_in_format(&self, seen: &Value, shown: Value, format: Format) -> Option<Value> {
         let is_number = matches!(seen.contents, Contents::Number(_)) || self.is_plain_number(seen);
@@ -106,7 +106,7 @@ impl Runner<'_> {
             _ => self.number_of_scalar(seen),
         };
         match number? {
-            // In C and C++ a `bool` is computed with as a number.
+            // In C and C++ a `bool` converts to a number, so formats of numbers apply to it.
             Number::Bool(is_true) => {
                 let number = Number::integer(is_true.into(), 1, false);
                 self.number_in_format(seen, number, format)

@@ -1,8 +1,8 @@
 //! What a name without a path can mean at the frame's location, and messages that name the entities elsewhere with that name.
 //!
-//! Debug information doesn't say what a source file has imported, so everything in the user's own code that could have been imported
-//! counts as in scope. Methods can't be imported: those of C++ are in scope in methods of their class and of derived ones, those of Rust
-//! never. Functions of a library that have a path are in scope only in a library's code.
+//! Debug information doesn't say what a source file has imported, so everything in the user's own code that could have been imported counts
+//! as in scope. Methods can't be imported: those of C++ are in scope in methods of their class and of derived ones, those of Rust never. A
+//! library's function in a namespace or module is in scope only in a library's code.
 
 use super::Runner;
 use crate::modules::LoadedModule;
@@ -15,7 +15,7 @@ use dapple_symbols::sources::is_others_source;
 use dapple_symbols::types::TypeKind;
 use std::sync::Arc;
 
-/// The most types of a unit searched for a variant.
+/// When a variant is searched by its name: the most types of a unit that are looked at.
 const MAX_TYPES: usize = 2000;
 
 /// Whether a name is written without a path.
@@ -86,8 +86,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The function that a name means, with its module: the first module that has one. Of several in that module, the one that has most of
-    /// its path in common with the frame's function.
+    /// The function that `name` means, with its module. The first module with a candidate decides. If that module has several candidates,
+    /// takes the one whose path begins with the most parts of the path of the frame's function.
     pub(super) fn resolve_function(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl Runner<'_> {
         let Some(path) = path.and_then(|path| path.strip_suffix("::")) else {
             return true;
         };
-        // The function is a constructor, found by its class's name.
+        // The function is a constructor: it has its class's name, and so the name was found.
         if path == name || path.ends_with(&format!("::{name}")) {
             return false;
         }

@@ -113,7 +113,8 @@ impl Runner<'_> {
         Ok(Fault::unknown(name_at, message))
     }
 
-    /// The member of a value or else of what it refers or points to, over several steps. `None`: none of them has it.
+    /// The member `name` of a value. If the value has none, the member of the value's target, if it is a reference or pointer, and so on
+    /// for [`MAX_STEPS`] steps. `None`: none of these values has the member.
     pub(super) fn find_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut value = value.clone();
         for _ in 0..MAX_STEPS {
@@ -131,14 +132,14 @@ impl Runner<'_> {
         type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(Pointer, _)))
     }
 
-    /// A member as declared, or else a field as displayed, such as one of the active variant. Doesn't follow pointers.
+    /// A member that the type declares, or else a field that is displayed, such as one of the active variant. Doesn't follow pointers.
     pub(super) fn own_member(&self, value: &Value, name: &str) -> Option<Value> {
         let mut visits = 0;
         if let Some(member) = self.declared_member(value, name, 0, &mut visits) {
             return Some(member);
         }
         let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
-        // Viewing such a value would read memory, also at its target.
+        // A pointer or a number has no fields, and viewing it would read memory, of a pointer also at its target.
         if type_
             .is_some_and(|type_| matches!(type_.kind, TypeKind::Pointer(..) | TypeKind::Base(_)))
         {

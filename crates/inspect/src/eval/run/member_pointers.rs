@@ -114,7 +114,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The pointer to a member that an expression is, or refers to.
+    /// The pointer to a member that `pointer` evaluates to, directly or through references.
     fn member_pointer(&self, pointer: &Expression) -> Result<MemberPointer, Fault> {
         let whole = self.value(pointer)?;
         let refused = || {

@@ -157,7 +157,7 @@ impl Runner<'_> {
         self.frame.language == Language::Rust
     }
 
-    /// As [`absolute`].
+    /// [`absolute`] for this runner's frame.
     pub(super) fn absolute(&self, name: &str) -> Vec<String> {
         absolute(self.frame, name)
     }
@@ -184,7 +184,7 @@ impl Runner<'_> {
             true => Vec::new(),
             false => self.constants_near(),
         };
-        // Paths are compared by as many parts as were written.
+        // Of each known path, as many trailing parts are compared as the user has written.
         let depth = name.matches("::").count();
         let tail = |path: &'v str| {
             let start = path
@@ -216,7 +216,8 @@ impl Runner<'_> {
         format!("no variable `{name}` here{hint}")
     }
 
-    /// As [`Runner::no_name`], for a name inside an enumeration or a class. `None`: the path is neither, or it has the name or no constants.
+    /// The message for an unknown name inside an enumeration or a class. `None`: `name` is no path into one, the type has no constants, or
+    /// it does have the name.
     fn no_constant(&self, name: &str) -> Option<String> {
         let (path, last) = name.rsplit_once("::")?;
         let (module, id) = match self.type_named(path) {
@@ -291,7 +292,8 @@ impl Runner<'_> {
                     .strip_suffix(name)
                     .is_some_and(|head| head.ends_with("::"))
         };
-        // Variables that the linker has removed come last. Of the others, those of the function's own namespaces come first.
+        // Variables that the linker has removed come last. Of the others, those deepest in the namespaces of the frame's function come
+        // first.
         let own = self.frame.function.as_deref().unwrap_or_default();
         let nearness = |variable: &&Variable| {
             let scope = variable.name.strip_suffix(name).unwrap_or_default();

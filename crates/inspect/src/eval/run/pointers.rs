@@ -14,7 +14,7 @@ impl Runner<'_> {
         let is_rust = self.language_of(&value) == Language::Rust;
         for _ in 0..MAX_STEPS {
             match self.reader.view(&value, LONG) {
-                // In C++ a reference is its target, so that it is not itself dereferenced. In Rust it is.
+                // In C++, `*` on a reference dereferences the reference's target. In Rust, it dereferences the reference itself.
                 View::Alias(target)
                     if is_rust || self.is_pointer(&value) || self.is_optional(&value) =>
                 {

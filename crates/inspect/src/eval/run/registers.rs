@@ -116,7 +116,7 @@ impl Runner<'_> {
             let value = physical.registers.get(number).ok_or_else(lost)?;
             return Ok(value.into());
         }
-        // These registers are known only for the innermost frame: its caller may have had other values.
+        // The flags, segments and extended registers are known only for the innermost frame: its callers may have had other values in them.
         let live = self.reader.live.filter(|_| physical.level == 0);
         let (kernels, state) = live
             .and_then(|live| live.of(self.frame.id.thread))
@@ -133,8 +133,8 @@ impl Runner<'_> {
         extended::bits(&state, number).map_err(|why| Fault::new(at, format!("`${name}` {why}")))
     }
 
-    /// The bits that represent `number` in `register`. An integer that doesn't fit is an error, except if an operator computed it
-    /// (`is_computed`): then it overflows, and the bits above those of the register are to be ignored.
+    /// The bits that represent `number` in `register`. An integer that doesn't fit is an error, unless an operator has computed it
+    /// (`is_computed`): such a result wraps around, and the caller has to ignore the bits above the register's.
     pub(super) fn bits_for(
         &self,
         register: Named,
@@ -190,7 +190,7 @@ impl Runner<'_> {
             let why = format!("`${name}` can't be set: the system keeps it for itself");
             return Err(Fault::new(at, why));
         }
-        // An empty x87 register stays empty.
+        // Fails if the x87 register is empty: setting its bits wouldn't make it a used one.
         if STACK.contains(&number) {
             self.register_bits(number, at)?;
         }

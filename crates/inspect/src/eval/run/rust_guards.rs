@@ -56,13 +56,15 @@ fn counting(callee: &Expression) -> Option<(&str, &str)> {
     is_one.then_some((owner, function))
 }
 
-/// Whether `callee` with so many arguments is a call of `Rc::strong_count` or the like, which is answered without calling the program.
+/// Whether a call of `callee` with this number of arguments is one of `Rc::strong_count` or the like, which is computed without running the
+/// program.
 pub(in crate::eval) fn is_count(callee: &Expression, arguments: usize) -> bool {
     counting(callee).is_some_and(|(_, function)| arguments == 1 + usize::from(function == "ptr_eq"))
 }
 
 impl Runner<'_> {
-    /// The contents that `cell.borrow()` or `mutex.lock().unwrap()` lead to. `None`: it is another expression, or the lock is poisoned.
+    /// The contents of the cell or lock that `cell.borrow()` or `mutex.lock().unwrap()` gives access to. `None`: it is another expression,
+    /// the contents can't be read, or the lock is poisoned.
     pub(super) fn guarded(&self, expression: &Expression) -> Option<Value> {
         if self.frame.language != Language::Rust {
             return None;

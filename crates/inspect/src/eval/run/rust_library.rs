@@ -31,7 +31,7 @@ struct Text {
 }
 
 impl Text {
-    /// A value that is a part of the string. `part` has to borrow from `self.text`.
+    /// The value for `part`, which has to be a slice of `self.text`: its address in memory follows from its place in there.
     fn part(&self, part: &str) -> Made {
         let begin = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         Made::Text {
@@ -51,7 +51,8 @@ enum Pattern {
 }
 
 impl Runner<'_> {
-    /// The result of a library method for one view of a value. `None`: this view has no answer, but the value behind it may.
+    /// The result of a library method, for one value in a chain of references. `None`: this value doesn't have the method, but the value
+    /// that it refers to may have it.
     pub(super) fn rust_library(
         &self,
         value: &Value,
@@ -185,7 +186,7 @@ impl Runner<'_> {
 
     // Numbers and characters
 
-    /// The number, character or `bool` that a value is by its type. `None` for constants of enumerations and for addresses.
+    /// The number, character or `bool` in a value whose type is one of those. `None` for constants of enumerations and for addresses.
     fn scalar_in(&self, value: &Value) -> Option<Number> {
         let number = match &value.contents {
             _ if value.repeated.is_some() => return None,
@@ -249,7 +250,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The number that an argument is. It has to have the type of `wanted`, whose own number doesn't matter.
+    /// An argument's number. It has to have the type of `wanted`; the value of `wanted` doesn't matter.
     fn of_type(&self, argument: &Expression, wanted: Number) -> Result<Number, Fault> {
         let taken = |number: Number| {
             let taken = a_type(wanted.type_name(Language::Rust));
@@ -328,7 +329,7 @@ impl Runner<'_> {
         if !is_text {
             return None;
         }
-        // The address in a pointer's view is that of the counts of an `Rc` or `Arc`.
+        // The view of an `Rc` or `Arc` is a pointer to its counts, so its address isn't that of the text.
         let is_at = !matches!(view, View::Pointer { .. });
         Some(Text {
             text: String::from_utf8(self.text_in(value)?).ok()?,
@@ -510,7 +511,7 @@ impl Runner<'_> {
 
     /// The value of the argument of `unwrap_or`. A literal gets the type `of`.
     pub(super) fn otherwise(&self, argument: &Expression, of: &str) -> Result<Value, Fault> {
-        // A reference is displayed as its target.
+        // `&x` counts as `x`: a value of reference type is represented by its target.
         let argument = behind_reference(argument);
         let typed = is_untyped(argument).then(|| self.type_named(of)).flatten();
         if let Some((module, id)) = typed {

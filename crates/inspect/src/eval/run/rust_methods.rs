@@ -28,8 +28,8 @@ const DEEPEST: usize = 16;
 const MOST_COMPARED: usize = 10_000;
 
 impl Runner<'_> {
-    /// The methods called `name` of the first type behind references and smart pointers, if it is a user's type: `rc.as_str()` of an `Rc<W>`
-    /// is `W`'s. Empty: it is a type of the standard library, or has no such method.
+    /// A user's methods called `name`, for a call on `value`. The first type behind references and smart pointers decides: `rc.as_str()` of
+    /// an `Rc<W>` is `W`'s. Empty: that is a type of the standard library, or it has no such method.
     pub(super) fn users_methods(&self, value: &Value, name: &str) -> Vec<Candidate> {
         if self.frame.language != Language::Rust {
             return Vec::new();
@@ -61,8 +61,8 @@ impl Runner<'_> {
         Vec::new()
     }
 
-    /// The result of `is_some()`, `unwrap()` and the like on the `Option` that `base`, a call of `get(…)`, `first()` or the like, returns.
-    /// `None`: it is another call.
+    /// The result of `is_some()`, `unwrap()` or the like, called on the `Option` that a look-up returns. `base` is the look-up, such as
+    /// `v.get(1)` or `v.first()`. `None`: `base` is no look-up in a container, or `method` is another method.
     pub(super) fn of_looked_up(
         &self,
         base: &Expression,
@@ -228,7 +228,7 @@ impl Runner<'_> {
             (View::Leaf(_), View::Leaf(_)) => {
                 match (self.number_of(one, source), self.number_of(other, source)) {
                     (Ok(one), Ok(other)) => Some(is_equal(one, other)),
-                    // Values without data: `()`, markers.
+                    // Values without data, such as `()` and markers, are equal if they have the same type.
                     _ => (self.reader.size_of(one) == Some(0)
                         && self.type_of(one) == self.type_of(other))
                     .then_some(true),

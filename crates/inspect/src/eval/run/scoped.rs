@@ -42,7 +42,7 @@ pub(in crate::eval) fn number_within(
     runner(text, scope, reader).number(tree)
 }
 
-/// The value that the target of an assignment would have after it.
+/// The value that an assignment would give its target. Nothing is written.
 pub(in crate::eval) fn changed_within(
     (target, operator, source): (&Expression, Option<Binary>, &Expression),
     text: &str,

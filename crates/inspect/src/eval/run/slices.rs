@@ -77,7 +77,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The elements of a range. They have to be adjacent in memory, which those of a ring buffer may not be.
+    /// The elements of a range, as one value. Fails if they aren't adjacent in memory, as may happen in a ring buffer.
     pub(super) fn slice(
         &self,
         value: Value,

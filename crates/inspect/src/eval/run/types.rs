@@ -21,7 +21,7 @@ const MAX_BASES: usize = 8;
 const MAX_TYPES: usize = 20_000;
 
 impl Runner<'_> {
-    /// A type by its name, whose template or generic arguments are in the compiler's or in the short form.
+    /// The type called `name`. Its template or generic arguments may be written as the compiler writes them, or in the short form.
     pub(super) fn type_named(&self, name: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         match self.scope {
             Some(scope) => scope.type_named(name, |name| self.type_of_name(name)),
@@ -36,15 +36,15 @@ impl Runner<'_> {
         };
         self.type_meant(name, name).or_else(relative).or_else(|| {
             let (base, arguments) = name.split_once('<')?;
-            // The name of a type inside a template instance follows the arguments.
+            // Of a type inside a template's instance, the name follows the arguments: `Box<int>::Node`.
             let (_, last) = arguments.rsplit_once(">::").unwrap_or_default();
             let base = if last.is_empty() { base } else { last };
             self.type_meant(name, base)
         })
     }
 
-    /// A type with the name, among those that `pattern` finds. `pattern` is `name`, or its base name without arguments. Searches the frame's
-    /// unit, then its module, then the other modules.
+    /// The type called `name`. `pattern` is what the indexes are searched for: `name` itself, or its base name without arguments, in which
+    /// case only types that also have the arguments of `name` count. Searches the frame's unit, then its module, then the other modules.
     fn type_meant(&self, name: &str, pattern: &str) -> Option<(Arc<LoadedModule>, TypeId)> {
         let by_base = pattern != name;
         let plain = |name: &str| name.replace(' ', "");
@@ -124,7 +124,7 @@ impl Runner<'_> {
         names.find_map(|name| self.type_named(name))
     }
 
-    /// The type of a name and its module; `None` in the result is void.
+    /// The type that a type name means, with its module. `None` as the type is void.
     pub(super) fn find_type(
         &self,
         target: &TypeName,
@@ -211,8 +211,8 @@ impl Runner<'_> {
         ))
     }
 
-    /// An operand as a pointer to the type `target`. A pointer to an object is adjusted if `target` is a base class of the object's class, or
-    /// the other way round.
+    /// An operand as a pointer to the type `target`. The address of an object is adjusted if `target` is a base class of the object's
+    /// class, or a class derived from it.
     fn pointed(
         &self,
         operand: &Expression,
@@ -409,7 +409,7 @@ impl Runner<'_> {
         Ok(Number::integer(size.into(), 8, false))
     }
 
-    /// A type's alignment, computed from its members. An `alignas` is not taken into account.
+    /// A type's alignment: what its members need. An `alignas` is not taken into account.
     pub(super) fn align_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
         let number = |align: u64| Number::integer(align.into(), 8, false);
         if target.pointers > 0 || target.scalar.is_some() {
