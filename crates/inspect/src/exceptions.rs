@@ -1,5 +1,5 @@
-//! Exceptions, panics, sanitizer reports and signals that a thread stops for, described in the terms of the program's language; and which
-//! of them stop it.
+//! Describes what a thread stops for, in the terms of the program's language: exceptions, panics, sanitizer reports and signals. Holds the
+//! filters that say which exceptions stop it.
 
 pub mod cpp;
 pub mod given_up;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use thrown::Thrown;
 
-/// Which exceptions stop the program. `None`: none of that kind, and no breakpoint is inserted for it.
+/// Which exceptions stop the program. `None` for a kind: none of that kind does, and no breakpoint is inserted for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExceptionFilters {
     /// C++: every throw, caught or not. Patterns match types; a base class matches everything derived from it.
@@ -97,8 +97,8 @@ pub struct Exception {
     pub stack_trace: Option<StackTrace>,
     /// The exceptions that caused it, the nearest first.
     pub inner: Vec<Exception>,
-    /// An expression that gives the thrown value, or the address of the failed access, in each of the thread's frames. `None`: it has no
-    /// value. Determined on request.
+    /// An expression for the thrown value or the address of the failed access, which can be evaluated in each of the thread's frames.
+    /// `None`: there is no such value. Determined on request.
     pub expression: Option<String>,
     /// Where the thrown value is.
     pub thrown: Option<Thrown>,

@@ -90,7 +90,7 @@ pub(crate) fn describe(context: &SignalContext<'_>) -> String {
     }
 }
 
-/// The address that a fault is about; `None` if it is unknown or the signal is no fault.
+/// The address whose access has failed. `None`: it is unknown, or the signal is no fault.
 pub(crate) fn fault_address(context: &SignalContext<'_>) -> Option<u64> {
     let SignalInfo {
         number,
@@ -179,7 +179,7 @@ fn operands(context: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64,
         let access = match memory.access() {
             OpAccess::Read | OpAccess::CondRead => Access::Read,
             OpAccess::Write | OpAccess::CondWrite => Access::Write,
-            // A read-modify-write reads first, but it is the write that is refused.
+            // Such an instruction reads before it writes, but it needs the right to write, so the refused access counts as a write.
             OpAccess::ReadWrite | OpAccess::ReadCondWrite => Access::Write,
             _ => return None,
         };
@@ -190,7 +190,7 @@ fn operands(context: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64,
 
 fn access(context: &SignalContext<'_>, address: u64) -> Access {
     let pc = (context.register)(INSTRUCTION_POINTER);
-    // The instruction may lie across two pages, the second of which can't be read: the address is in it.
+    // The address may be in the second of two pages that the instruction lies in, if that page can't be read.
     if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && context.code.len() < 16 {
         return Access::Execute;
     }
@@ -274,7 +274,7 @@ fn just_before<'a>(context: &'a SignalContext<'_>, address: u64) -> Option<(u64,
     (distance < SHORTLY && before.name != "[vsyscall]").then_some((distance, before))
 }
 
-/// The stack that an access below it has overflown: the thread's own, which begins above the address.
+/// The mapping of the thread's stack, which begins above `address`, if the access at `address` has overflown it. `None`: it hasn't.
 fn overflown_stack<'a>(
     context: &'a SignalContext<'_>,
     address: u64,
@@ -294,7 +294,7 @@ fn overflown_stack<'a>(
 
 fn size_text(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
-    /// The kernel may map this much less than the limit.
+    /// The mapping of a stack may be smaller than the stack's limit by this much.
     const GAP: u64 = 1 << 16;
     match bytes.saturating_add(GAP) {
         MIB.. => format!("{} MiB", bytes.div_ceil(MIB)),
@@ -333,8 +333,8 @@ fn wants_alignment(instruction: &Instruction) -> bool {
         && is_legacy_sse(instruction))
 }
 
-/// Whether an instruction has the legacy encoding and a 16-byte operand in memory: except for unaligned moves, these require alignment
-/// (Intel SDM 1, §10.4.1.1).
+/// Whether an instruction has the legacy encoding, an `xmm` operand, and a 16-byte operand in memory. Except for unaligned moves, such
+/// instructions require alignment (Intel SDM 1, §10.4.1.1).
 fn is_legacy_sse(instruction: &Instruction) -> bool {
     let uses_xmm = (0..instruction.op_count()).any(|index| {
         instruction.op_kind(index) == OpKind::Register && instruction.op_register(index).is_xmm()
@@ -344,8 +344,8 @@ fn is_legacy_sse(instruction: &Instruction) -> bool {
         && instruction.encoding() == iced_x86::EncodingKind::Legacy
 }
 
-/// The instruction, with the address of the first of its operands that the processor refuses (not canonical, or not aligned as needed), and
-/// the kind of access. `None`: no operand is wrong.
+/// The first memory operand that the processor refuses, because its address isn't canonical or not aligned as needed: the instruction, the
+/// operand's address, and the kind of access. `None`: no operand is wrong.
 fn odd_operand(context: &SignalContext<'_>) -> Option<(Instruction, u64, Access)> {
     let instruction = instruction(context)?;
     let mut touched = operands(context, &instruction);
@@ -423,8 +423,8 @@ fn arithmetic(context: &SignalContext<'_>) -> String {
     text.to_owned()
 }
 
-/// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow; the divisor's value
-/// tells which. A divisor in memory is not read, and taken for zero.
+/// The reason of a divide error. The processor raises the same exception for a zero divisor and for an overflow, which the divisor's value
+/// tells apart. A divisor in memory is not read, but taken for zero.
 fn division(context: &SignalContext<'_>) -> &'static str {
     const BY_ZERO: &str = "integer division by zero";
     let divisor = instruction(context).filter(|i| i.op0_kind() == OpKind::Register);

@@ -36,7 +36,7 @@ pub struct PhysicalFrame {
     pub signal_trampoline: bool,
     /// The SSE registers' low 16 bytes, `xmm0` first. Known only in the innermost frame, if the target provides them.
     pub vectors: Option<Arc<[u128; 16]>>,
-    /// For an outer frame: the values of caller-saved registers that no inner frame has saved.
+    /// For an outer frame: the contents of caller-saved registers that no inner frame has saved.
     pub unsaved: Option<Arc<CallerSaved>>,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Debug for SharedFrame {
     }
 }
 
-/// The contents of caller-saved registers that no frame has saved: either still the caller's values, or already overwritten by a callee.
+/// The contents of caller-saved registers that no frame has saved. Each is the caller's value, or what a callee has written over it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallerSaved {
     /// The general-purpose registers.
@@ -141,7 +141,7 @@ pub struct Stack {
     pub total: Option<usize>,
 }
 
-/// If at most this many more frames are requested, they are read with single reads instead of whole pages.
+/// If at most this many more frames are requested, their memory is read word by word. For more frames, whole pages are read.
 const FEW: usize = 4;
 
 /// The most physical frames that share an allocation.
@@ -227,7 +227,7 @@ impl StackCache {
         StackCache { line, ..self }
     }
 
-    /// The frames of `window`, fewer where the stack ends. Unwinds no further than requested.
+    /// The frames of `window`; if the stack ends within it, fewer. Unwinds no further than requested.
     pub fn window(
         &mut self,
         modules: &Modules,
@@ -418,7 +418,8 @@ fn describe(frame: &PhysicalFrame) -> Arc<[Description]> {
         .map(|function| function.name.clone());
     let name = name.or_else(symbol);
     let language = module.language_at(lookup);
-    // An instruction where a thread has stopped may have no line: take that of the row before it. For a return address, leave it unknown.
+    // The instruction at which a thread has stopped may have no line; then the line of the row before it is shown. For a return address
+    // without a line, none is shown.
     let row = match frame.lookup == frame.pc {
         true => module.row_with_line(lookup),
         false => module.row_at(lookup).filter(|row| row.line != 0),

@@ -109,7 +109,7 @@ impl Heap {
 impl State {
     fn is_freed(&mut self, address: u64, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
-        // While threads run, lists would change during the read.
+        // There is no stamp while threads run: the lists would change during the read.
         let stamp = around.live.memory_stamp()?;
         if self.seen.stamp != Some(stamp) {
             self.seen = Seen {
@@ -143,8 +143,8 @@ impl State {
         Some(address < *end)
     }
 
-    /// Whether the chunk whose header is right before the address is free; `None` if there is no header, or if it doesn't tell because the
-    /// chunk has been merged with others.
+    /// Whether the chunk whose contents begin at `address` is free, by the chunk's header. `None`: no header is there, or the header
+    /// doesn't tell, because the chunk has been merged with others.
     fn by_header(&mut self, address: u64, arena: &Arena, around: Around<'_>) -> Option<bool> {
         let memory = around.memory;
         if !address.is_multiple_of(16) {
@@ -167,7 +167,8 @@ impl State {
         (foot == head.size() && is_linked).then_some(true)
     }
 
-    /// Whether a thread's cache has the chunk. `second` is the second word of its contents, where cached chunks have their key.
+    /// Whether a thread's cache has the chunk with the contents at `address`. `second` is the second word of the contents, where the key of
+    /// a cached chunk is.
     fn is_cached(&mut self, address: u64, size: u64, second: u64, around: Around<'_>) -> bool {
         // Where all cached chunks have the same key, another value proves that this one isn't cached.
         let is_marked = second != 0 && self.mark.is_none_or(|mark| mark == second);

@@ -188,8 +188,8 @@ impl<'a> Space<'a> {
         Some(Kind::Other)
     }
 
-    /// Calls `each` with the mangled name of a class and the object, then for all its bases with the parts of the object that they are. A part
-    /// that can't be located has the address 0. Stops and returns `true` when `each` returns `true`.
+    /// Calls `each` with the mangled name of a class and the object, then in the same way for each of the class's bases, with the object's
+    /// part that the base is. For a part that can't be located, the address is 0. Stops and returns `true` when `each` returns `true`.
     fn classes(
         &self,
         object: Object,
@@ -236,7 +236,7 @@ impl<'a> Space<'a> {
         names
     }
 
-    /// The address of the part of an object that has the class with the mangled name `class`.
+    /// The address of an object's part of a class: the object itself, or one of its bases. `class` is the class's mangled name.
     fn part_of(&self, object: Object, class: &str) -> Option<Address> {
         let mut found = None;
         self.classes(object, 0, &mut |name, part| {
@@ -253,8 +253,9 @@ impl<'a> Space<'a> {
         self.part_of(object, "St9exception").is_some()
     }
 
-    /// An exception's message: `what()` of a class of the standard library's, or of one whose `what()` can be interpreted without
-    /// running it; or the thrown value, if it is a string or a number. `stack` is the thread's stack pointer, below which `what()` may be interpreted.
+    /// An exception's message. Of a descendant of `std::exception`, it is what `what()` returns, if the library defines that `what()` or if
+    /// it can be interpreted without running it. Of a string or a number, it is the value. The interpreter's stack lies below `stack`, the
+    /// thread's stack pointer.
     pub(crate) fn what(&self, object: Object, stack: u64) -> Option<String> {
         if let Some(base) = self.part_of(object, "St9exception") {
             return self.what_of(object, base, stack);
@@ -268,7 +269,7 @@ impl<'a> Space<'a> {
         let table = Address(self.word(base)?);
         let function = Address(self.word(table.offset(8 * DESTRUCTORS))?);
         let symbol = self.symbol(function).unwrap_or_default();
-        // The standard classes with a message have it as their only field (`stdexcept`), and both C++ libraries store a pointer to it there.
+        // `std::runtime_error` and `std::logic_error` have one field (`stdexcept`). In both C++ libraries it is a pointer to the message.
         let text = ["St13runtime_error", "St11logic_error"]
             .iter()
             .find_map(|class| self.part_of(object, class))
@@ -331,7 +332,7 @@ impl<'a> Space<'a> {
             "f" => low(32).map(|value| f32::from_bits(value as u32).to_string()),
             "d" => word.map(|value| f64::from_bits(value).to_string()),
             "PKc" | "Pc" => self.text(Address(word?)),
-            // `std::string` begins with a pointer and a length.
+            // `std::string` begins with a pointer to its text and the text's length.
             _ if mangled.starts_with("NSt7__cxx1112basic_stringIcSt11char_traitsIcE") => {
                 self.bytes(Address(word?), self.word(at.offset(8))?)
             }
@@ -339,7 +340,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// The complete object, with its dynamic type, that a part with a virtual table belongs to (Itanium C++ ABI §2.5.2).
+    /// The complete object that a part belongs to, with its dynamic type, from the part's virtual table (Itanium C++ ABI §2.5.2).
     pub(crate) fn dynamic(&self, part: Address) -> Option<Object> {
         let table = Address(self.word(part)?);
         let to_top = self.word(table.offset(-16))?.cast_signed();
@@ -396,7 +397,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Whether a `catch` of a type catches an exception. `bias` is that of the handler's module.
+    /// Whether a `catch` of a type catches an exception. `bias` is that of the module with the handler.
     pub(crate) fn is_caught_by(&self, object: Object, caught: &CaughtType, bias: u64) -> bool {
         match caught {
             CaughtType::Any => true,
@@ -415,8 +416,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Whether both are the same type. Two libraries may each have a `std::type_info` of a type, so names are compared, except for types
-    /// local to one source (`*`).
+    /// Whether two type infos describe the same type. Two libraries may each have a `std::type_info` of one type, so names are compared. A
+    /// name that begins with `*` is of a type local to one source file, which only the address identifies.
     fn same(&self, one: Address, other: Address) -> bool {
         one == other
             || self
@@ -443,7 +444,7 @@ impl<'a> Space<'a> {
                     pointee: to,
                 }),
             ) => {
-                // A pointer to `const` or `volatile` can't be caught as a pointer without it.
+                // A pointer to `const` or `volatile` isn't caught by a handler for a pointer without that qualifier.
                 const QUALIFIERS: u32 = 3;
                 let qualified = flags & !may & QUALIFIERS == 0;
                 let any = self.mangled(to).as_deref() == Some("v");

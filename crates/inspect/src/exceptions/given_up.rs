@@ -24,7 +24,7 @@ pub enum RuntimeEntry {
     Resumed,
     /// `__clang_call_terminate`, called by a landing pad that only terminates the program.
     Ended,
-    /// An internal function between those.
+    /// An internal function of the runtime, called by one of the others.
     Through,
 }
 
@@ -57,7 +57,7 @@ impl RuntimeEntry {
         }
     }
 
-    /// A note for the message if part of the stack is already unwound.
+    /// Text to append to a message if part of the stack is already unwound; else empty.
     pub fn gone(self) -> &'static str {
         match self {
             RuntimeEntry::Resumed | RuntimeEntry::Ended => {
@@ -79,7 +79,8 @@ pub struct Termination {
     pub object: Option<Object>,
 }
 
-/// What the runtime gives up for. `frames` begin with the runtime's innermost frame. `None`: the program gives up by itself.
+/// The call by which the runtime has ended the program for an exception. `frames` begin with the runtime's innermost frame. `None`: a
+/// function of the program has ended it, or none of the frames is of a known function of the runtime.
 pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Termination> {
     let mut found = None;
     for (index, frame) in frames.iter().enumerate() {
@@ -89,7 +90,8 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Termination> {
                 found = Some((index, way));
                 break;
             }
-            // The program itself gives up. The runtime's own functions may have no symbols, but have no debug information either.
+            // A function with debug information is the program's, which ends itself. One without may be the runtime's, even if it has no
+            // symbol.
             None if has_debug_information(frame) => break,
             None => {}
         }
@@ -99,8 +101,8 @@ pub fn find(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Termination> {
     Some(Termination { index, way, object })
 }
 
-/// Describes the exception that [`find`] finds on a stack whose innermost frames may belong to functions that end the process. `None`:
-/// there is none.
+/// Describes the exception that [`find`] finds. `frames` may begin with functions that end the process, such as `abort`. `None`: no
+/// exception is found.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
     let start = frames.iter().position(|frame| way_of(frame).is_some())?;
     let frames = frames.get(start..)?;
@@ -112,7 +114,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     Some(space.exception(object, stack, BreakMode::Unhandled, &end))
 }
 
-/// Why nothing catches the exception. `frame` is that of the runtime function `way` that the program called.
+/// Why nothing catches the exception. `way` is the runtime function that the program called, and `frame` the frame of that function.
 pub fn why(
     frame: &PhysicalFrame,
     way: RuntimeEntry,
@@ -128,7 +130,7 @@ pub fn why(
     }
     match handlers::of_cpp(frame.clone(), object, space) {
         Fate::Uncaught(why) => why,
-        // The prediction differs from the unwinder, which found no handler. The unwinder is right.
+        // The tables say that a handler catches it, but the unwinder found none. The unwinder is right.
         Fate::Caught { .. } => "nothing catches it".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! Predicts which handler catches an exception, before anything runs: the unwinder's own search phase (Itanium C++ ABI, exception
-//! handling §1.3), with the same tables.
+//! Predicts which handler catches an exception, before anything runs. Does what the unwinder's own search phase does (Itanium C++ ABI,
+//! exception handling §1.3), with the same tables.
 //!
 //! This is done at the throw because the stack is still complete there. If nothing catches the exception, the unwinder gives up,
 //! possibly after running destructors up to a `noexcept` function, and `std::terminate` sees only the rest of the stack.
@@ -65,7 +65,7 @@ pub fn of_cpp(first: PhysicalFrame, object: Option<Object>, space: Space<'_>) ->
 /// What happens to a panic that a thread raises from its frame `first`. One that only the standard library catches, at the end of a thread
 /// or of the program, counts as uncaught.
 pub fn of_panic(first: PhysicalFrame, space: Space<'_>) -> Fate {
-    /// How many callers may lie between the catching function and the one that asked for it.
+    /// How many callers of the catching function are looked at, to find whose function it works for.
     const NEAR: usize = 12;
     let mut frames = frames(first, space).skip(1).take(MOST_FRAMES);
     while let Some(frame) = frames.next() {
@@ -104,7 +104,7 @@ enum Step {
     Lands(LandingPad),
 }
 
-/// `None`: the unwinder can't unwind this frame.
+/// What the tables say about an exception that passes a call in `frame`. `None`: the unwinder can't unwind this frame.
 fn look(frame: &PhysicalFrame, _: Space<'_>) -> Option<Step> {
     let module = frame.module.as_ref()?;
     let at = module.to_file(frame.lookup);

@@ -16,12 +16,12 @@ use std::path::Path;
 
 /// A part of the mangled name of the function that all panics go through. Formerly it was called `rust_panic_with_hook`.
 const PANICS: &str = "panic_with_hook";
-/// How much of its frame is searched, in words.
+/// How much of the frame of that function is searched, in words.
 const MOST_WORDS: u64 = 128;
-/// How many of its callers are searched for the location, too: they belong to the start of the panic.
+/// How many callers of that function are searched for the location, too: they belong to the start of the panic.
 const CALLERS: usize = 4;
 
-/// The largest distance from its frame to the payload, in bytes. The payload is in a caller's frame.
+/// The largest distance from the end of that function's frame to the payload, in bytes. The payload is in a caller's frame.
 const FARTHEST: u64 = 1 << 14;
 
 /// The panic that a program aborts for. `None`: there is none in `frames`, or neither its location nor its message is found.
@@ -30,7 +30,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     let index = frames.iter().position(panics)?;
     let frame = frames.get(index)?;
     let words = words_of(frame, space);
-    // Its callers have the location as well, unlike unrelated words.
+    // The location's address is also in the frames of the function's callers, unlike that of an unrelated word.
     let callers = frames.get(index + 1..).unwrap_or_default().iter();
     let callers = callers
         .take(CALLERS)
@@ -81,7 +81,7 @@ pub fn description(message: Option<&str>, place: Option<&str>) -> String {
     }
 }
 
-/// The words in a function's callee-saved registers and in its frame.
+/// The words in a frame's callee-saved registers and in the frame itself.
 fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     let kept = CALLEE_SAVED
         .iter()
@@ -96,7 +96,8 @@ fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     words
 }
 
-/// Whether a table is one of `PanicPayload`. `take_box` is its first own method, after the entries of every table and of `Display`.
+/// Whether a virtual table is one of `PanicPayload`. Its fifth entry is `take_box` then: the first four are those of every table and that
+/// of `Display`.
 fn is_table(at: Address, space: Space<'_>) -> bool {
     const TAKES: i64 = 4;
     let function = space.memory.read_u64(at.offset(8 * TAKES));

@@ -11,7 +11,7 @@ pub struct Patterns {
     wanted: Vec<String>,
     unwanted: Vec<String>,
     expression: Option<String>,
-    /// Nothing matches except by `choices`.
+    /// Only `choices` can make an exception match; `wanted` doesn't.
     only_choices: bool,
     choices: Vec<Choice>,
 }
@@ -76,7 +76,7 @@ impl Patterns {
         self.expression.as_deref()
     }
 
-    /// Whether an exception is selected by its name. `is` says whether a pattern matches it. The condition isn't evaluated.
+    /// Whether an exception is selected, without its condition. `is` says whether a pattern matches the exception.
     pub fn selects(&self, is: impl Fn(&str) -> bool) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
         for choice in self.choices.iter().rev() {

@@ -25,7 +25,8 @@ fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
     (!text.contains(odd)).then_some(text)
 }
 
-/// The location of a panic, such as `src/main.rs:3:5`, from its `PanicInfo`. `None`: none of its words leads to a likely one.
+/// The location of a panic, such as `src/main.rs:3:5`. `info` is the address of its `PanicInfo`. `None`: none of its words is the address
+/// of a likely location.
 pub fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     const WORDS: i64 = 6;
     (0..WORDS).find_map(|index| place(memory, Address(word(memory, info.offset(8 * index))?)))
@@ -73,7 +74,7 @@ pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Opt
                 table: Address(second),
             })
         }
-        // A `String`, alone or with the arguments that it is formatted from.
+        // A `String`, alone or with the arguments from which it is formatted.
         size @ (24 | 32) => {
             let words = (0..(size / 8) as i64).map(at).collect::<Option<Vec<_>>>()?;
             let mut threes = words.windows(3);
@@ -106,7 +107,8 @@ pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<Str
     }
 }
 
-/// The text of a `String` that three words are: a capacity, a pointer and a length, in any order. `None`: they aren't one, or it is empty.
+/// The text of a `String`: three words that are a capacity, a pointer and a length, in any order. `None`: they can't be these, or it is
+/// empty.
 fn string(memory: &dyn Memory, words: &[u64]) -> Option<String> {
     const ORDERS: [[usize; 3]; 6] = [
         [0, 1, 2],

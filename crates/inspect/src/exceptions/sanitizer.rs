@@ -12,7 +12,7 @@ use crate::Address;
 const LONGEST: usize = 1 << 16;
 /// The most lines of a report that its description includes after the first.
 const MOST_LINES: usize = 5;
-/// The sanitizer that reports each failed check by a line, without a head line.
+/// The sanitizer whose reports are one line for each failed check, without a head line.
 const UNDEFINED: &str = "UndefinedBehaviorSanitizer";
 
 /// A complete report.
@@ -28,7 +28,7 @@ pub struct Report {
     pub text: String,
 }
 
-/// The output of the runtimes so far.
+/// The output of the runtimes that belongs to none of the returned reports.
 #[derive(Debug, Default)]
 pub struct Writing {
     text: String,
@@ -44,15 +44,15 @@ impl Writing {
         self.is_check = true;
     }
 
-    /// Adds a piece of output, and returns the report that it completes. `handler` returns the name of the runtime function that a failed
-    /// check called.
+    /// Adds a piece of output, and returns the report that it completes. `handler` is called for a failed check; it returns the name of the
+    /// runtime's function that the check has called.
     pub fn add(&mut self, piece: &str, handler: impl FnOnce() -> Option<String>) -> Option<Report> {
         if std::mem::take(&mut self.is_check)
             && let Some((place, message)) = piece.split_once(" runtime error: ")
         {
             return Some(of_check(place, message, handler().as_deref()));
         }
-        // Most reports begin with this line, and some also end with it.
+        // Most reports begin with this line, and some end with it as well.
         if piece.starts_with("==========") {
             let report = self.complete();
             self.is_told = false;
@@ -134,7 +134,7 @@ fn kind(head: &str, summary: &str) -> String {
         .map(|(word, _)| word)
         .collect();
     match common.is_empty() {
-        // In `attempting double-free on 0x6040`, only the summary has the kind first.
+        // In `attempting double-free on 0x6040`, the head doesn't begin with the kind; the summary does.
         true => {
             let words = if summary.is_empty() { head } else { summary };
             words
@@ -233,8 +233,8 @@ pub(crate) fn trapped_check(number: u8) -> Option<String> {
     Some(failed_check(kind))
 }
 
-/// The message for a trap, from clang's debug information: the name of an inlined call that exists only for this. It describes a check or
-/// a `__builtin_verbose_trap`.
+/// The message for a trap instruction. `function` is the name of an inlined call in clang's debug information that exists only to have this
+/// name, which describes a failed check or a `__builtin_verbose_trap`. `None`: it is another function.
 pub(crate) fn trap_message(function: &str) -> Option<String> {
     let said = function.strip_prefix("__clang_trap_msg$")?;
     Some(match said.split_once('$')? {

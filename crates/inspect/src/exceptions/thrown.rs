@@ -16,7 +16,7 @@ use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
-/// What a stop is about, by its location in memory.
+/// What a thread has stopped for, by its address: a thrown object, a panic or a failed access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Thrown {
     /// A C++ exception, followed by those that caused it.
@@ -107,7 +107,7 @@ pub(crate) fn value_of(
     }
     match space.number(object) {
         Some(plain) => Ok(number(module, language, plain)),
-        // The message can still be shown.
+        // The value has no type. Its text is the exception's message.
         None if space.is_standard(object) => {
             let contents = Contents::Memory(object.at);
             Ok(Value::new(Arc::clone(module), None, language, contents))

@@ -90,7 +90,8 @@ pub(super) fn find_main(around: Around<'_>) -> Option<u64> {
     })
 }
 
-/// Looks for the main arena in data. Its `next` is itself or an arena in a heap of its own; each bin is empty or has a list.
+/// Looks for the main arena in a module's data, by its form: `next` is the arena's own address or that of an arena at the start of a heap;
+/// each bin is empty or has a list.
 fn main_in(start: u64, words: &[u64], memory: &dyn Memory) -> Option<u64> {
     let fits = words.len().checked_sub(SIZE / 8)?;
     (0..=fits).find_map(|index| {
@@ -192,7 +193,8 @@ impl Arena {
         Some(self.start(memory)?.next_multiple_of(16))
     }
 
-    /// Where in this arena's heaps an address is; `None`: unknown.
+    /// Whether an address in this arena is in the top chunk or before it. `None`: it is behind that, or the top chunk's header is
+    /// implausible.
     pub(super) fn place_of(&self, address: u64, memory: &dyn Memory) -> Option<Place> {
         let top = self.top();
         let is_tops = match self.is_main {

@@ -26,7 +26,7 @@ const MOST_ENTRIES: usize = 64;
 pub(super) struct Caches {
     /// Each cache's address, and the first entry of each of its lists.
     heads: Vec<Cache>,
-    /// The keys of cached chunks: since 2.34 one for all, before that the cache's address.
+    /// The keys that cached chunks have. Since 2.34 all have the same; before, each has the address of its cache.
     marks: Vec<u64>,
 }
 
@@ -89,7 +89,7 @@ impl Caches {
         true
     }
 
-    /// The key of all cached chunks, if there is just one and it is no cache's address, as keys were before 2.34.
+    /// The key that all cached chunks have. `None`: there are several keys, or the key is a cache's address, as before 2.34.
     pub(super) fn only_mark(&self) -> Option<u64> {
         let mark = self.marks.first()?;
         let is_old = self.heads.iter().any(|cache| cache.address == *mark);
@@ -133,11 +133,11 @@ fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterato
     entries.take(MOST_ENTRIES)
 }
 
-/// How far below the thread pointer `pointer` a word with the address `cache` is, in bytes. `None`: there is none in reach.
+/// How far below a thread pointer the word with the value `cache` is, in bytes. `None`: no such word is within [`REACH`].
 fn distance(pointer: u64, cache: u64, memory: &dyn Memory) -> Option<u64> {
     let mut bytes = vec![0; REACH];
     let start = pointer.checked_sub(REACH as u64)?;
-    // The mapping may begin later: try smaller ranges.
+    // The mapping may begin later than `start`: try shorter ranges with the same end.
     let (mut skipped, mut length) = (0, REACH);
     while memory
         .read(
