@@ -69,13 +69,13 @@ pub trait Inspect {
     fn new_stack(&mut self, thread: ThreadId) -> Option<StackCache>;
     /// The number of the stop that frames belong to.
     fn stop_number(&self) -> u64;
-    /// The thread for expressions without a frame.
+    /// The thread whose innermost frame is used for expressions without a frame.
     fn current(&self) -> ThreadId;
     /// All threads.
     fn threads(&self) -> Vec<ThreadInfo>;
     /// The memory mappings, in order of their addresses.
     fn mappings(&self) -> Vec<Mapping>;
-    /// Gives the registers that frames don't store.
+    /// Reads the registers that frames don't store.
     fn live(&self) -> &dyn Live;
     /// The exception or signal that a thread has stopped for.
     fn exception_of(&self, thread: ThreadId) -> Option<&Arc<Exception>>;
@@ -88,7 +88,7 @@ pub trait Inspect {
 
     // Provided methods.
 
-    /// A reader of values for one request: also resets the limits of what natvis presentations may compute.
+    /// A reader of values for one request. Making it also resets the limits of what natvis presentations may compute.
     fn reader(&self) -> Reader<'_> {
         self.known().presentation().begin();
         Reader {
@@ -99,7 +99,7 @@ pub trait Inspect {
         }
     }
 
-    /// The reader for a thread: with the exception that it has stopped for.
+    /// The reader for a request about a thread: it also has the exception that the thread has stopped for.
     fn reader_for(&self, thread: ThreadId) -> Reader<'_> {
         Reader {
             thrown: self
@@ -173,7 +173,7 @@ pub trait Inspect {
         self.frame(frame.unwrap_or(innermost))
     }
 
-    /// Discards what was unwound, after memory or registers were changed.
+    /// Replaces the requested stacks by empty caches. Call after memory or registers were changed.
     fn renew_stacks(&mut self) {
         for thread in std::mem::take(self.stacks().requested).into_keys() {
             if let Some(stack) = self.new_stack(thread) {
@@ -182,7 +182,8 @@ pub trait Inspect {
         }
     }
 
-    /// The value. If it lies in a frame's registers, that frame is replaced by the frame as it is now, whose registers may have changed.
+    /// `value`, which may be from before registers were changed: if it has parts in registers of a frame, it gets the frame as it is
+    /// unwound now.
     fn renewed(&mut self, mut value: Value) -> Value {
         if let Contents::Pieces(_, frame) = &mut value.contents {
             let stacks = self.stacks();
@@ -260,7 +261,7 @@ pub trait Inspect {
         Ok(shown::groups(general, Some(&rest)))
     }
 
-    /// A value's children. `expression` is the value's own, from which the children's are made.
+    /// A value's children. `expression` is one that gives the value; the children's expressions are made from it.
     fn children(
         &mut self,
         value: Value,
@@ -303,7 +304,7 @@ pub trait Inspect {
         Ok(eval::described(name, &frame, &reader))
     }
 
-    /// As [`Inspect::evaluate_post_mortem`]; the error for an assignment says that there is no process.
+    /// As [`Inspect::evaluate_post_mortem`], but fails for an assignment with [`Error::PostMortem`], which says that there is no process.
     fn execute_post_mortem(
         &mut self,
         text: &str,
@@ -316,7 +317,7 @@ pub trait Inspect {
         }
     }
 
-    /// As [`Inspect::evaluate`]; the error for a call says which function it would call.
+    /// As [`Inspect::evaluate`], but if the expression calls a function of the program, the error names the function.
     fn evaluate_post_mortem(
         &mut self,
         text: &str,
@@ -360,7 +361,7 @@ pub trait Inspect {
         let mut exception = Exception::clone(exception);
         let stack = self.stack(thread, 0..MOST_FRAMES)?;
         exception.stack_trace = Some(stack_trace(&stack));
-        // The exception's types are most likely known where the user's code is.
+        // The unit of the innermost frame with the user's code most likely has the exception's types.
         let users = stack.frames.iter().find(|frame| frame.is_users());
         if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
             exception.expression = self.exception_expression(frame, 0);
@@ -371,7 +372,8 @@ pub trait Inspect {
         Ok(Some(exception))
     }
 
-    /// The expression for the exception of a frame's thread, or for its `cause`-th cause; `None` if it can't be evaluated.
+    /// The expression for the exception of a frame's thread if `cause` is 0, else for the `cause`-th of the exceptions that caused it.
+    /// `None`: it can't be evaluated.
     fn exception_expression(&mut self, frame: FrameId, cause: usize) -> Option<String> {
         let expression = match cause {
             0 => "$exception".to_owned(),
@@ -394,7 +396,8 @@ pub trait Inspect {
         MemoryRead { bytes, unreadable }
     }
 
-    /// How many of the `length` bytes from `from` on can't be read, judging by where mappings begin. The first one can't.
+    /// How many of the `length` bytes from `from` on can't be read: those before the next mapping that can be read. The byte at `from`
+    /// can't be.
     fn unreadable(&self, from: u64, length: u64) -> u64 {
         let mappings = self.mappings();
         let behind = mappings.iter().filter(|mapping| mapping.start > from);

@@ -3,15 +3,16 @@
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
 
-/// Gives the registers that frames don't store, and other state. Call only when it is needed: it takes system calls.
+/// Reads the registers that frames don't store, and other state. Call only when the result is needed: each call takes system calls.
 pub trait Live {
     /// A thread's registers in the kernel's layout, and its extended state (XSAVE). `None`: they can't be read.
     fn of(&self, thread: ThreadId) -> Option<(UserRegisters, Vec<u8>)>;
-    /// A number that differs whenever memory may have changed; `None`: unknown, as when threads run and may change memory during a read.
+    /// A number that differs whenever memory may have changed. `None`: unknown, as while threads run, which may change memory during a
+    /// read.
     fn memory_stamp(&self) -> Option<u64> {
         None
     }
-    /// The thread pointers (`fs_base`), the first thread's first, of at most `_most` threads.
+    /// The thread pointers (`fs_base`) of at most `_most` threads. The first thread's comes first.
     fn thread_pointers(&self, _most: usize) -> Vec<u64> {
         Vec::new()
     }

@@ -65,7 +65,7 @@ impl LoadedModule {
         }
     }
 
-    /// Whether `count` of its warnings had been reported already; records that they are reported now.
+    /// Whether as many of the module's warnings as `count` were reported already. Records that `count` of them are reported now.
     pub fn warnings_seen(&self, count: usize) -> bool {
         self.warnings.swap(count, Ordering::Relaxed) == count
     }
@@ -87,7 +87,7 @@ impl LoadedModule {
         })
     }
 
-    /// The C library's `longjmp` functions in this module.
+    /// The addresses of the `longjmp` functions, if this module is the C library or contains it.
     pub fn jump_hooks(&self) -> &[Address] {
         self.jumps.get_or_init(|| {
             let name = self.module.path().file_name().unwrap_or_default();
@@ -108,8 +108,8 @@ impl LoadedModule {
         })
     }
 
-    /// The offsets that the dynamic linker's structures have for thread-local variables, if this module is the C library that publishes
-    /// them (glibc's `nptl_db`).
+    /// The offsets of the fields of the dynamic linker's structures that lead to thread-local variables. `None`: this module isn't the C
+    /// library that publishes them (glibc's `nptl_db`).
     pub(crate) fn tls_fields(&self) -> Option<TlsFields> {
         *self.tls_fields.get_or_init(|| {
             let name = self.module.path().file_name()?.to_string_lossy();
@@ -190,7 +190,7 @@ impl LoadedModule {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Up to `length` bytes of its code from its file; empty if there are none, or if the code in memory has been changed.
+    /// Up to `length` bytes of the module's code, from its file. Empty: the file has none there, or the code in memory has been changed.
     pub fn code_in_file(&self, address: FileAddress, length: usize) -> &[u8] {
         match self.changed.load(Ordering::Relaxed) {
             true => &[],
@@ -207,7 +207,7 @@ impl LoadedModule {
         (self.to_process(low), self.to_process(FileAddress(high)))
     }
 
-    /// What a list of modules shows of it. A distribution's debug information isn't read for this: most of it is compressed.
+    /// What a list of modules shows of this one. A distribution's debug information isn't read for it, because most is compressed.
     pub fn details(&self) -> ModuleDetails {
         let module = &self.module;
         let has_units = module.debug_info() == DebugInfo::Dwarf;

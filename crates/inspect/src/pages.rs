@@ -41,7 +41,7 @@ impl<'a> PageCache<'a> {
         PageCache::with(memory, MOST, KEPT)
     }
 
-    /// A cache for one request, without a limit of pages read: a request's values lie close together, and each is read in parts.
+    /// A cache for one request. The number of pages read has no limit: a request's values lie close together, and each is read in parts.
     pub(crate) fn of_request(memory: &'a dyn Memory) -> PageCache<'a> {
         PageCache::with(memory, u32::MAX, FEW)
     }

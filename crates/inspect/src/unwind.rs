@@ -60,7 +60,8 @@ pub fn caller(
         None => (fallback::find(frame, modules, memory)?.1, None),
     };
     let pc = registers.pc().filter(|pc| pc.0 != 0)?;
-    // A trampoline has no call site: the handler returns to its first instruction, so the byte before it belongs to other code.
+    // No call leads to a trampoline: the handler returns to its first instruction, so the byte before that instruction belongs to other
+    // code.
     let interrupted = frame.signal_trampoline;
     let trampoline = is_trampoline(pc, modules, memory);
     let lookup = if interrupted || trampoline {
@@ -142,8 +143,8 @@ fn cfa_by_rules(
     cfa.filter(|cfa| *cfa != 0).map(Address)
 }
 
-/// The values that a frame leaves in caller-saved registers; `None` for a signal trampoline, which restores all. Frames with the same
-/// values, as in a deep recursion, share one `CallerSaved`.
+/// The values that a frame leaves in caller-saved registers. `None` for a signal trampoline, which restores all registers. Frames with the
+/// same values, as in a deep recursion, share one `CallerSaved`.
 fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<CallerSaved>> {
     if frame.signal_trampoline {
         return None;

@@ -5,7 +5,7 @@ use crate::frame::FrameId;
 use crate::{Address, Error};
 use dapple_symbols::functions::SourcePosition;
 
-/// The declaration of the variable at an index of a list. Variables that the linker has removed don't count.
+/// The declaration of a variable: the one at `index` in `list`, not counting variables that the linker has removed.
 pub fn declaration(
     threads: &mut dyn Inspect,
     frame: FrameId,

@@ -2,8 +2,8 @@
 //!
 //! A value is a location and a type, and both outlive a stop; the object there may not. So a kept value records what it lies in (a call's
 //! frame, a module's image, the heap) and its rendered text. Before its children are read in a later stop, both are compared with the
-//! present state, and if the object is gone, the answer is the reason. A value that leads elsewhere, such as a pointer or an owner, or that
-//! is in registers is kept as bytes, so that its children are those of the text that was shown.
+//! present state. If the object is gone, the answer is the reason. A value in registers, or one that leads elsewhere, such as a pointer or
+//! an owner, is kept as bytes: its children then belong to the text that was shown.
 //!
 //! A later call of the same function from the same place with its frame at the same address can't be distinguished from the original
 //! call. In that case, only a changed text shows the difference.
@@ -22,7 +22,7 @@ use std::sync::Arc;
 const LARGEST_STACK: u64 = 64 << 20;
 /// The most frames to search for the one that contains an address.
 const MOST_FRAMES: usize = 100_000;
-/// The same limit for a thread that is stopped at a logpoint and continues at once.
+/// As [`MOST_FRAMES`], for a thread that is stopped at a logpoint and continues at once.
 const FEW_FRAMES: usize = 64;
 /// The red zone: bytes below the stack pointer that a leaf function may use.
 const RED_ZONE: u64 = 128;
@@ -45,7 +45,7 @@ pub(crate) struct Kept {
     named: NamedValue,
     /// The value whose children are read in later stops.
     lasting: Value,
-    /// The frame that it was found in.
+    /// The frame in which the value was found.
     frame: FrameId,
     /// The addresses of its memory, and of the memory that it leads to.
     addresses: Vec<Address>,
@@ -104,7 +104,7 @@ impl Call {
 pub struct Opened {
     /// The children; those that have children themselves are kept as well.
     pub children: Vec<(NamedValue, Rendered, Option<KeptValue>)>,
-    /// The frame that the value was found in; `None` after its stop.
+    /// The frame in which the value was found. `None`: the stop of that frame is over.
     pub frame: Option<FrameId>,
     /// The value's text now, if it has changed.
     pub now: Option<String>,
@@ -182,13 +182,13 @@ fn is_on_stack(address: Address, innermost: &PhysicalFrame) -> bool {
     (lowest..pointer.saturating_add(LARGEST_STACK)).contains(&address.0)
 }
 
-/// Whether an address on the stack is in a frame or in one further in.
+/// Whether an address on the stack belongs to `frame` or to a frame inside it, one that `frame` has called.
 fn has(frame: &PhysicalFrame, address: Address) -> bool {
     frame.cfa.is_some_and(|cfa| cfa > address)
 }
 
-/// The value to read children from after the program has resumed: the bytes of a value that is in registers or leads elsewhere; any other
-/// value unchanged.
+/// The value to read children from after the program has resumed. Of a value that is in registers or leads elsewhere, a copy of its bytes;
+/// any other value is returned unchanged.
 fn lasting(value: &Value, reader: &Reader<'_>) -> Value {
     let stands_for_another = || reader.leads_elsewhere(value);
     let is_kept = match &value.contents {
@@ -362,7 +362,7 @@ trait KeptLookup: Inspect {
         addresses.iter().any(|address| reader.is_freed(address.0))
     }
 
-    /// As [`Inspect::children`], but with the register values that were kept.
+    /// The children of a value. Unlike [`Inspect::children`], takes registers from the frame in the value, not from the frame as it is now.
     fn children_as_they_are(&self, value: &Value, range: Range<u64>) -> Shown {
         let pages = PageCache::of_request(self.memory());
         let reader = self.reader().over(&pages);
@@ -436,7 +436,7 @@ trait KeptLookup: Inspect {
     fn find_call(&mut self, call: &Call) -> Found {
         for level in 0..MOST_FRAMES {
             let Some(frame) = self.physical_frame(call.thread, level) else {
-                // The outermost frame may have no CFA, so the end of the stack means that the call has ended.
+                // No frame has the call's CFA. That no frame has a greater one doesn't matter: the outermost may have no CFA.
                 return Found::Ended;
             };
             match frame.cfa {

@@ -94,7 +94,7 @@ fn trap_message_at(threads: &dyn Inspect, at: Address) -> Option<String> {
 }
 
 /// Why the program aborts: the message that the C library keeps for core dumps (`__abort_msg`: failed assertions, corrupted heaps,
-/// overwritten buffers), what was thrown, or the function that has called `abort`. With it, the exception or panic, if that is the reason.
+/// overwritten buffers), what was thrown, or the function that called `abort`. Also returns the exception or panic, if one is the reason.
 fn abort_message(
     threads: &dyn Inspect,
     registers: Option<&UserRegisters>,
@@ -133,7 +133,7 @@ fn c_library_message(threads: &dyn Inspect) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// The reason that a frame above `abort` stands for, if its function is a known one of a runtime.
+/// The reason of an abort, if one of the frames belongs to a function of a runtime that is known to abort.
 fn aborting_frame(frames: &[PhysicalFrame]) -> Option<String> {
     const REASONS: [(&str, &str); 5] = [
         ("__cxa_pure_virtual", "a pure virtual function was called"),

@@ -93,7 +93,7 @@ impl Code {
     }
 }
 
-/// Splits the format specifiers off an expression. Returns an unknown specifier as the third value.
+/// Splits the format specifiers off an expression. The third value is a specifier that is unknown.
 fn split<'a>(
     text: &'a str,
     place: &Place,
@@ -116,7 +116,7 @@ fn split<'a>(
 /// The offset of the last comma outside brackets and quotation marks.
 fn last_comma(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut escaped, mut last) = (0i32, None, false, None);
-    // A `<` may begin a list of arguments, which contains commas of its own.
+    // For each open `<`, the last comma before it. A `<` may begin a list of arguments, whose commas don't count.
     let mut angles = Vec::new();
     for (at, c) in text.char_indices() {
         if let Some(open) = quote {
@@ -133,7 +133,7 @@ fn last_comma(text: &str) -> Option<usize> {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
             '<' if depth == 0 => angles.push(last),
-            // The `<` did begin a list of arguments.
+            // The `<` did begin a list of arguments: forget the commas in it.
             '>' if depth == 0 => {
                 if let Some(before) = angles.pop() {
                     last = before;
@@ -254,7 +254,7 @@ fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String
     }
 }
 
-/// The arguments in the brackets that a text begins with, and the offset after the closing bracket. `None`: there is none.
+/// The arguments in the brackets that a text begins with, and the offset after the closing bracket. `None`: no closing bracket is there.
 fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
     let mut depth = 0i32;
     let mut start = 1;

@@ -1,5 +1,6 @@
 //! `CustomListItems`: elements found by a small program in the file, with variables, loops and conditions. The number of steps is limited.
-//! If the number of elements is known, the program ends as soon as the requested page is full; else it counts on, up to a limit.
+//! If the number of elements is known, that program ends as soon as the requested page is full. Else it runs on to count the elements, up
+//! to a limit.
 
 use super::evaluate::{Evaluator, failure, loaded, reason};
 use super::expand::Group;

@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
         evaluate(what, &scope)
     }
 
-    /// The value of an expression, or the one that an assignment sets, without its format specifiers.
+    /// The value of an expression, or the value that an assignment gives its variable. Format specifiers are not applied.
     pub(super) fn plain(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
         self.within(object, code, |what, scope| match what {
             What::Value(parsed) => parsed.value_within(scope, &self.reader),
@@ -237,7 +237,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The first choice that applies; an optional one applies only if it can be evaluated. `None`: none does.
+    /// The first choice that applies. One that is marked optional applies only if it can be evaluated. `None`: none applies.
     pub(super) fn chosen<'c>(
         &self,
         object: &Value,
@@ -263,8 +263,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A text with the values of its expressions. For an expression that can't be evaluated, the text has the reason. But it fails instead if
-    /// `must_work`, or if the expression has an unknown name.
+    /// A text with the values of its expressions. In place of an expression that can't be evaluated, the text has the reason, except that
+    /// this function fails if `must_work`, or if the expression has an unknown name.
     pub(super) fn text(
         &self,
         object: &Value,

@@ -116,7 +116,7 @@ impl Parts {
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// The part of the next group that lies on the requested page.
+    /// The limit for the next group: the part of the requested page that comes after the elements of the groups so far.
     fn page(&self, limit: Limit) -> Limit {
         let before = self.elements();
         let end = limit.first.saturating_add(limit.entries as u64);

@@ -34,7 +34,7 @@ pub(crate) use present::{Presented, pointer_in, view};
 
 /// The most expressions evaluated for one request.
 const MOST_WORK: u64 = 1_000_000;
-/// The most for one value of a request, so that some are left for the others.
+/// The most expressions evaluated for one value of a request. It is less than [`MOST_WORK`], so that some are left for other values.
 const MOST_SHARE: u64 = 400_000;
 /// The most different problems reported.
 const MOST_PROBLEMS: usize = 100;

@@ -43,7 +43,7 @@ impl<'c> Link<'c> {
         }
     }
 
-    /// The node that a node's link leads to. `None` at the end.
+    /// The node that the link in `node` leads to. `None`: `node` is the last.
     fn follow(
         &mut self,
         evaluator: &Evaluator<'_>,
@@ -120,8 +120,8 @@ pub(super) fn key(evaluator: &Evaluator<'_>, object: &Value, parts: &[Part]) -> 
     }
 }
 
-/// The elements that a walk has collected in `page`. If it failed before its end, they are followed by the reason; if none was collected, or
-/// because of an unknown name, this fails as well.
+/// The elements that a walk has collected in `page`. If the walk failed, they are followed by the reason. Fails itself if the walk failed
+/// for an unknown name, or before its first element.
 pub(super) fn walked(
     page: Page,
     length: Option<u64>,
@@ -150,7 +150,7 @@ pub(super) fn walked(
 
 /// How a walk ended.
 pub(super) struct Ended {
-    /// There are more elements than were counted.
+    /// The walk has stopped counting before the last element.
     pub is_longer: bool,
 }
 

@@ -162,8 +162,8 @@ impl Reading {
     }
 
     fn intrinsic(&mut self, node: Node<'_, '_>) {
-        // An intrinsic without an expression is implemented by an extension of another debugger (`SourceId`), so it is skipped. One with
-        // several forms has its first form in the attribute.
+        // An intrinsic without an expression is implemented by an extension of another debugger (`SourceId`), so it is skipped. Of one with
+        // several forms, the attribute has the first form.
         let Some(expression) = node.attribute("Expression") else {
             if node.attribute("SourceId").is_none() {
                 self.problem(node, "`<Intrinsic>` has no `Expression`");
@@ -189,7 +189,7 @@ impl Reading {
         for inner in intrinsics {
             self.intrinsic(inner);
         }
-        // A type's own intrinsic functions come before the file's.
+        // While the type is parsed, its own intrinsic functions come before the file's, and so hide those with the same name.
         self.intrinsics.rotate_left(files_own);
         let entry = self.type_inside(node);
         let own = self.intrinsics.len() - files_own;

@@ -102,7 +102,7 @@ fn candidates(
         let mut visits = 0;
         let own = (type_, aggregate);
         collect(value, own, entries, &[], &mut found, &mut visits);
-        // Nearer classes come first, then higher priorities. Exact patterns win over those with a `*`.
+        // Nearer classes come first. In one class, higher priorities do, and then exact patterns before those with a `*`.
         found.sort_by_key(|(candidate, exact): &(Candidate, bool)| {
             let first = std::cmp::Reverse(candidate.entry.priority);
             (candidate.path.len(), first, !exact)
@@ -206,8 +206,8 @@ impl Candidate {
         match view {
             Ok(view) => {
                 if let (View::Presented(presented), None) = (&view, presentation.is_usable(used)) {
-                    // An entry can be used only if the type has all names in it. The names in its children are checked by making the first
-                    // ones.
+                    // The entry can be used only if the type has all names that the entry uses. The names in its children are checked by
+                    // making the first child.
                     let first = Limit {
                         first: 0,
                         entries: 1,

@@ -156,7 +156,7 @@ fn by_frame_pointer(
         return None;
     }
     let cfa = Address(base.checked_add(16)?);
-    // It is unknown which registers this function has saved, so only those of the chain itself are passed on.
+    // It is unknown which other registers this function has saved, so the caller's values of those are unknown.
     let mut registers = Registers::default();
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
     registers.set(FP, Some(saved));
@@ -205,8 +205,8 @@ pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
     code[..length].starts_with(&SHORT) || code[..length] == LONG
 }
 
-/// The interrupted frame's registers, from the `ucontext` that the kernel left at the stack pointer (`struct rt_sigframe` without its
-/// return address; its `struct sigcontext` is 40 bytes in).
+/// The interrupted frame's registers, from the `ucontext` that the kernel left at the stack pointer. (What is there is `struct rt_sigframe`
+/// without its return address; its `struct sigcontext` is 40 bytes in.)
 fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
     let context = frame.registers.sp()?.offset(40);
     let mut registers = Registers::default();
@@ -218,7 +218,7 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
     Some((registers.sp()?, registers))
 }
 
-/// The registers that are unchanged in the caller if this function hasn't saved any yet.
+/// The registers that have the caller's values, provided that this function has changed none yet: the callee-saved ones.
 fn preserved_registers(frame: &PhysicalFrame) -> Registers {
     let mut registers = Registers::default();
     for register in CALLEE_SAVED.into_iter().chain([FS_BASE]) {

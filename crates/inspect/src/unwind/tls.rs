@@ -38,7 +38,8 @@ pub(super) fn address(
     let block_of = |number: u64| word(vector.checked_add(number * ENTRY)).ok_or(NOT_FOUND);
     let block = if modules.iter().next().is_some_and(|it| it.id == module.id) {
         let block = block_of(PROGRAM)?;
-        // The program's block ends at the thread pointer (variant II of the layout), which also detects a vector that isn't one.
+        // The program's block ends at the thread pointer (variant II of the layout). If it doesn't, the word that was read is no vector's
+        // address.
         let distance = thread.wrapping_sub(block);
         if distance > MAX_DISTANCE || offset >= distance {
             return Err(NOT_FOUND);
@@ -70,7 +71,7 @@ fn number_of(module: &LoadedModule, modules: &Modules, memory: &dyn Memory) -> O
     (1..=MOST_MODULES).contains(&number).then_some(number)
 }
 
-/// The generation in which a module was given its number, comparable with a vector's first word; `None`: unknown.
+/// The generation in which a module was given its number. It compares with a vector's first word. `None`: unknown.
 ///
 /// The dynamic linker keeps the generations in chained arrays (`dtv_slotinfo_list`: length, next, and for each number the generation and
 /// the `link_map`).
