@@ -129,7 +129,8 @@ pub(crate) fn view(
     }
 }
 
-/// Whether a value is an object of a defined C++ class, so that it has a raw form that shows its fields. The raw form itself has none.
+/// Whether a value is an object of a C++ class with a definition, so that it has a raw form, which shows its fields. A raw form has no
+/// further one.
 pub(crate) fn has_fields(reader: &Reader<'_>, value: &Value) -> bool {
     !value.raw
         && reader.resolve(value).is_some_and(|resolved| {
@@ -160,7 +161,7 @@ fn library_path(name: &str) -> Option<&str> {
     )
 }
 
-/// The view of a library's type that is only declared, if its ABI suffices for that.
+/// The view of a library's type that the program only declares, for the types whose layout the ABI defines.
 pub(crate) fn declared(
     reader: &Reader<'_>,
     value: &Value,
@@ -176,13 +177,13 @@ pub(crate) fn declared(
         .or_else(|| streams::view(reader, value, type_, limit))
 }
 
-/// The name of the type of `held`, the value that `value` contains now, where the type of `value` leaves it open: for a `variant`, an `any`
-/// or a `function`.
+/// The name of the type of `held`, the value that `value` contains now, if the type of `value` doesn't say it: if `value` is a `variant`,
+/// an `any` or a `function`.
 pub(crate) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<String> {
     calls::held(reader, value, held)
 }
 
-/// The size of a library's type that is only declared, where its ABI defines it.
+/// The size of a library's type that the program only declares, if the ABI defines it.
 pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
     let is_declared = matches!(&type_.kind, TypeKind::Aggregate(it) if it.declaration);
     is_declared
@@ -190,7 +191,7 @@ pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
         .flatten()
 }
 
-/// Whether it is one of the library's exceptions, which have `what()`.
+/// Whether a library's type is one of its exceptions, which have `what()`. `path` is its name without `std`.
 fn is_exception(path: &str) -> bool {
     let plain = matches!(path, "exception" | "invalid_argument" | "out_of_range");
     plain || path.ends_with("_error") || path.starts_with("bad_")
@@ -243,7 +244,7 @@ fn bases(
     })
 }
 
-/// The name of an object's dynamic type, if it has virtual functions and isn't of `value`'s class itself.
+/// The name of an object's dynamic type. `None`: its class has no virtual functions, or is the dynamic type itself.
 pub(crate) fn dynamic_type(
     reader: &Reader<'_>,
     value: &Value,
@@ -256,7 +257,7 @@ pub(crate) fn dynamic_type(
     let own = reader.resolve(value)?.type_;
     let mut at = Arc::clone(&own);
     let mut found = is_polymorphic(aggregate)?;
-    // The vtable may be the first base's.
+    // The vtable's address may be in the first base instead.
     for _ in 0..MAX_BASES {
         let TypeKind::Aggregate(inner) = &at.kind else {
             return None;
@@ -352,7 +353,7 @@ pub(crate) fn member_at(reader: &Reader<'_>, class: &Value, offset: u64) -> Opti
     ))
 }
 
-/// The virtual function of a class at an index of its vtable: `Shape::area`. The first base's functions have the first indices.
+/// The virtual function of a class at an index of its vtable: `Shape::area`. The first indices are those of the first base's functions.
 pub(crate) fn virtual_at(reader: &Reader<'_>, class: &Value, slot: u64) -> Option<String> {
     let mut class = class.clone();
     for _ in 0..MAX_BASES {
@@ -381,7 +382,7 @@ pub(crate) fn name_captures(fields: &mut [Field]) {
     }
 }
 
-/// The most-derived object that a value is a base of, as a field: `[Derived]`.
+/// The most-derived object that contains a value as a base, as a field with the object's class as its name: `[Derived]`.
 pub(crate) fn most_derived(
     reader: &Reader<'_>,
     value: &Value,
@@ -413,8 +414,8 @@ pub(crate) fn most_derived(
 }
 
 impl Reader<'_> {
-    /// The most-derived object that contains this part, found by its vtable, or `part` itself if the vtable leads to no other object. `None`:
-    /// the class has no vtable.
+    /// The most-derived object that contains `part`, found by the vtable, or `part` itself if the vtable leads to no other object. `None`:
+    /// the class of `part` has no vtable.
     pub(crate) fn whole_object(&self, part: &Value, aggregate: &Aggregate) -> Option<Value> {
         let whole = most_derived(self, part, aggregate).map(|field| field.value);
         whole.or_else(|| self.has_table(part, aggregate, 0).then(|| part.clone()))

@@ -9,7 +9,7 @@ use dapple_symbols::types::TypeKind;
 /// The view of an iterator adaptor; `None`: another type, or an unknown layout.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit) -> Option<View> {
     match path {
-        // It refers to the element before the one of its inner iterator.
+        // A reverse iterator refers to the element before that of its inner iterator.
         "reverse_iterator" => {
             let inner = reader.field(value, "current")?;
             iterators::at(reader, &inner, Step::Back, limit)
@@ -44,7 +44,8 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, path: &str, limit: Limit)
     }
 }
 
-/// The view of an iterator, made from that of its inner one. If that is a pointer, its target is shown, but not as a text.
+/// The view of an iterator, made from the view of its inner iterator. If the inner one is a pointer, its target is shown, but not as a
+/// text.
 fn pointing(view: View) -> View {
     match view {
         View::Pointer {

@@ -300,7 +300,7 @@ pub(super) fn number_argument(type_: &Type, position: usize) -> Option<u64> {
     number.trim_end_matches(['U', 'L']).parse().ok()
 }
 
-/// `array`. With no elements, its member is no array.
+/// `array`. The member of an `array` without elements is not a C array.
 pub(super) fn array(
     reader: &Reader<'_>,
     value: &Value,

@@ -28,7 +28,7 @@ pub(super) fn function(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }
 }
 
-/// The target in libstdc++'s `function`: its type is an argument of the class that has the invoker as a member.
+/// The target in libstdc++'s `function`. The invoker is a member of a class that has the target's type as an argument.
 fn held_by_libstdcxx(reader: &Reader<'_>, value: &Value, invoker: u64) -> Option<Value> {
     let handler = class_of(reader, value, invoker, "_Function_handler")?;
     let type_ = reader.resolve(&handler)?.type_;
@@ -78,7 +78,7 @@ fn class_of(reader: &Reader<'_>, value: &Value, function: u64, name: &str) -> Op
     (names::base_name(&type_.name) == name).then_some(class)
 }
 
-/// The view of a wrapper's target: the name of its class if that has no fields, else the target itself.
+/// The view of a wrapper's target: if the target's class has no fields, the name of the class, else the target itself.
 fn callable(reader: &Reader<'_>, held: Value) -> View {
     let is_bare = reader.resolve(&held).is_some_and(|resolved| {
         let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
@@ -95,7 +95,7 @@ fn callable(reader: &Reader<'_>, held: Value) -> View {
     }
 }
 
-/// The view of a target without debug information for its type: the name in the symbol of its invoker.
+/// The view of a target whose type has no debug information: the type's name, from the symbol of a function specialised for it.
 fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let (callable, target) = match word(reader, value, &["_M_invoker"]) {
         Some(invoker) => {
@@ -129,7 +129,8 @@ fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// The name shown before a type-erased value: `Point`, `lambda at FILE:LINE`. `None`: it is no object of a class.
+/// The name shown before a type-erased value: `Point`, `lambda at FILE:LINE`. `None`: it is no object of a class, or of a library's
+/// internal one.
 fn held_name(reader: &Reader<'_>, held: &Value) -> Option<String> {
     let resolved = reader.resolve(held)?;
     if !matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
@@ -175,7 +176,7 @@ pub(super) fn bound(reader: &Reader<'_>, value: &Value) -> Option<View> {
             elements(reader, &tuple, aggregate)?
         }
     };
-    // libc++ stores some functions as the first of the arguments.
+    // libc++ stores some functions as the first one of the arguments.
     let all = function.into_iter().chain(rest).enumerate();
     let name = |position: usize| match position {
         0 => "function".to_owned(),
@@ -198,8 +199,8 @@ pub(super) fn placeholder(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Leaf(format!("_{number}")))
 }
 
-/// `coroutine_handle`: the coroutine's function and its promise, which is after two words, at the next address that its alignment allows.
-/// A coroutine that has finished has no resume function.
+/// `coroutine_handle`: the coroutine's function and its promise. In the coroutine's memory, the promise comes after two words, at the next
+/// address that its alignment allows. The first word points to the resume function; it is null if the coroutine has finished.
 pub(super) fn coroutine(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let address = word(reader, value, &["_M_fr_ptr", "__handle_"])?;
     let mut pointer = View::Pointer {
@@ -223,7 +224,7 @@ pub(super) fn coroutine(reader: &Reader<'_>, value: &Value, aggregate: &Aggregat
         0 => reader.function_name(destroy),
         resume => reader.function_name(resume),
     };
-    // Compilers append which part of the coroutine it is.
+    // Compilers append a suffix that says which part of the coroutine the function is.
     let name = function.map(|name| {
         let end = name.find(['(', '.', ' ']).unwrap_or(name.len());
         name[..end].to_owned()

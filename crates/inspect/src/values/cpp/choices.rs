@@ -42,7 +42,7 @@ pub(super) fn expected(reader: &Reader<'_>, value: &Value) -> Option<View> {
 
 /// The current alternative of a `variant`. Each level of the nested union has one alternative and the union of the rest.
 pub(super) fn variant(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
-    // libc++'s variant has a base class for each of its special member functions.
+    // In libc++, a variant's members are in the last of several nested bases, one for each special member function.
     let part = |names: [&str; 2]| {
         reader.search(value, 16, &|name, _| {
             name.is_some_and(|name| names.contains(&name))
@@ -84,7 +84,7 @@ fn direct(reader: &Reader<'_>, value: &Value, names: &[&str]) -> Option<Value> {
 }
 
 /// A `tuple`. libstdc++ has each element in a base of its own, the last element in the innermost base; libc++ has the bases side by side.
-/// The base of an element that is an empty class is derived from that class, and has no member for it.
+/// If an element is of an empty class, its base has no member for it, but is derived from that class.
 pub(super) fn tuple(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let elements = elements(reader, value, aggregate)?;
     let fields = elements.into_iter().enumerate();

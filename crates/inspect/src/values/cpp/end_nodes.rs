@@ -8,12 +8,12 @@ const MAX_DEPTH: usize = 130;
 /// The longest list that is walked to tell its end node from an element.
 const MAX_LIST: u64 = 1 << 16;
 
-/// Which of the first four words of a tree's node is which link.
+/// The position of each link among the first four words of a tree's node.
 pub(super) struct TreeLinks {
     parent: usize,
     left: usize,
     right: usize,
-    /// Whether the header consists only of the link to the root, in place of a left link.
+    /// Whether the header has only one word, the link to the root. That word is where a node has its left link.
     is_libcxx: bool,
 }
 
@@ -46,14 +46,14 @@ impl TreeLinks {
         is_red && (words[1] == 0 || grandparent == Ok(node))
     }
 
-    /// The predecessor of a node; of the first node it is the header, and of the header it is the last node.
+    /// The node before a node. Before the first node comes the header; before the header comes the last node.
     pub(super) fn before(&self, reader: &Reader<'_>, node: u64) -> Option<u64> {
         let pages = PageCache::new(reader.memory);
         let walker = reader.over(&pages);
         let words = |node: u64| walker.words::<4>(node).ok();
         let is_header = self.is_header(reader, node);
         if is_header && !self.is_libcxx {
-            // Its right link is the last node.
+            // The right link of libstdc++'s header leads to the last node.
             return Some(words(node)?[self.right]);
         }
         // libc++'s header has only one word.
@@ -89,8 +89,9 @@ impl TreeLinks {
     }
 }
 
-/// Whether an iterator is at the list's end node. That has the number of elements after its links, so a walk of that many nodes comes
-/// back to it. An element may contain such a number as well; but then the walk meets the real end node, which has the number, too.
+/// Whether an iterator is at the list's end node. After its links, the end node has the number of elements, so a walk of that many nodes
+/// comes back to it. An element may begin with the same number, but a walk from that element meets the end node. `false` for both in that
+/// case.
 pub(super) fn is_list(reader: &Reader<'_>, at: u64, next: usize, back: usize) -> bool {
     let pages = PageCache::new(reader.memory);
     let walker = reader.over(&pages);

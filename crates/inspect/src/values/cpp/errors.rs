@@ -8,8 +8,8 @@ use crate::values::view::View;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 
-/// An address near the end of the address space, where at most the main thread's stack begins. Emulated functions have their stack here, in
-/// a buffer of the debugger's.
+/// The stack pointer for emulated functions: an address near the end of the address space, where at most the main thread's stack begins.
+/// What they write there goes to a buffer in the debugger.
 pub(super) const STACK: u64 = 0x7fff_ffff_e000;
 
 fn space<'a>(reader: &Reader<'a>) -> Space<'a> {
@@ -31,8 +31,8 @@ pub(super) fn category(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Leaf(category_name(reader, at.0)?))
 }
 
-/// `error_code` and `error_condition`, as the library prints them: category and number. For the system's categories with the error's
-/// text.
+/// `error_code` and `error_condition`, as the library prints them: category and number. For the system's categories, the error's text
+/// follows.
 pub(super) fn code(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = integer(reader, &find(reader, value, &["_M_value", "__val_"])?)? as u32 as i32;
     let category = super::word(reader, value, &["_M_cat", "__cat_"])?;
@@ -46,7 +46,7 @@ pub(super) fn code(reader: &Reader<'_>, value: &Value) -> Option<View> {
             0 => Some("Success".to_owned()),
             _ => {
                 let text = std::io::Error::from_raw_os_error(number).to_string();
-                // The number is shown already.
+                // The standard library appends the number to the text, but it is shown already.
                 let text = text
                     .rsplit_once(" (os error")
                     .map(|(text, _)| text.to_owned());
@@ -104,7 +104,7 @@ pub(super) fn ordering(reader: &Reader<'_>, value: &Value, path: &str) -> Option
             0 if path.starts_with("strong") => "equal",
             0 => "equivalent",
             1 => "greater",
-            // The values of libstdc++ and libc++.
+            // `unordered` in libstdc++ and in libc++.
             2 | -127 => "unordered",
             _ => return None,
         }

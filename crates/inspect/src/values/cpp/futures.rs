@@ -10,7 +10,7 @@ use dapple_symbols::types::{Aggregate, TypeKind};
 const CONSTRUCTED: u64 = 1;
 const READY: u64 = 4;
 
-/// `future`, `shared_future`, `promise`, `packaged_task`: the value, or the exception instead.
+/// `future`, `shared_future`, `promise`, `packaged_task`: the value, or the exception if there is one instead.
 pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<View> {
     let leaf = |text: &str| Some(View::Leaf(text.to_owned()));
     let pointer = state_pointer(reader, value)?;
@@ -74,8 +74,8 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
     })
 }
 
-/// The flags of a libc++ state, and its exception. If its class is only declared, they are found by the ABI: a vtable and a count,
-/// the exception, a mutex and a condition variable, the flags.
+/// The flags and the exception of a libc++ state. If its class is only declared, they are where the ABI has them: the state consists of a
+/// vtable's address and a count, the exception, a mutex and a condition variable, the flags.
 fn libcxx_state(reader: &Reader<'_>, state: &Value, address: u64) -> Option<(u64, u64)> {
     const EXCEPTION: u64 = 16;
     const FLAGS: u64 = 112;

@@ -100,7 +100,7 @@ fn of_library(
     })
 }
 
-/// The links between the nodes that an iterator moves along.
+/// Where the nodes that an iterator moves along have their links.
 enum Links {
     Single,
     /// Which of the first two words points to the next node, and which to the previous one.
@@ -111,7 +111,7 @@ enum Links {
     Tree(&'static TreeLinks),
 }
 
-/// The view of a pointer to the element, or to the element after it.
+/// The view of an iterator that is a pointer to an element: of that element, or for [`Step::Back`] of the element before.
 fn plain(reader: &Reader<'_>, pointer: &Value, step: Step, limit: Limit) -> Option<View> {
     let View::Pointer {
         address,
@@ -208,7 +208,7 @@ fn masked_bit(reader: &Reader<'_>, value: &Value) -> Option<View> {
         .then(|| View::Alias(value.sibling(None, bit)))
 }
 
-/// The element type of an iterator: that of the node in its template arguments, or its first argument.
+/// The element type of an iterator. If one of its template arguments is a node's type, it is that node's; else it is the first argument.
 fn element(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {

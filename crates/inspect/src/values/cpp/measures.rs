@@ -12,7 +12,7 @@ fn number(reader: &Reader<'_>, value: &Value) -> Option<Number> {
     number_of(&type_, &bytes)
 }
 
-/// `chrono::duration`: its count with its unit, from the last template argument.
+/// `chrono::duration`: its count, and its unit, which the last template argument says.
 pub(super) fn duration(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let count = number(reader, &find(reader, value, &["__r", "__rep_"])?)?;
     let unit = unit(&type_.name)?;
@@ -54,7 +54,7 @@ fn period(name: &str) -> Option<(u64, u64)> {
     Some((digits(parts.first()?)?, denominator))
 }
 
-/// `chrono::time_point`: a date for the system's clock, for other clocks the time since their epoch.
+/// `chrono::time_point`: for the system's clock a date, for other clocks the time since their epoch.
 pub(super) fn time_point(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<View> {
     let since = find(reader, value, &["__d", "__d_"])?;
     let count = number(reader, &find(reader, &since, &["__r", "__rep_"])?)?;
@@ -111,7 +111,7 @@ fn date(seconds: i128) -> Option<String> {
     if !(-800_000..3_000_000).contains(&day) {
         return None;
     }
-    // The inverse of Howard Hinnant's days_from_civil: years begin in March, in eras of 400 years.
+    // Howard Hinnant's civil_from_days: years begin in March, in eras of 400 years.
     let day = day + 719_468;
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! Containers made of nodes: finds their element types and node layouts. Walked no further than requested.
+//! Containers made of nodes: finds their element types and node layouts. The nodes are visited no further than requested.
 //!
 //! Node headers are part of each library's ABI. libstdc++: a tree's is colour, parent, left, right; a list's next and previous; a hash
 //! table's and a forward list's next. libc++: a tree's is left, right, parent, colour; a list's previous and next; a hash table's next
@@ -32,7 +32,7 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// From the type that the allocator (the last template argument) allocates, or else from the container's other arguments.
+    /// The layout, from the type that the allocator (the last template argument) allocates. If that is unknown, from the other arguments.
     pub(super) fn of(
         reader: &Reader<'_>,
         value: &Value,
@@ -140,7 +140,7 @@ fn is_map(path: &str) -> bool {
     )
 }
 
-/// The entries that a walk has found, followed by the reason if it failed; or only the reason if there are none.
+/// The entries that a walk has found. If the walk failed, they are followed by the reason; if it found none, only the reason is shown.
 pub(super) fn walked(page: Page, length: u64, walk: Result<(), String>) -> View {
     match walk {
         Ok(()) => View::Entries(page.of(length)),

@@ -41,7 +41,7 @@ pub(super) fn unique(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option
 fn owner(reader: &Reader<'_>, mut pointer: Value, shows: Shows, limit: Limit) -> View {
     pointer.raw = true;
     match reader.view(&pointer, limit) {
-        // Keep only a text as the note; the object's own view shows its dynamic type.
+        // If the target is shown, drop a note with its dynamic type: the target's own view shows that type, too.
         View::Pointer {
             address,
             target,
@@ -97,13 +97,13 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
             _ => number as i64,
         })
     };
-    // All owners together count as one weak reference. libc++ counts from 0.
+    // All owners together count as one weak reference. libc++ stores each number less one.
     let (owners, weak) = match count("_M_use_count") {
         Some(owners) => (owners, count("_M_weak_count")?),
         None => {
             let (owners, weak) = match count("__shared_owners_") {
                 Some(owners) => (owners, count("__shared_weak_owners_")?),
-                // If its type is only declared: the counts come after the pointer to its vtable.
+                // If the type of the counts is only declared: they come after the vtable's address.
                 None if name.contains("__shared_weak_count") => {
                     let [owners, weak] = reader.words(address.checked_add(8)?).ok()?;
                     (owners as i64, weak as i64)
@@ -165,7 +165,7 @@ pub(super) fn exception(reader: &Reader<'_>, value: &Value) -> Option<View> {
     thrown_at(reader, object, value)
 }
 
-/// The view of an exception by its object's address, which may be 0.
+/// The view of an exception. `object` is the address of the thrown object, or 0 for none.
 pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Option<View> {
     let space = Space {
         memory: reader.memory,
@@ -178,7 +178,7 @@ pub(super) fn thrown_at(reader: &Reader<'_>, object: u64, value: &Value) -> Opti
     let name = name.map(|name| names::shorten(&name, Language::Cpp));
     let target =
         thrown.and_then(|thrown| thrown::value_of(reader, thrown, None, &value.module).ok());
-    // A scalar isn't shown by its address.
+    // A thrown scalar is shown in the note; it has no target to show.
     let is_number = |target: &Value| matches!(target.contents, Contents::Number(_));
     let number = target
         .as_ref()

@@ -107,7 +107,7 @@ fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>>
     let arguments = names::arguments(&type_.name);
     let known = names::arguments(arguments.get(1)?);
     let kept = reader.find(value, "__dyn_vals_");
-    // The member is empty if all are static.
+    // If all lengths are static, this member is empty.
     let kept = kept.and_then(|all| reader.find(&all, "__vals_"));
     let kept = kept.map(|kept| reader.view(&kept, super::SHORT));
     let mut kept = kept.and_then(|view| match view {

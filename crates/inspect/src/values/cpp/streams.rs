@@ -105,7 +105,8 @@ fn shown(
     })
 }
 
-/// The state flags of a stream, at the same offset of the shared base in both libraries. The vtable has the base's offset.
+/// The state flags of a stream. They are in the base that all streams share, at the same offset in both libraries. The vtable has the
+/// offset of that base.
 fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
     const BITS: [(u32, &str); 3] = [(1, "bad"), (2, "eof"), (4, "fail")];
     let at = stream.address()?;

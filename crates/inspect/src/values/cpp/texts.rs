@@ -62,14 +62,14 @@ fn of_libcxx(reader: &Reader<'_>, representation: &Value) -> Option<Text> {
     Some(Text {
         data: at(reader.word(&data.contents).ok()?),
         length: integer(reader, &reader.find(&long, "__size_")?)?,
-        // Stored divided by two.
+        // libc++ stores half the capacity.
         capacity: integer(reader, &reader.find(&long, "__cap_")?)?.checked_mul(2)?,
         unit,
     })
 }
 
-/// A string whose type is only declared, because clang leaves its description to the library: its members are where the library's ABI has
-/// them. `None`: another type, or a state that no string has.
+/// A string whose type is only declared, because clang leaves the type's description to the library. Its members are where the library's
+/// ABI has them. `None`: it is another type, or in a state that no string has.
 pub(super) fn declared(
     reader: &Reader<'_>,
     value: &Value,
@@ -181,12 +181,12 @@ fn checked(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     match reader.bytes(&text.data.part(end, unit), unit) {
         Ok(zero) if zero.iter().any(|byte| *byte != 0) => nonsense("it has no terminating zero"),
         Err(Unavailable::Unreadable(at)) => nonsense(&format!("its end at {at:#x} cannot be read")),
-        // The zero may be optimized out.
+        // The final zero may be optimized out.
         Ok(_) | Err(_) => shown(reader, text, limit),
     }
 }
 
-/// Code units, quoted and cut at the limit, but not inside a character.
+/// The text in quotes, cut at the limit, but not inside a character.
 pub(super) fn shown(reader: &Reader<'_>, text: &Text, limit: Limit) -> View {
     let count = text.length.min(limit.text as u64);
     let mut bytes = match reader.bytes(&text.data, count * text.unit) {

@@ -12,7 +12,7 @@ const STATES: u64 = 2;
 /// `mutex` and its variants: glibc's mutex stores its owner.
 pub(super) fn mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let number = |name| integer(reader, &reader.find(value, name)?);
-    // libc++'s timed mutexes protect a flag or a count of their own.
+    // libc++'s timed mutexes consist of a flag or a count, and a mutex that protects it.
     if let Some(is_locked) = reader.field(value, "__locked_") {
         return Some(View::Leaf(match integer(reader, &is_locked)? {
             0 => "unlocked".to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn shared_mutex(reader: &Reader<'_>, value: &Value) -> Option<View> {
     Some(View::Leaf(text))
 }
 
-/// The state of libc++'s own lock if that is only declared: by its ABI, it comes after a mutex and two condition variables.
+/// The state of libc++'s own lock, if the lock's class is only declared. By the ABI, it comes after a mutex and two condition variables.
 fn declared_state(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     const STATE: u64 = 136;
     let base = reader.field(value, "__base_")?;

@@ -1,7 +1,7 @@
 //! Walks through linked nodes of both libraries, as far as the requested page.
 //!
-//! They end whatever is in memory. In a tree and in a doubly linked list each node has to point back to where the walk came from, which a
-//! node met a second time doesn't. In a singly linked list, cycles are detected.
+//! Each walk ends, whatever is in memory. In a tree and in a doubly linked list each node has to point back to where the walk came from,
+//! which a node met a second time doesn't. In a singly linked list, cycles are detected.
 
 use crate::pages::PageCache;
 use crate::values::entries::{Entry, Page};
@@ -60,7 +60,7 @@ fn short(found: u64, length: u64) -> String {
     format!("it ends after {found} of {length} elements")
 }
 
-/// Offers the nodes in order to the page. `Err`: why the walk ended early.
+/// Offers the tree's nodes to the page, in order. `Err`: why the walk ended early.
 pub(super) fn tree(
     reader: &Reader<'_>,
     tree: &Tree,
@@ -125,8 +125,8 @@ pub(super) fn tree(
     Ok(())
 }
 
-/// Offers the nodes to the page. If their number isn't stored, counts them on, up to `most`. Returns the number of elements and how the
-/// walk ended. `Err`: why it ended early.
+/// Offers the nodes to the page. If the number of elements isn't stored, the walk goes on after the page to count them, up to `most`.
+/// Returns the number of elements and how the walk ended. `Err`: why it ended early.
 pub(super) fn chain(
     reader: &Reader<'_>,
     chain: &Chain,
@@ -142,7 +142,7 @@ pub(super) fn chain(
     let (mut mark, mut until) = (0, 1);
     let mut found = 0;
     let walk = Walk::Chain(chain.first, chain.end, chain.next);
-    // A list without a stored length is counted from its beginning.
+    // A walk through a list without a stored length has to count all elements, so it doesn't start at a known position.
     let known = chain
         .length
         .and_then(|_| reader.position_before(walk, page.before()));
