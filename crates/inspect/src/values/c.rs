@@ -14,7 +14,7 @@ fn is_char(target: &Resolved) -> bool {
         && target.type_.size == Some(1)
         && match target.type_.kind {
             TypeKind::Base(Encoding::SignedChar | Encoding::UnsignedChar) => {
-                // Plain `char` only: `signed char` and `unsigned char` are more often numbers.
+                // Of the one-byte types, only plain `char` is shown as text: `signed char` and `unsigned char` are more often numbers.
                 &*target.type_.name == "char"
             }
             TypeKind::Base(Encoding::Utf) => true,
@@ -22,8 +22,8 @@ fn is_char(target: &Resolved) -> bool {
         }
 }
 
-/// The text at `address`, quoted, if `target` is a character type; `None` for a null pointer. Shows it up to the limit or the end of
-/// readable memory. If nothing is readable, a text in angle brackets says so.
+/// The text at `address`, quoted, up to the limit or the end of readable memory. If nothing is readable, a text in angle brackets says so.
+/// `None`: `target` is no character type, or the address is null.
 pub(crate) fn text_at(
     reader: &Reader<'_>,
     target: &Resolved,
@@ -46,7 +46,7 @@ pub(crate) fn text_at(
     let end = bytes.iter().position(|byte| *byte == 0);
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(limit.text)];
     let length = || {
-        // Only a text that is cut is read further for its length.
+        // Only if the text is cut, more of it is read, to tell its length.
         let all = read_text(reader, address, COUNTED, 1);
         Some(all.iter().position(|byte| *byte == 0)? as u64)
     };
@@ -57,7 +57,7 @@ pub(crate) fn text_at(
     Some(format!("{}{mark}", quote(shown)))
 }
 
-/// How far the zero of a text is searched to tell its length, in bytes.
+/// How far a text's final zero is searched to tell the text's length, in bytes.
 const COUNTED: usize = 1 << 16;
 /// How much of a text is read at first, in bytes; most are short.
 const FIRST: usize = 1 << 10;
@@ -79,7 +79,7 @@ fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec
     }
 }
 
-/// The text that `bytes` start with, quoted, if `target` is a one-byte character type. `None` also if the text has no zero.
+/// The text that `bytes` begin with, quoted. `None`: `target` is no one-byte character type, or the text has no final zero.
 pub(crate) fn text_of(target: &Resolved, bytes: &[u8], limit: Limit) -> Option<String> {
     if !is_char(target) {
         return None;
@@ -135,7 +135,7 @@ pub(crate) fn decode(bytes: &[u8], unit: u64) -> String {
         .collect()
 }
 
-/// The text of a character array up to its first zero, quoted; `None` if it isn't one or can't be read.
+/// The text of a character array up to its first zero, quoted. `None`: the elements aren't characters, or they can't be read.
 pub(crate) fn array_text(reader: &Reader<'_>, sequence: &Sequence, limit: Limit) -> Option<String> {
     let element = reader.resolve(&sequence.element)?;
     let unit = match wide_unit(&element) {

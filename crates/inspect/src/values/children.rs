@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The most children that one request makes.
 const MAX_CHILDREN: u64 = 10_000;
 
-/// An upper bound of the named children that a container has.
+/// A container has at most this many named children.
 const FEW: u64 = 8;
 
 /// The name of the child that shows a library's type with its actual fields.
@@ -30,7 +30,8 @@ impl Reader<'_> {
     ) -> Vec<NamedValue> {
         self.known.presentation().begin_value();
         let end = range.end.min(range.start.saturating_add(MAX_CHILDREN));
-        // Positions of entries are offset by the number of named children, which is small.
+        // A container's entries come after its named children, so the position of an entry among the children is larger than its index, by
+        // a few.
         let most = Limit {
             entries: ALL.entries.saturating_add(FEW as usize),
             ..ALL
@@ -97,7 +98,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The label and value of an element that isn't contiguous with others, or the reason in its place.
+    /// The label and value of an element that isn't contiguous with others. If it can't be read, the reason is in place of the value.
     fn entry(
         &self,
         entries: &Entries,
@@ -118,8 +119,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Follows references and other aliases to the value whose children are shown; expressions follow them too. Returns it with its view, and
-    /// the additional children of the first value on the way that has any.
+    /// Follows references and other aliases to the value whose children are shown; expressions follow them too. Returns that value, its
+    /// view, and the additional children of the first value on the way that has such children.
     pub(super) fn seen_through<'v>(
         &self,
         value: &'v Value,
@@ -259,7 +260,7 @@ impl Reader<'_> {
     }
 }
 
-/// The children in a range of positions: named ones, then `indexed` ones, which `element` makes by their index.
+/// The children at a range of positions. First come the `named` ones, then `indexed` ones, each of which `element` makes from its index.
 fn page(
     named: Vec<NamedValue>,
     indexed: u64,
@@ -298,7 +299,7 @@ fn field_child(
     }
 }
 
-/// The expression for a base of an object, or for `[Derived]`, the object that contains this base: a cast.
+/// The expression for a base of an object, or for `[Derived]`, the object that contains the base: in both cases a cast of `expression`.
 fn part_of_object(expression: &str, field: &Field, access: &str) -> Option<String> {
     let is_class = |name: &str| {
         let name = name.replace(ANONYMOUS_NAMESPACE, "unnamed");
@@ -350,7 +351,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// An expression, in parentheses if a postfix operator would bind tighter than its own operators.
+/// `expression`, in parentheses if a postfix operator after it would otherwise apply to only a part of it.
 fn operand(expression: &str) -> String {
     let is_plain = |c: char| {
         c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '[' | ']' | '(' | ')' | '$' | '#')

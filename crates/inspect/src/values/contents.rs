@@ -9,8 +9,8 @@ use dapple_symbols::location::{Piece, Place, Unavailable};
 const MAX_BYTES: usize = 1 << 20;
 
 impl Contents {
-    /// The contents of a value of `size` bytes (if known) at the pieces that [`dapple_symbols::Module::locate`] has found. A single piece
-    /// in memory that has all of it becomes [`Contents::Memory`].
+    /// The contents of a value of `size` bytes (if known) at the pieces that [`dapple_symbols::Module::locate`] has found. If one piece in
+    /// memory has the whole value, they are [`Contents::Memory`].
     pub fn of_pieces(pieces: Vec<Piece>, size: Option<u64>, frame: &SharedFrame) -> Contents {
         let has_all = |piece: &Piece| match (piece.bits, size) {
             (Some(bits), Some(size)) => bits >= size.saturating_mul(8),
@@ -27,7 +27,7 @@ impl Contents {
                     Place::Unavailable(reason) => Some(reason),
                     _ => None,
                 });
-                // If no piece is available, the first reason stands for all.
+                // If no piece is available, the value is unavailable, for the first piece's reason.
                 match reasons.collect::<Option<Vec<_>>>() {
                     Some(reasons) => Contents::Unavailable(reasons[0].clone()),
                     None => Contents::Pieces(pieces.into(), frame.clone()),
@@ -36,7 +36,7 @@ impl Contents {
         }
     }
 
-    /// As [`Contents::of_pieces`], for a location that doesn't depend on a frame. Such a location has to be a single piece.
+    /// As [`Contents::of_pieces`], but for a location that doesn't depend on a frame, which has to be a single piece.
     pub(super) fn of_static(pieces: Vec<Piece>) -> Contents {
         let only = match <[Piece; 1]>::try_from(pieces) {
             Ok([only]) => only.place,
@@ -52,7 +52,7 @@ impl Contents {
         }
     }
 
-    /// The address, if all of it is in memory.
+    /// The address, if the whole value is in memory at one address.
     pub fn address(&self) -> Option<Address> {
         match self {
             Contents::Memory(address) => Some(*address),
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The bytes that contain a piece, and how many bits to skip in them.
+    /// The bytes that contain a piece, and the number of bits in them before the piece.
     fn piece_bytes(
         &self,
         place: &Place,
@@ -229,7 +229,7 @@ impl Reader<'_> {
                 Ok((bytes, *bit_offset))
             }
             Place::Bytes(bytes) => {
-                // Compilers write constants in as few bytes as they need.
+                // Compilers write constants in as few bytes as possible: the bytes that are left out are zero.
                 let mut bytes = bytes.clone();
                 bytes.resize(bits.div_ceil(8) as usize, 0);
                 Ok((bytes, 0))
@@ -248,7 +248,8 @@ fn no_address() -> Unavailable {
     Unavailable::Unsupported("points to something that has no address".into())
 }
 
-/// Copies `bits` bits to a target where they are still zero, both sides counted from the least significant bit of their first byte.
+/// Copies `bits` bits, from bit `skip` of `source` to bit `at` of `target`. Bit 0 is the least significant one of the first byte. The bits
+/// in `target` must be zero before.
 fn copy_bits(source: &[u8], skip: u64, target: &mut [u8], at: u64, bits: u64) {
     if skip.is_multiple_of(8) && at.is_multiple_of(8) && bits.is_multiple_of(8) {
         let (from, to, length) = ((skip / 8) as usize, (at / 8) as usize, (bits / 8) as usize);

@@ -72,17 +72,18 @@ impl Page {
         self.at == self.first
     }
 
-    /// How many elements come before the page.
+    /// How many more elements come before the page.
     pub(crate) fn before(&self) -> u64 {
         self.first.saturating_sub(self.at)
     }
 
-    /// Passes over elements that come before the page.
+    /// Counts elements that come before the page, without visiting them.
     pub(crate) fn skip(&mut self, count: u64) {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Counts the next element, and collects what `entry` makes of it if it is on the page. `None`: `entry` failed, and the element isn't counted.
+    /// Counts the next element. If it is on the page, `entry` makes what is collected. `None`: `entry` has failed, and the element isn't
+    /// counted.
     pub(crate) fn next(&mut self, entry: impl FnOnce() -> Option<Entry>) -> Option<()> {
         if (self.first..self.end).contains(&self.at) {
             self.entries.push(entry()?);

@@ -121,8 +121,8 @@ pub(super) fn text(bits: u128) -> String {
 
 /// The fewest digits of `mantissa` times two to the `power`, and the position of the decimal point.
 fn digits(mantissa: u64, power: i32) -> (Vec<u8>, i32) {
-    // The number is `rest` / `unit`. Half the distance to the next larger number is `above`, to the next smaller one `below`.
-    // The smaller one is nearer where the mantissa is a power of two.
+    // The number is `rest` / `unit`. `above` / `unit` is half the distance to the next larger number, `below` / `unit` that to the next
+    // smaller one, which is nearer if the mantissa is a power of two.
     let is_edge = mantissa == 1 << 63;
     let extra = 1 + u32::from(is_edge);
     let up = power.max(0) as u32;

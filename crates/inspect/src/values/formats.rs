@@ -208,7 +208,7 @@ impl Reader<'_> {
         shown(number_of(&type_, &bytes)?)
     }
 
-    /// Whether it is a number or address that the value's format applies to.
+    /// Whether the value is a number, an address or bytes to which its format applies.
     pub(crate) fn is_formatted(&self, value: &Value) -> bool {
         self.formatted(value).is_some() || matches!(self.as_bytes(value, LONG), Some(View::Leaf(_)))
     }
@@ -285,8 +285,8 @@ impl Reader<'_> {
         None
     }
 
-    /// The bytes of a scalar or of a sequence of scalars, if its format shows bytes. `None`: the format doesn't, the value can't be read, or it
-    /// has children to show instead.
+    /// The bytes of a scalar or of a sequence of scalars, for a format that shows bytes. `None`: the format is another one, the value can't
+    /// be read, or it has children to show instead.
     pub(super) fn as_bytes(&self, value: &Value, limit: Limit) -> Option<View> {
         if !value.format.is_of_bytes() {
             return None;
@@ -324,7 +324,7 @@ impl Reader<'_> {
         Some(View::Leaf(value.format.of_bytes(&bytes)))
     }
 
-    /// Whether it is a number, a character, an enumerator, or an address.
+    /// Whether the value is a number, a character, an enumerator, or an address.
     fn is_scalar(&self, value: &Value) -> bool {
         let type_ = self.resolve(value).map(|resolved| resolved.type_);
         type_.is_some_and(|type_| {
@@ -352,7 +352,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The view of `length` contiguous values of one type, of which this is the first.
+    /// The view of `length` contiguous values of one type; `value` is the first.
     pub(super) fn repeated(&self, value: &Value, length: u64) -> View {
         let mut element = value.clone();
         element.repeated = None;

@@ -1,5 +1,5 @@
-//! DWARF's implicit pointers: to a variable that the compiler keeps in registers, or to a text that only the debug information has. They
-//! have no address to show, but what they point to can be shown.
+//! DWARF's implicit pointers: to a variable that the compiler keeps in registers, or to a text that only the debug information has. Such
+//! pointers have no address to show, but their targets can be shown.
 
 use super::view::{Limit, View};
 use super::{Contents, Reader, Value, c};

@@ -59,7 +59,7 @@ impl LocationContext for Elsewhere<'_> {
 }
 
 impl Reader<'_> {
-    /// The size of a type in bytes.
+    /// The size of a value's type in bytes.
     pub fn size_of(&self, value: &Value) -> Option<u64> {
         self.size_within(value, MAX_NESTING)
     }
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether it is an array without a length in its type.
+    /// Whether a value is an array whose type has no length.
     pub(super) fn has_unknown_length(&self, value: &Value) -> bool {
         self.resolve(value)
             .is_some_and(|resolved| match &resolved.type_.kind {
@@ -93,7 +93,7 @@ impl Reader<'_> {
             })
     }
 
-    /// The alignment of a type in bytes, computed from its parts. `alignas` isn't taken into account.
+    /// The alignment of a value's type in bytes: what its parts need. `alignas` isn't taken into account.
     pub(crate) fn align_of(&self, value: &Value) -> u64 {
         self.align_within(value, MAX_NESTING)
     }
@@ -108,11 +108,11 @@ impl Reader<'_> {
             TypeKind::Aggregate(aggregate) => {
                 let members = aggregate.members.iter().take(64);
                 let size = resolved.type_.size.unwrap_or(0);
-                // A type's size is a multiple of its alignment.
+                // If the size is no multiple of the members' alignment, the class is packed: a type's size is a multiple of its alignment.
                 let most = members.map(|member| of(member.type_id)).max().unwrap_or(1);
                 if size.is_multiple_of(most) { most } else { 1 }
             }
-            // Member function pointers are two words.
+            // A pointer to a member function has 16 bytes, but it is two words, which need an alignment of 8.
             TypeKind::MemberPointer { .. } => 8,
             _ => match resolved.type_.size {
                 Some(size @ (1 | 2 | 4 | 8 | 16)) => size,
@@ -209,7 +209,7 @@ impl Reader<'_> {
         Contents::Bytes(number.to_le_bytes()[..size].into())
     }
 
-    /// The nearest member called `name`, in the value or nested in its members, because libraries wrap their data.
+    /// The nearest member called `name`: of the value, or of its members, because libraries wrap their data in other classes.
     pub(crate) fn find(&self, value: &Value, name: &str) -> Option<Value> {
         self.search(value, 8, &|member, _| member == Some(name))
     }
@@ -233,8 +233,8 @@ impl Reader<'_> {
         self.search(value, 0, &|member, _| member == Some(name))
     }
 
-    /// Searches a value and its members breadth-first, down to a depth. `wanted` is given a member's name and its type without typedefs; for
-    /// the value itself, without a name.
+    /// Searches a value and its members breadth-first, down to a depth. `wanted` is called with a member's name and its type without
+    /// typedefs. For the value itself, it is called without a name.
     pub(crate) fn search(
         &self,
         value: &Value,

@@ -18,7 +18,7 @@ pub enum Made {
     },
     /// A Rust `Option`.
     Option {
-        /// What `Some` contains; `None`: it is `None`.
+        /// What `Some` contains. `None`: the `Option` is `None`.
         held: Option<Box<Value>>,
         /// The name of the type parameter.
         of: String,
@@ -69,7 +69,7 @@ impl Made {
 }
 
 impl Contents {
-    /// Whether it is independent of the program's memory and registers.
+    /// Whether the contents don't change with the program's memory and registers.
     pub fn is_computed(&self) -> bool {
         match self {
             Contents::Bytes(_) | Contents::Number(_) => true,

@@ -186,9 +186,9 @@ pub struct Rendered {
     pub named: u64,
     /// How many indexed children it has (elements).
     pub indexed: u64,
-    /// The address for a memory view: the pointee's if it is like a pointer, else its own.
+    /// The address for a memory view: the target's if the value is like a pointer, else its own.
     pub memory: Option<Address>,
-    /// The address of the function that it is or points to.
+    /// The address of the function, if the value is a function or points to one.
     pub code: Option<Address>,
 }
 
@@ -205,7 +205,7 @@ pub struct Reader<'a> {
     pub thrown: Option<&'a Thrown>,
     /// Gives the registers that frames don't store.
     pub live: Option<&'a dyn Live>,
-    /// How many values contain this one's text in their own.
+    /// How many levels of other values' texts contain the text that is being made.
     pub nesting: u8,
     /// Ignore natvis presentations.
     pub is_plain: bool,
@@ -257,8 +257,9 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parameters and locals visible in the frame, in declaration order; a shadowed one comes before the one that shadows it. Leaves out
-    /// artificial locals, such as `__for_begin` of a `for` loop, and variables that the linker has removed; expressions can still name them.
+    /// Parameters and locals visible in the frame, in the order of their declarations: a shadowed one comes before the one that shadows it.
+    /// Without artificial locals, such as `__for_begin` of a `for` loop, and variables that the linker has removed; expressions can still
+    /// name them.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();

@@ -4,7 +4,7 @@ use dapple_symbols::functions::Language;
 
 mod library;
 
-/// Longer names aren't shortened, in bytes.
+/// The longest name that is shortened, in bytes.
 const MAX_NAME: usize = 4000;
 
 /// The name of a type, shortened for its language.
@@ -41,7 +41,7 @@ pub(crate) fn is_small_integer(name: &str) -> bool {
     )
 }
 
-/// The name without its path and from the first generic argument on: `tour::Point<i32>` → `Point`, `Box<int>::Node` → `Box`.
+/// The name without its path, cut at its first generic argument: `tour::Point<i32>` → `Point`, `Box<int>::Node` → `Box`.
 pub(crate) fn base_name(name: &str) -> &str {
     let path = match name.find('<') {
         Some(0) | None => name,
@@ -203,7 +203,7 @@ fn drop_arguments(name: &str, drop: impl Fn(&str) -> bool + Copy) -> String {
     }
 }
 
-/// The compiler's names of closures and futures: those of their environments, and those shown.
+/// Parts of the compiler's names of the values of closures and futures, and what is shown for each.
 const STORED: [(&str, &str); 4] = [
     ("{closure_env#", "{closure#"),
     ("{async_fn_env#", "{async fn#"),

@@ -2,7 +2,7 @@
 //!
 //! For C and C++ the platform defines this (System V ABI for x86-64, §3.2.3; Itanium C++ ABI, §3.1). Rust doesn't define it. In practice,
 //! one or two scalars go in registers, other values of up to 8 bytes go in one register, and the rest is passed by address, as in rustc
-//! 1.95's `fn_abi_adjust_for_abi`. Where versions differ, the result is a reason.
+//! 1.95's `fn_abi_adjust_for_abi`. Where versions of rustc differ, the result is [`Unsure::Rust`].
 
 use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;
@@ -231,7 +231,7 @@ fn is_one_extended(module: &LoadedModule, type_: &Type) -> bool {
     })
 }
 
-/// Each eight bytes are in a register: in a vector register if they contain only floats.
+/// Passing in registers, one for each eight bytes of the value: a vector register if these contain only floats, else a general one.
 fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
     let mut parts = Vec::new();
     for start in (0..size).step_by(8) {
@@ -254,8 +254,8 @@ fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
     Passing::Parts { size, parts }
 }
 
-/// One or two Rust scalars are each in a register of their own, or in two for 16 bytes. Other values are in one register or in memory, or
-/// it is unknown.
+/// One or two Rust scalars are passed in registers: one register each, two for a scalar of 16 bytes. Other values are passed in one
+/// register, or by address, or it is unknown how.
 fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Unsure> {
     let mut all = scalars.all;
     all.sort_by_key(|s| (s.offset, s.size));
@@ -266,7 +266,7 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
     let is_scalars = is_known && !overlap && !scalars.has_arrays && all.len() <= 2;
     if size > IN_REGISTERS {
         return match is_scalars {
-            // A scalar has 16 bytes, which versions pass differently.
+            // One of the scalars has 16 bytes. Versions of rustc pass such values differently.
             true => Err(Unsure::Rust),
             false => Ok(Passing::Address),
         };
@@ -300,7 +300,7 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
     }
 }
 
-/// Appends the scalars of a type at an offset. `false`: something is unaligned or unknown.
+/// Appends the scalars of a type at an offset. `false`: one of them is unaligned or unknown.
 fn scalars_of(
     module: &LoadedModule,
     type_: &Type,

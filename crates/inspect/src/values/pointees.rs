@@ -27,7 +27,8 @@ impl Reader<'_> {
         self.known.heap().is_freed(address, around)
     }
 
-    /// Whether a value leads to another one that is shown for it or behind it: a pointer, a reference, an owner, a wrapper such as `optional`.
+    /// Whether a value leads to another value that is shown in its place or after it: a pointer, a reference, an owner, a wrapper such as
+    /// `optional`.
     pub(crate) fn leads_elsewhere(&self, value: &Value) -> bool {
         matches!(
             self.view(value, SHORT),
@@ -46,7 +47,7 @@ impl Reader<'_> {
         address.is_some_and(|address| self.is_freed(address.0))
     }
 
-    /// How the target of a plain pointer is shown; `None`: not at all. `note` is a text about the target.
+    /// How the target of a plain pointer is shown. `None`: not at all. `note` is the text about the target that the pointer has.
     pub(super) fn pointee(
         &self,
         target: &Value,

@@ -65,7 +65,7 @@ pub(crate) fn quote_char(code: u32) -> String {
     text
 }
 
-/// Writes a character, escaped if necessary. Returns what it is to the next one.
+/// Writes a character, escaped if necessary. Returns it as what precedes the next character.
 fn push(text: &mut String, c: char, before: Before, controls: Controls) -> Before {
     match c {
         '\0' => text.push_str("\\0"),

@@ -11,7 +11,7 @@ use crate::natvis::{Elements, Parts, Wanted};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{AliasKind, PointerKind, TypeId, TypeKind};
 
-/// A summary that has reached this length, in bytes, is cut before its next part.
+/// The length of a summary, in bytes, from which on it is cut before its next part.
 const LINE: usize = 120;
 /// How deep a summary descends into fields.
 const DEPTH: usize = 4;
@@ -96,7 +96,7 @@ impl Reader<'_> {
         type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Function { .. }))
     }
 
-    /// A key's text as the name of an entry: shorter, and without the parts that only values on their own have.
+    /// A key's text as the name of its entry. It is shorter, and lacks the parts that only a value shown on its own has.
     pub(crate) fn label(&self, key: &Value) -> String {
         let mut line = Line {
             text: String::new(),
@@ -108,7 +108,7 @@ impl Reader<'_> {
 
     /// The type's name, as source code has it.
     pub(crate) fn type_name(&self, value: &Value) -> String {
-        // A part of a string.
+        // The value is a part of a Rust string.
         if value.repeated.is_some()
             && value.format == Format::Text
             && value.language == Language::Rust
@@ -173,8 +173,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of the target of a library's internal typedef, which says more than the typedef's name; also behind references and
-    /// pointers. `None`: the own name is fine.
+    /// If a type's name is a library's internal typedef, the name of the typedef's target, which says more; also for references and
+    /// pointers to such a type. `None`: the type's own name is fine.
     fn outer_name(&self, value: &Value, id: TypeId, depth: usize) -> Option<String> {
         let type_ = value.module.module.type_of(id).ok()?;
         if depth > ALIASES {
@@ -260,7 +260,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The fields of a pointer's target if it is a plain aggregate; they are shown as the pointer's own children.
+    /// The fields of a pointer's target, which are shown as the pointer's own children. `None`: the target is no plain aggregate, or
+    /// unreadable.
     pub(super) fn pointee_record(&self, target: &Value) -> Option<Record> {
         match self.view(target, SHORT) {
             View::Record(record) if self.is_readable_value(target) => Some(record),
@@ -351,7 +352,7 @@ impl Reader<'_> {
             }),
             Shows::Target | Shows::Counted(_) => target.map(|_| TargetText::Besides),
         };
-        // The text of a target that is shown alone already includes its dynamic type.
+        // If the target's text stands alone, it already includes the dynamic type, and no note is needed.
         if let Some(note) = note.filter(|_| target_text != Some(TargetText::Alone)) {
             line.text.push(' ');
             line.text.push_str(note);
@@ -399,8 +400,8 @@ impl Reader<'_> {
         true
     }
 
-    /// How a pointer's target is shown if its text says more than its fields: it has a natvis presentation, or is of C++'s standard
-    /// library.
+    /// How a pointer's target is shown if its text says more than its fields do: if it has a natvis presentation, or its type is of C++'s
+    /// standard library. `None`: other targets.
     fn line_of(&self, target: &Value) -> Option<TargetText> {
         let Resolved { type_, .. } = self.resolve(target)?;
         if !matches!(type_.kind, TypeKind::Aggregate(_)) {
@@ -566,7 +567,7 @@ impl Reader<'_> {
         line.text.push_str(close);
     }
 
-    /// The children of a natvis presentation without a text.
+    /// Writes the children of a natvis presentation that has no text.
     fn write_parts(&self, parts: &Parts, value: &Value, depth: usize, line: &mut Line) {
         if let ([], [group]) = (&parts.fields[..], &parts.groups[..]) {
             return match &group.elements {

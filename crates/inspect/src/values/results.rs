@@ -31,7 +31,7 @@ pub(crate) fn is_changed(module: &LoadedModule, function: &Function) -> bool {
     symbol.is_some_and(|s| CHANGED.iter().any(|mark| s.name.contains(mark)))
 }
 
-/// The result of a function; `None` if it returns nothing.
+/// The result of a function. `None`: the function returns nothing.
 pub fn returned(
     module: &Arc<LoadedModule>,
     function: &Function,
@@ -64,7 +64,7 @@ pub fn value(
     Value::new(Arc::clone(module), Some(type_id), language, contents)
 }
 
-/// The contents of a result of a type, or the reason why they are unavailable; `None` if there is no result.
+/// The contents of a function's result, by its type, or the reason why they are unavailable. `None`: there is no result.
 pub fn contents(
     module: &LoadedModule,
     type_id: TypeId,

@@ -44,12 +44,13 @@ pub(super) fn characters(mut name: String) -> String {
     name
 }
 
-/// For iterators of maps and sets: the beginning of the container's name, which depends on the element type.
+/// For an iterator of a map or set: the beginning of the container's name. The element type says which container it is.
 const TREE: &str = "std::";
 const TABLE: &str = "std::unordered_";
-/// Made of another iterator.
+/// For an iterator made of another iterator.
 const BACKWARDS: &str = "";
-/// The libraries' names, the container that has the first argument, and the iterator's name in it.
+/// An iterator's name in the library, the container of elements of the iterator's first argument, and the iterator's name in that
+/// container.
 const OF_ELEMENTS: [(&str, &str, &str); 15] = [
     ("std::__map_iterator<", TREE, "iterator"),
     ("std::__map_const_iterator<", TREE, "const_iterator"),
@@ -75,10 +76,10 @@ const OF_ELEMENTS: [(&str, &str, &str); 15] = [
     ("std::_Deque_iterator<", "std::deque", "iterator"),
     ("std::__deque_iterator<", "std::deque", "iterator"),
 ];
-/// Made of a pointer; the container is the second argument.
+/// An iterator made of a pointer. Its container is the second argument.
 const OF_CONTAINERS: &str = "__gnu_cxx::__normal_iterator<";
 
-/// Iterators by the names that users know, where these tell the container: `std::_List_iterator<int>` → `std::list<int>::iterator`.
+/// Gives iterators the names that users know, if the container is known: `std::_List_iterator<int>` → `std::list<int>::iterator`.
 pub(super) fn iterators(name: &str) -> String {
     let first = OF_ELEMENTS.iter().map(|(long, ..)| *long);
     let starts = first.chain([OF_CONTAINERS]);
@@ -123,7 +124,7 @@ fn is_const(argument: &str) -> bool {
     argument.starts_with("const ")
 }
 
-/// The length of a list of arguments up to its closing bracket, with it. `None`: it isn't closed.
+/// The length of a list of arguments, including the bracket that closes it. `None`: no bracket closes it.
 fn end_of_list(inside: &str) -> Option<usize> {
     let mut end = 0;
     while let Some(length) = end_of_argument(&inside[end..]) {
@@ -164,7 +165,7 @@ fn of_map_or_set(container: &str, kind: &str, argument: &str) -> Option<String> 
     Some(format!("{container}map<{key}, {value}>::{kind}"))
 }
 
-/// libc++'s map iterators go through nodes: the pair that a node contains.
+/// The pair that a node contains, for libc++'s map iterators, which are made of an iterator of nodes.
 fn pair_of(argument: &str) -> String {
     let value = argument
         .starts_with("std::__tree_")
