@@ -130,7 +130,7 @@ fn reason(context: &SignalContext<'_>) -> Option<String> {
     }
 }
 
-/// The reason of a signal that a program, or a timer or the like on its behalf, sent (`si_code` is not positive).
+/// The reason of a signal that was sent by a program, or for it, as by a timer (`si_code` is not positive).
 fn sent(context: &SignalContext<'_>) -> String {
     const SI_TIMER: i32 = -2;
     const SI_MESGQ: i32 = -3;

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// From a chunk's start to the memory that the program gets, in bytes.
 const HEADER: u64 = 16;
-/// How often to look for the main arena in one set of modules.
+/// How many times the main arena is looked for in one set of modules.
 const MOST_TRIES: u32 = 100;
 /// The smallest size of a chunk, in bytes.
 const SMALLEST: u64 = 32;
@@ -45,9 +45,9 @@ pub(crate) struct Heap {
 struct State {
     /// The version of a set of modules, and the address of the main arena found in it.
     main: Option<(u64, u64)>,
-    /// The version of a set of modules, and how often the main arena was looked for in it.
+    /// The version of a set of modules, and how many times the main arena was looked for in it.
     tries: (u64, u32),
-    /// How far below a thread pointer (`fs_base`) the thread's variable lies that points to its cache, in bytes.
+    /// The thread-local variable that points to a thread's cache is this many bytes below the thread pointer (`fs_base`).
     cache_offset: Option<u64>,
     /// The key that marks all cached chunks, since 2.34.
     mark: Option<u64>,

@@ -44,7 +44,7 @@ type FoundType = Option<(Arc<LoadedModule>, TypeId)>;
 /// The id of a value's module, the value's type, and a name in an expression inside the value.
 type Asker = (u64, Option<TypeId>, String);
 
-/// Caches what names mean outside of values.
+/// Caches what names mean that are no members of a value.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     /// Types, by the id of the module of the [`Scope`]'s object and the name that was looked up.
@@ -227,7 +227,7 @@ impl Change {
     /// Reads `i = i + 1`, `i++` and the like.
     ///
     /// # Errors
-    /// As [`super::evaluate`], and if it is not an assignment.
+    /// As [`super::evaluate`]. Fails as well if the text is not an assignment.
     pub(crate) fn new(text: &str) -> Result<Change, Error> {
         match Statement::new(text, Language::Cpp)? {
             Statement::Assignment(assignment) => Ok(Change(assignment)),

@@ -55,7 +55,7 @@ struct Base {
 #[derive(Clone, Copy)]
 enum Place {
     Offset(i64),
-    /// The offset is stored in the object's virtual table, at this offset.
+    /// The base's offset in the object is stored in the object's virtual table, at this offset in the table.
     Virtual(i64),
 }
 
@@ -80,7 +80,7 @@ impl<'a> Space<'a> {
         let mut page = [0; 64];
         while bytes.len() < LONGEST {
             let here = at.offset(bytes.len() as i64);
-            // No read crosses a multiple of 64 bytes, and so none the end of a page: the next page may not be mapped.
+            // No read crosses a multiple of 64 bytes, and so none crosses the end of a page, after which nothing may be mapped.
             let length = (64 - here.0 % 64) as usize;
             self.memory.read(here, &mut page[..length]).ok()?;
             match page[..length].iter().position(|byte| *byte == 0) {
@@ -111,7 +111,7 @@ impl<'a> Space<'a> {
 
     /// The C++ exception that an `_Unwind_Exception` belongs to. `None`: it is not a C++ exception.
     pub fn of_header(&self, header: Address) -> Option<Object> {
-        /// `GNUCC++` and `CLNGC++`. The last byte is 1 for a dependent exception, which refers to another's object.
+        /// `GNUCC++` and `CLNGC++`. The last byte is 1 for a dependent exception, which refers to the object of another exception.
         const CLASSES: [u64; 2] = [0x474e_5543_432b_2b00, 0x434c_4e47_432b_2b00];
         let class = self.word(header)?;
         if !CLASSES.contains(&(class & !0xff)) {

@@ -28,7 +28,7 @@ pub enum RuntimeEntry {
     Through,
 }
 
-/// The runtimes' functions, by their symbols. Of `rethrow_exception` it is only the end: its namespace differs between runtimes.
+/// The runtimes' functions, by their symbols. For `rethrow_exception`, it is the end of the symbol: the namespace differs between runtimes.
 const RUNTIME_ENTRIES: [(&str, RuntimeEntry); 13] = [
     ("__cxa_throw", RuntimeEntry::Thrown),
     ("__cxa_rethrow", RuntimeEntry::Rethrown),
@@ -135,8 +135,8 @@ pub fn why(
     }
 }
 
-/// The exception that the runtime's functions handle: from a callee-saved register in any of their frames, or from the memory of the
-/// outermost one's frame.
+/// The exception that the runtime's functions handle. Its header's address is taken from a callee-saved register in any of `frames`, or
+/// else from the memory of the outermost one.
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
         let mut kept = CALLEE_SAVED

@@ -143,7 +143,7 @@ impl Arena {
         self.words.get(offset / 8).copied().unwrap_or(0)
     }
 
-    /// The address of a bin as a pseudo chunk: as glibc's `bin_at`, its links are at the offsets of a chunk's.
+    /// The address of a bin seen as a chunk: the bin's links are then where a chunk has its links. As glibc's `bin_at`.
     fn bin(&self, index: usize) -> u64 {
         self.address.wrapping_add((BINS + 16 * index) as u64) - HEADER
     }

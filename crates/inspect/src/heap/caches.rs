@@ -37,7 +37,8 @@ struct Cache {
 }
 
 impl Caches {
-    /// Reads the caches; `start` is the first chunk of the main heap.
+    /// Reads the caches. `start` is the first chunk of the main heap. `offset` keeps how far below the thread pointer the variable is, once
+    /// found.
     pub(super) fn read(start: u64, offset: &mut Option<u64>, around: Around<'_>) -> Caches {
         let memory = around.memory;
         let mut caches = Caches::default();
@@ -118,7 +119,7 @@ impl Caches {
     }
 }
 
-/// The entries of a list, while each has a known key.
+/// The entries of a list, up to the first one that doesn't have a known key.
 fn list<'a>(head: u64, marks: &'a [u64], memory: &'a dyn Memory) -> impl Iterator<Item = u64> + 'a {
     let mut next = head;
     let entries = std::iter::from_fn(move || {

@@ -63,9 +63,9 @@ struct State {
     files: Vec<(PathBuf, Vec<Arc<TypeEntry>>)>,
     /// The version of the set of modules that `candidates` and `usable` were computed for.
     version: u64,
-    /// The entries for a type, by the id of its module and its own.
+    /// The entries for a type, by the ids of the type's module and of the type.
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
-    /// Whether an entry can be used for a type: whether the type has all names in it.
+    /// Whether an entry can be used for a type: whether the type has all names that the entry uses.
     usable: FxHashMap<Use, bool>,
     /// Modules whose crates were already searched for Natvis files.
     asked: FxHashSet<u64>,

@@ -32,7 +32,7 @@ pub(crate) struct TypeEntry {
     pub guard: Guard,
     /// The pointer that a smart pointer stands for.
     pub pointer: Option<Code>,
-    /// The value's text: the first that applies.
+    /// The texts for a value. The first that applies is used.
     pub texts: Vec<Text>,
     pub expand: Option<Expand>,
 }

@@ -165,7 +165,8 @@ fn by_frame_pointer(
     Some((cfa, registers))
 }
 
-/// Whether the bytes before `address` can be a call instruction, or a signal handler returns to it.
+/// Whether `address` is likely a return address: a call instruction may end there, or it is the signal trampoline, to which handlers
+/// return.
 fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -> bool {
     if address.0 < 16 {
         return false;

@@ -14,7 +14,7 @@ const MAX_DISTANCE: u64 = 1 << 24;
 const MOST_MODULES: u64 = 1 << 20;
 /// The program's index in the vector.
 const PROGRAM: u64 = 1;
-/// The size of an entry in bytes: the block's address, and the pointer to free.
+/// The size of an entry in bytes: the block's address, and the pointer to free the block by.
 const ENTRY: u64 = 16;
 /// The entry of a block that is not allocated until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
 const UNALLOCATED: u64 = u64::MAX;

@@ -62,7 +62,7 @@ const COUNTED: usize = 1 << 16;
 /// How much of a text is read at first, in bytes; most are short.
 const FIRST: usize = 1 << 10;
 
-/// Up to `most` bytes at `address`, as much as is readable. Reads in growing pieces and stops after one with a zero of `unit` bytes.
+/// Up to `most` bytes at `address`, as much as is readable. Reads growing pieces, and stops after a piece with a zero of `unit` bytes.
 fn read_text(reader: &Reader<'_>, address: u64, most: usize, unit: usize) -> Vec<u8> {
     let mut length = FIRST.min(most);
     loop {

@@ -20,8 +20,8 @@ const FEW: u64 = 8;
 pub const RAW: &str = "[raw]";
 
 impl Reader<'_> {
-    /// Children by position: named ones first (0..named), then indexed ones (named..named+indexed). `range` is clamped to those that
-    /// exist. `expression` is the parent's, from which the children's are made.
+    /// Children by position: named ones first (0..named), then indexed ones (named..named+indexed). `range` is clamped to those that exist.
+    /// `expression` gives the parent; the children's expressions are made from it.
     pub fn children(
         &self,
         value: &Value,

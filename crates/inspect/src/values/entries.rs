@@ -15,7 +15,7 @@ pub(crate) struct Entries {
     first: u64,
     /// Whether the elements have keys.
     pub has_keys: bool,
-    /// Whether it is a list, in which the order matters.
+    /// Whether the container is a list, in which the order of elements matters.
     pub is_list: bool,
     /// The number of elements in the container.
     pub length: u64,

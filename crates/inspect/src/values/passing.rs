@@ -2,7 +2,7 @@
 //!
 //! For C and C++ the platform defines this (System V ABI for x86-64, §3.2.3; Itanium C++ ABI, §3.1). Rust doesn't define it. In practice,
 //! one or two scalars go in registers, other values of up to 8 bytes go in one register, and the rest is passed by address, as in rustc
-//! 1.95's `fn_abi_adjust_for_abi`. Where versions of rustc differ, the result is [`Unsure::Rust`].
+//! 1.95's `fn_abi_adjust_for_abi`. Where versions of rustc differ, the result is an error that says so.
 
 use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;

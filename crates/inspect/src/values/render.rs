@@ -372,9 +372,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Writes the target that a value stands for. Returns false if a mark was written in its place, which no note follows.
+    /// Writes the target that a value stands for. Returns `false` if a mark was written in place of the target; no note follows a mark.
     fn write_target(&self, target: &Value, value: &Value, depth: usize, line: &mut Line) -> bool {
-        // References can be cyclic. Most count as depth, and all as values, and both are limited.
+        // References can be cyclic. Most of them increase the depth, each counts as a visited value, and both are limited.
         if depth >= DEPTH + ALIASES || line.values >= VALUES {
             line.cut();
             return false;

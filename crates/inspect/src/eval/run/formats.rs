@@ -1,7 +1,8 @@
 //! Applies the format after an expression's comma to the value as a whole.
 //!
-//! Parts that the format doesn't apply to are displayed as usual, such as a string in a structure shown in hexadecimal. A value that is
-//! itself a string becomes its bytes. For a value that is itself a number or a pointer, a format that can't display it is refused.
+//! If the value has parts, those that the format doesn't apply to are displayed as usual: in a structure shown in hexadecimal, strings are
+//! shown as texts. A value that is itself a string becomes its bytes. For a value that is itself a number or a pointer, a format that can't
+//! display it is refused.
 
 use super::super::Fault;
 use super::super::ir::{Expression, Scalar};

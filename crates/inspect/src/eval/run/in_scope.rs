@@ -144,7 +144,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The part of a message that names an entity called `name` that is not in scope. `None`: there is none, or `name` is a path.
+    /// A clause for a message: it names an entity called `name` that isn't in scope. `None`: there is no such entity, or `name` is a path.
     pub(super) fn elsewhere(&self, name: &str) -> Option<String> {
         if !is_bare(name) || name.is_empty() {
             return None;

@@ -1,6 +1,6 @@
 //! `object.*pointer` and `object->*pointer` (C++20 §7.6.4): pointers to members, as the Itanium C++ ABI lays them out (§2.3). A pointer to
-//! data is an offset in its class, or -1 for null. A pointer to a function is the function's address, or its offset in the virtual table
-//! plus one, followed by the adjustment of the object's address.
+//! data is an offset in its class, or -1 for null. A pointer to a function begins with the function's address; for a virtual function, with
+//! the offset in the virtual table plus one. The adjustment of the object's address follows.
 
 use super::called::Candidate;
 use super::{Fault, MAX_STEPS, Runner};
@@ -35,7 +35,7 @@ struct MemberPointer {
 }
 
 impl Runner<'_> {
-    /// The data member that `base.*pointer`, or with `arrow` `base->*pointer`, denotes. Fails for a member function.
+    /// The data member that `base.*pointer` denotes. With `arrow`, the expression is `base->*pointer`. Fails for a member function.
     pub(super) fn pointed_member(
         &self,
         base: &Expression,
@@ -201,7 +201,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The part of an object that has the class: the object itself, or a base, which may be virtual.
+    /// The part of an object that is of the type `class`: the object itself, or a base, which may be virtual.
     fn part_of_class(&self, object: &Value, class: &Type, depth: usize) -> Option<Value> {
         let own = self.reader.resolve(object)?.type_;
         if own.name == class.name {

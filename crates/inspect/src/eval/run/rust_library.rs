@@ -24,7 +24,7 @@ const TEXTS: [&str; 6] = [
     "alloc::sync::Arc<str",
 ];
 
-/// A string and the address of its bytes, if they are in memory and found there.
+/// A string. `address` is the address of its bytes, if they are in memory and it is known where.
 struct Text {
     text: String,
     address: Option<u64>,
@@ -160,7 +160,7 @@ impl Runner<'_> {
         }
     }
 
-    /// An expression's value, where in Rust a string literal is allowed too.
+    /// An expression's value. In Rust, the expression may also be a string literal.
     pub(super) fn value_or_text(&self, expression: &Expression) -> Result<Value, Fault> {
         match &expression.kind {
             Kind::Text(text) if self.frame.language == Language::Rust => {
@@ -303,7 +303,8 @@ impl Runner<'_> {
 
     // Strings
 
-    /// The string that a value is, if its type contains a `str`, and it can be read, is UTF-8 and not too long.
+    /// The string in a value whose type contains a `str`. `None`: it has another type, or the string can't be read, isn't UTF-8, or is too
+    /// long.
     fn rust_text(&self, value: &Value, view: &View) -> Option<Text> {
         let address = match view {
             View::Text { address, .. } => *address,

@@ -93,8 +93,8 @@ impl Runner<'_> {
         })
     }
 
-    /// If `expression` is a look-up in a container, wraps its result `found` in the `Option` that it returns in Rust: an absent element
-    /// becomes `None`. Else returns `found` unchanged.
+    /// If `expression` is a look-up in a container, wraps its result `found` in an `Option`, as the look-up returns in Rust: an absent
+    /// element becomes `None`. Else returns `found` unchanged.
     pub(super) fn as_option(
         &self,
         expression: &Expression,

@@ -117,7 +117,7 @@ impl Runner<'_> {
         let Some(text) = scope.argument_text(name) else {
             return Err(Fault::unknown(at, format!("there is no `${name}` here")));
         };
-        // An argument that contains a `$` could refer to itself forever.
+        // Evaluating an argument that contains a `$` might never end: the argument could refer to itself.
         let text = Some(text).filter(|text| !text.contains('$'));
         let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
         let is_nothing =

@@ -39,7 +39,7 @@ impl Runner<'_> {
         Ok(Some(self.computed(Number::Pointer { address, target })))
     }
 
-    /// An array of arrays to which an index is added: the array, its expression and the index. `None`: `sum` is another expression.
+    /// Splits the sum of an array of arrays and an index into the array, its expression and the index. `None`: `sum` is another expression.
     fn of_rows<'e>(
         &self,
         sum: &'e Expression,
@@ -135,7 +135,7 @@ impl Runner<'_> {
         ))
     }
 
-    /// The bytes of a range of a string. As in Rust, it begins and ends between characters.
+    /// The bytes of a range of a string. As in Rust, the range has to begin and end between characters.
     fn part_of_text(
         &self,
         value: &Value,

@@ -222,7 +222,7 @@ impl Runner<'_> {
         self.pointed_value(self.value(operand)?, operand, module, target)
     }
 
-    /// As [`Runner::pointed`], for an operand's value.
+    /// As [`Runner::pointed`], where `value` is the operand's value.
     fn pointed_value(
         &self,
         value: Value,
@@ -348,7 +348,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The address of a base class's part, also a virtual one's, in an object. `None`: the object has no such base.
+    /// The address of the part of `object` that is of the base class `part`, which may be virtual. `None`: the object has no such base.
     pub(super) fn base_in(&self, object: &Value, part: TypeId, depth: usize) -> Option<Address> {
         let outer = self.reader.resolve(object)?.type_;
         let inner = object.module.module.strip_aliases(part).ok()??;
@@ -591,7 +591,7 @@ impl Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// A static member by its class, which may inherit it: `Base::alive`, `Box<int>::shared`.
+    /// A static member by its path: `Base::alive`, `Box<int>::shared`. The class in the path may inherit the member.
     pub(super) fn static_of_class(&self, name: &str) -> Option<Value> {
         let (class, last) = name.rsplit_once("::")?;
         let (module, id) = self.type_named(class)?;

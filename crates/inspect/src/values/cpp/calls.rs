@@ -66,7 +66,7 @@ fn held_by_libcxx(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     find(reader, &holder, &["__func_", "__f_"])
 }
 
-/// The class with this base name that has the function at an address as a member.
+/// The class of which the function at an address is a member. `None`: there is none, or its base name isn't `name`.
 fn class_of(reader: &Reader<'_>, value: &Value, function: u64, name: &str) -> Option<Value> {
     let module = reader.modules.at(Address(function))?;
     let class = module

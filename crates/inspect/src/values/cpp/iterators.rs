@@ -248,7 +248,7 @@ fn element(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     None
 }
 
-/// The type named by the first template argument: gcc sometimes gives only the name.
+/// The type that the first template argument means, by its text in the name of the iterator's type: gcc sometimes gives no more.
 fn named(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     let name = names::arguments(&type_.name).first()?.clone();

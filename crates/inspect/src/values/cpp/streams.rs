@@ -1,8 +1,8 @@
 //! Streams: their text and their state.
 //!
 //! Their classes are templates that the library instantiates, so programs often only declare them. Their layout is part of each library's
-//! ABI, and equal in both except for the buffer's own members: an output stream begins with a vtable's address, an input stream
-//! with that and a count, a stream for both with the two; the buffer follows.
+//! ABI, and equal in both except for the buffer's own members. An output stream begins with a vtable's address; an input stream, with a
+//! vtable's address and a count; a stream for both, like an input stream and then an output stream. The buffer follows.
 
 use super::texts::{self, Text};
 use super::{library_path, nonsense};
@@ -17,7 +17,7 @@ use dapple_symbols::types::Type;
 /// The size of a string buffer, in bytes.
 const BUFFER: u64 = 104;
 
-/// What a class of streams has, by its name.
+/// What the objects of a class of streams contain.
 struct Kind {
     /// The offset of its string buffer, if it has one.
     buffer: Option<u64>,

@@ -124,7 +124,7 @@ pub(super) fn condition(reader: &Reader<'_>, value: &Value) -> Option<View> {
     }))
 }
 
-/// `once_flag`: glibc has a flag each for begun and done; libc++'s is all ones when done.
+/// `once_flag`: glibc has two flags, for begun and for done; libc++'s number has all bits set when done.
 pub(super) fn once(reader: &Reader<'_>, value: &Value) -> Option<View> {
     let state = match reader.field(value, "_M_once") {
         Some(state) => integer(reader, &state)? & 3,
