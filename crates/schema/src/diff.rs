@@ -27,8 +27,8 @@ use std::fmt;
 /// One way in which two definitions differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The place: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values. Of [`text`](fn@text), also
-    /// the aspect: `D.p: description`.
+    /// The place: a definition's name, then properties, `[]` for an array's items, `{}` for a map's values. If [`text`](fn@text) has
+    /// found the difference, the aspect follows: `D.p: description`.
     pub path: String,
     /// What the first model has there.
     pub first: String,

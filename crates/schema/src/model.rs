@@ -264,8 +264,8 @@ impl Model {
         })
     }
 
-    /// A definition's properties, those of its bases first. Its own property replaces a base's of the same name, in that one's place,
-    /// and is required if either is.
+    /// A definition's properties, those of its bases first. If both have a property of one name, the definition's own one takes the
+    /// place of the base's, and is required if either is.
     pub fn all_properties(&self, definition: &Definition) -> Vec<Property> {
         let mut chain = vec![definition];
         while let Some(base) = chain
@@ -304,7 +304,7 @@ impl Model {
         self.get(&format!("{}Response", request.strip_suffix("Request")?))
     }
 
-    /// The capability that gates `command`, and whether it is one of the client.
+    /// The capability that gates `command`, and whether it is one of the client, as for reverse requests.
     fn gate(&self, command: &str) -> (Option<&str>, bool) {
         let name = capitalized(command);
         let mut candidates = vec![format!("supports{name}Request"), format!("supports{name}")];

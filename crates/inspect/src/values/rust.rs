@@ -1,4 +1,5 @@
-//! Rust's enums, and the types of its standard library and of widely used crates as their users know them.
+//! Views of Rust's enums, and of the types of the standard library and of widely used crates: they show what a user of the type knows,
+//! such as a `Vec`'s elements.
 //!
 //! The library's layout is undocumented and changes. So members are found by their role (the first pointer inside `buf`, the integer
 //! called `len`). If one is missing, the plain fields are shown. If the members' values make no sense, a reason is shown.
@@ -43,11 +44,11 @@ const NESTING: usize = 4;
 
 /// Why a library's type has no view of its own.
 enum Flaw {
-    /// Its layout is unknown: its plain fields are shown.
+    /// The type's layout is unknown: the value's plain fields are shown.
     Layout,
-    /// It is in a state that a live object never has: the reason is shown instead.
+    /// The value is in a state that no live object has. The text says which, and is shown instead of the fields.
     Contents(String),
-    /// It is unreadable.
+    /// The value can't be read, for this reason.
     Unreadable(Unavailable),
 }
 
@@ -92,7 +93,8 @@ pub(crate) fn is_phantom(reader: &Reader<'_>, field: &Value) -> bool {
     })
 }
 
-/// The name before a struct's fields; empty for tuples. For a reference that is a struct, such as `&[T]`, it is the whole type.
+/// The name before a struct's fields; empty for tuples. A reference such as `&[T]` is a struct in the debug information; its name is
+/// the whole type's, shortened.
 pub(crate) fn record_name(name: &str) -> String {
     match name.chars().next() {
         Some('(') => String::new(),
@@ -101,7 +103,8 @@ pub(crate) fn record_name(name: &str) -> String {
     }
 }
 
-/// The view of an enum: its active variant; if it is a future, what that stores.
+/// The view of an enum: its active variant. A future is an enum, too; its view has the variables that it stores, unless the value is
+/// shown raw.
 pub(crate) fn enum_view(
     reader: &Reader<'_>,
     value: &Value,
@@ -186,7 +189,7 @@ fn active_variant<'a>(
         .as_ref()
         .ok_or_else(|| unsupported("no variants"))?;
     let Some(member) = &part.discriminant else {
-        // Only one variant is possible, so nothing is stored.
+        // Only one variant is possible, so no discriminant is stored.
         let mut variants = part.variants.iter();
         let possible = variants.find(|variant| {
             let payload = reader.member(value, &variant.member);
@@ -359,8 +362,8 @@ fn of_library(
     }
 }
 
-/// The note after a value: an unusual state or where a future is suspended. If the value is on its own (`alone`), also how many owners
-/// share it, how many ends a channel has, or the concrete type of a trait object.
+/// The note after a value: an unusual state, or where a future is suspended. If `alone`, so if the value isn't inside another value's
+/// text, also how many owners share it, how many ends a channel has, or the concrete type of a trait object.
 pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool) -> Option<String> {
     if let View::Leaf(_) | View::Missing(_) | View::Pointer { .. } | View::Entries(_) = view {
         return None;
@@ -387,7 +390,7 @@ pub(crate) fn note(reader: &Reader<'_>, value: &Value, view: &View, alone: bool)
 enum Kind {
     /// `Rc`, `Arc`, `Weak`.
     Owner,
-    /// A cell or lock, with its path.
+    /// A cell or lock, with the path of its type.
     Cell(&'static str),
     /// The guard of a cell or lock.
     Guard,
@@ -475,7 +478,7 @@ pub(crate) fn raw_vec_parts(reader: &Reader<'_>, buffer: &Value) -> Option<(u64,
     sequences::raw_vec_parts(reader, buffer).ok()
 }
 
-/// The first generic argument.
+/// The first generic argument of a type.
 fn argument(aggregate: &Aggregate) -> Option<TypeId> {
     aggregate.type_arguments.first()?.1
 }

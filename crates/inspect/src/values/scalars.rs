@@ -81,7 +81,7 @@ impl Number {
         }
     }
 
-    /// Its bytes, little-endian.
+    /// The number's bytes, little-endian.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         match self {
             Number::Integer { value, size, .. } => {
@@ -99,7 +99,7 @@ impl Number {
         }
     }
 
-    /// Whether it is true as a condition.
+    /// Whether the number counts as true in a condition.
     pub fn is_true(self) -> bool {
         match self {
             Number::Integer { value, .. } => value != 0,
@@ -110,7 +110,7 @@ impl Number {
         }
     }
 
-    /// Its text.
+    /// The number as text. A character is quoted.
     pub fn text(self) -> String {
         match self {
             Number::Integer {
@@ -212,12 +212,12 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
     }
 }
 
-/// Whether C's name of an integer type is that of a character type.
+/// Whether C uses the integer type of this name for characters.
 pub(super) fn is_wide_character(alias: &str) -> bool {
     matches!(alias, "wchar_t" | "char16_t" | "char32_t")
 }
 
-/// The text of a floating-point number: the fewest digits that identify it among those of its size.
+/// The text of a floating-point number: the fewest digits that tell it from all other numbers of its size.
 fn float(bytes: &[u8]) -> Option<String> {
     if let (10 | 16, Some(extended)) = (bytes.len(), bytes.get(..10)) {
         let mut wide = [0; 16];
@@ -249,7 +249,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The text of a C or C++ enumeration: its enumerator, its flags, or its number.
+/// The text of a C or C++ enumeration's value: the name of its enumerator, the names of its flags, or its number.
 pub(crate) fn enumerator<'a>(
     values: impl Iterator<Item = (&'a str, i128)> + Clone,
     value: i128,
@@ -260,7 +260,7 @@ pub(crate) fn enumerator<'a>(
     let is_flag = |known: i128| known > 0 && known & (known - 1) == 0;
     let flags = values.clone().filter(|(_, known)| is_flag(*known));
     let all = flags.clone().fold(0, |all, (_, known)| all | known);
-    // Names for combinations of flags don't make it another kind of enumeration.
+    // An enumerator that combines other enumerators' flags doesn't stop the enumeration from being one of flags.
     let only_flags = values
         .clone()
         .all(|(_, known)| known >= 0 && known & !all == 0);

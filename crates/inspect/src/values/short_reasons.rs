@@ -20,7 +20,7 @@ pub(super) fn brief(reason: &str) -> Cow<'_, str> {
     let ends = [": ", "; ", ", "].map(|end| text.find(end));
     let end = ends.into_iter().flatten().min().unwrap_or(text.len());
     let text = &text[..end];
-    // Two brackets, and an ellipsis if it is cut.
+    // `MOST` includes two brackets, and an ellipsis if the text is cut.
     if text.chars().count() <= MOST - 2 {
         return format!("<{text}>").into();
     }

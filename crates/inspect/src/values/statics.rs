@@ -30,7 +30,7 @@ pub(super) fn own(aggregate: &Aggregate) -> impl Iterator<Item = Static> + '_ {
 }
 
 impl Reader<'_> {
-    /// The static members of a base without fields, which isn't shown itself, and of the base's bases.
+    /// Adds to `found` the static members of a base without fields, which isn't shown itself, and those of the base's bases.
     pub(super) fn statics_of_base(&self, base: &Value, nesting: usize, found: &mut Vec<Static>) {
         let Some(type_) = self.resolve(base).map(|resolved| resolved.type_) else {
             return;

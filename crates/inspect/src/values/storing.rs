@@ -44,7 +44,8 @@ impl Reader<'_> {
         }
     }
 
-    /// As [`Reader::changes`], for `count` bits after the first `skip`.
+    /// As [`Reader::changes`], but changes only `count` bits of `contents`, from the bit `skip` on. `bytes`
+    /// begins with these bits.
     fn changes_of(
         &self,
         contents: &Contents,
@@ -105,7 +106,8 @@ impl Reader<'_> {
         format!("can't be set: {}", reason.trim_matches(['<', '>']))
     }
 
-    /// The change that writes `count` bits of `bytes`, from bit `done` on, `skip` bits after an address.
+    /// The change that takes `count` bits of `bytes`, from the bit `done` on, and writes them to memory, from
+    /// the bit `skip` after `address` on.
     fn in_memory(
         &self,
         address: Address,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The storage of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct TextStorage {
-    /// The contents of its code units.
+    /// Where the text's code units are.
     pub units: Contents,
     /// How many units fit, without a terminating zero.
     pub capacity: u64,
@@ -17,9 +17,9 @@ pub(crate) struct TextStorage {
     pub unit: u64,
     /// Whether the text must have a terminating zero. A full array may lack it.
     pub terminated: bool,
-    /// Where its length is stored, in units; `None` for an array, which stores none.
+    /// The value that stores the text's length, in code units. `None` for an array, which stores no length.
     pub length: Option<Value>,
-    /// Whether it must be valid UTF-8.
+    /// Whether the text must be valid UTF-8.
     pub utf8: bool,
 }
 
@@ -27,7 +27,7 @@ impl Reader<'_> {
     /// The storage of a value's text; `None`: the text can't be changed in place.
     pub(crate) fn text_storage(&self, value: &Value) -> Option<TextStorage> {
         let type_ = self.resolve(value)?.type_;
-        // A container in an invalid state may point anywhere.
+        // A container that isn't shown as a text is in an invalid state: its pointer may point anywhere.
         let is_text = matches!(self.view(value, LONG), View::Text { .. });
         match (&type_.kind, type_.language) {
             (TypeKind::Aggregate(_), _) if !is_text => None,
@@ -96,7 +96,7 @@ impl Reader<'_> {
         Some(text_storage(address, capacity, unit, length))
     }
 
-    /// The storage of libc++'s string: a bit tells which form of a union it has.
+    /// The storage of libc++'s string, which is a union of a short and a long form. The bit `__is_long_` tells which form it has.
     fn storage_of_libcxx(&self, representation: &Value) -> Option<TextStorage> {
         let short = self.field(representation, "__s")?;
         let long = self.field(representation, "__l")?;
@@ -119,7 +119,7 @@ impl Reader<'_> {
             ));
         }
         let address = crate::Address(self.word(&data.contents).ok()?);
-        // Stored divided by two, including the zero.
+        // The stored capacity is divided by two, and includes the terminating zero.
         let capacity = number(&self.find(&long, "__cap_")?)?.checked_mul(2)?;
         let length = self.find(&long, "__size_")?;
         Some(text_storage(
@@ -130,7 +130,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// The storage of a string whose type is only declared: its members are where the library's ABI has them.
+    /// The storage of a string whose type the module only declares. Its members are where the library's ABI has them.
     fn storage_of_declared(&self, value: &Value, type_name: &str) -> Option<TextStorage> {
         let (is_libcxx, unit) = cpp::declared_string(type_name)?;
         let own = value.contents.address()?;
@@ -182,8 +182,8 @@ fn text_storage(address: crate::Address, capacity: u64, unit: u64, length: Value
 }
 
 impl TextStorage {
-    /// The units of a text, with a terminating zero where necessary, and their number without it, which may exceed the capacity. `None`:
-    /// the text isn't valid UTF-8, but must be.
+    /// The code units of a text, with a terminating zero where necessary, and their number without the zero. The number may exceed the
+    /// capacity. `None`: the text must be valid UTF-8, but isn't.
     pub(crate) fn encode(&self, text: &[u8]) -> Option<(Vec<u8>, u64)> {
         let (mut bytes, length) = match self.unit {
             1 => {

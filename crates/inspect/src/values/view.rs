@@ -26,7 +26,7 @@ pub(crate) enum View {
     },
     /// A value that is shown as its target or its contents: a reference, a `Box`, a wrapper.
     Alias(Value),
-    /// The text of a library's type, such as a string or a date, and the address of the string's bytes.
+    /// The text for a value of a library's type, such as a string or a date. For a string, also the address of its bytes.
     Text { text: String, address: Option<u64> },
     /// Contiguous elements.
     Sequence(Sequence),
@@ -61,9 +61,9 @@ impl View {
 pub(crate) enum Shows {
     /// The address, and what is known of the target.
     Address,
-    /// The target, too: the value exists for its target's sake, as an owner or an iterator does.
+    /// The address and the target: the value exists for its target's sake, as an owner or an iterator does.
     Target,
-    /// As `Target`, with the number of owners that share it.
+    /// As `Target`, followed by this text in parentheses, such as the number of owners.
     Counted(String),
 }
 
@@ -72,7 +72,7 @@ pub(crate) enum Shows {
 pub(crate) struct Sequence {
     /// The first element's location, and the element type.
     pub element: Value,
-    /// The distance of elements in bytes.
+    /// The distance from one element to the next, in bytes.
     pub stride: u64,
     /// The size of an element in bytes.
     pub size: u64,
@@ -88,7 +88,8 @@ pub(crate) struct Sequence {
 /// Fields, including bases.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// The name before the fields: `Point`, `Some`. C and C++ have none, but a base has that of the object that it is part of.
+    /// The name before the fields: `Point`, `Some`. `None` in C and C++, but a base of a larger object has the name of the whole
+    /// object's class.
     pub name: Option<String>,
     pub style: Style,
     pub fields: Vec<Field>,
@@ -98,7 +99,7 @@ pub(crate) struct Record {
     pub raw: bool,
     /// Whether expressions can name the fields.
     pub reachable: bool,
-    /// The most-derived object if this is a base of it; the object is shown instead.
+    /// If the record is a base of a larger object: the most-derived object, which is shown instead.
     pub whole: Option<Value>,
 }
 
@@ -120,9 +121,9 @@ pub(crate) enum Style {
 pub(crate) struct Field {
     pub name: String,
     pub value: Value,
-    /// A base class, which needs a cast in expressions.
+    /// Whether the field is a base class, which expressions reach only by a cast.
     pub base: bool,
-    /// Made by the compiler; left out of summaries.
+    /// Whether the compiler made the field. Summaries leave such fields out.
     pub artificial: bool,
 }
 
@@ -148,7 +149,7 @@ impl Limit {
     }
 }
 
-/// For values on their own.
+/// For a value that isn't inside another value's summary.
 pub(crate) const LONG: Limit = Limit {
     text: 256,
     first: 0,
@@ -490,14 +491,15 @@ impl Reader<'_> {
         let target_value = value.sibling(target, Contents::Memory(crate::Address(address)));
         let resolved = self.resolve(&target_value);
         let note = match resolved.as_ref().map(|resolved| &resolved.type_.kind) {
-            // Functions have no children.
+            // A pointer to a function has no children.
             Some(TypeKind::Function { .. }) => {
                 return View::Pointer {
                     address,
                     target: None,
                     note: match self.function_name(address) {
                         Some(name) => Some(format!("<{name}>")),
-                        // Rust's function pointers are never null or invalid.
+                        // A function pointer of Rust leads to a function unless it isn't initialised, so the text says that there is
+                        // none.
                         None if value.language == Language::Rust => {
                             Some("<no function there>".to_owned())
                         }
@@ -573,7 +575,7 @@ impl Reader<'_> {
         };
         let is_unbounded = dimensions.get(depth).is_some_and(Option::is_none);
         if is_unbounded && value.language != Language::Rust {
-            // Only a text shows where it ends: at its zero.
+            // In an array of unknown length, only a text shows where it ends: at its zero.
             let text = || {
                 let address = value.contents.address()?;
                 let element = self.resolve(&sequence.element)?;

@@ -1,6 +1,7 @@
 //! Where walks through node-based containers have ended, so that the next page doesn't start at the first node.
 //!
-//! Valid while memory is unchanged: a resumed thread or a write changes the stamp ([`Live::memory_stamp`](crate::live::Live)).
+//! The positions are valid while memory is unchanged: when a thread was resumed or memory was written, the stamp has changed
+//! ([`Live::memory_stamp`](crate::live::Live)).
 
 use super::Reader;
 use std::collections::VecDeque;
@@ -52,7 +53,7 @@ struct Kept {
 }
 
 impl WalkPositions {
-    /// What is kept for memory with this stamp.
+    /// The positions of memory with this stamp. Forgets those of memory with another stamp.
     fn kept(&self, stamp: u64) -> MutexGuard<'_, Kept> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.stamp != Some(stamp) {

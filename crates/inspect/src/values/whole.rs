@@ -24,7 +24,7 @@ const ALL: Limit = Limit {
     entries: 2_000_000,
 };
 
-/// Rust's library types that are made with `from` of their elements.
+/// Rust's library types that are written as made from their elements: `HashMap::from([…])`.
 const FROM: [&str; 7] = [
     "HashMap",
     "BTreeMap",
@@ -39,7 +39,7 @@ const FROM: [&str; 7] = [
 #[derive(Default)]
 struct Whole {
     text: String,
-    /// The description of what was left out; the outermost level sets it last.
+    /// What was left out, in words. A level replaces the words of the levels inside it, so those of the outermost level remain.
     left_out: Option<String>,
 }
 
@@ -295,7 +295,7 @@ impl Reader<'_> {
     }
 }
 
-/// The character of `65 'A'` alone.
+/// Only the character of a text such as `65 'A'`. Returns other texts unchanged.
 fn without_code(text: &str) -> &str {
     match text.split_once(' ') {
         Some((code, character))

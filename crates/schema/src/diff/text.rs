@@ -44,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// Of the items that are in both models, reports the first two that are in a different order.
+    /// Compares the order of the items that both models have, and reports the first position with different items.
     fn order<'n>(
         &mut self,
         path: &str,

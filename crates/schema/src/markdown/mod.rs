@@ -167,7 +167,7 @@ fn declaration(definition: &Definition) -> String {
     text
 }
 
-/// A definition that is not an object. Only open enumerations are exported, but lines are broken as if all were.
+/// A definition that is not an object. Of these, only open enumerations are exported, but lines are broken as if each began with `export`.
 fn alias(definition: &Definition) -> String {
     const EXPORT: &str = "export ";
     let start = format!("{EXPORT}type {}", definition.name);
@@ -238,7 +238,7 @@ fn values(values: &Enumeration, bullet: &str) -> Option<String> {
     Some(format!("Values: \n{}", meanings(values, bullet)))
 }
 
-/// Format and range of a number, one a line. For a range without a format, the published page says `undefined`.
+/// Format and range of a number, one a line. If a range has no format, the published page has `undefined` in its place.
 fn limits(ty: &Type) -> Option<String> {
     let (format, minimum, maximum) = match ty {
         Type::Integer(Integer {

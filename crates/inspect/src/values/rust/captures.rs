@@ -7,7 +7,7 @@ use dapple_symbols::types::{Aggregate, Type, TypeKind};
 
 /// How the compiler names the types of closures.
 const CLOSURES: [&str; 2] = ["{closure_env#", "{coroutine_closure_env#"];
-/// How it names the types of futures, and what these are in the source.
+/// How the compiler names the types of futures, and what a future of each type is in the source.
 const FUTURES: [(&str, &str); 4] = [
     ("{async_fn_env#", "async fn"),
     ("{async_block_env#", "async block"),
@@ -17,7 +17,8 @@ const FUTURES: [(&str, &str); 4] = [
 /// How the compiler names the future that another one awaits.
 const AWAITED: &str = "__awaitee";
 
-/// Renames a closure's fields to the captured variables, and returns the name shown for it. `None`: `name` isn't a closure's type.
+/// Gives a closure's fields the names of the captured variables, and returns the name that is shown for the closure. `None`: the type
+/// called `name` isn't a closure's.
 pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static str> {
     let base = names::base_name(name);
     if !CLOSURES.iter().any(|closure| base.starts_with(closure)) {
@@ -26,7 +27,8 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
     for field in fields {
         let by_reference = field.name.strip_prefix("_ref__");
         let captured = by_reference.unwrap_or(&field.name);
-        // A part of a variable is named `point__x`. In a name that begins with `_`, the `__` may be from the source.
+        // A captured part of a variable (`point.x`) is named `point__x`. A name that begins with `_` stays as it is: its `__` may be
+        // from the source.
         field.name = match captured.starts_with('_') {
             true => captured.to_owned(),
             false => captured.replace("__", "."),
@@ -65,7 +67,8 @@ pub(super) fn future(
         // The fields have no values any more: their destructors have run.
         record.fields.clear();
     }
-    // A parameter may be stored twice: first as the variable that it was moved to, and after that as captured. The first one is shown.
+    // Two fields may have the name of a parameter: the variable that the parameter was moved to, and behind it the captured parameter.
+    // The first one is shown.
     let mut seen: Vec<String> = Vec::new();
     record.fields.retain(|field| {
         let is_new = !seen.contains(&field.name);
@@ -99,7 +102,7 @@ fn state_name(payload: Option<&Type>) -> &str {
     payload.map_or("", |type_| names::base_name(&type_.name))
 }
 
-/// The state of a future: not started, finished, panicked, or where it is suspended; `None`: unknown.
+/// The state of a future: not started, finished, panicked, or where it is suspended. `None`: the state is unknown.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Option<String> {
     let variant = active_variant(reader, value, aggregate).ok()?;
     let payload = reader.member(value, &variant.member);

@@ -67,7 +67,8 @@ pub(super) fn lock(reader: &Reader<'_>, value: &Value, path: &str) -> Result<Vie
     ))
 }
 
-/// A thread's value of a `thread_local!`: `value` is the storage, with a state, and `inside` its field with the value.
+/// A thread's instance of a `thread_local!`. `value` is its storage, which has a state; `inside` is the storage's
+/// field with the variable's value.
 pub(super) fn thread_storage(
     reader: &Reader<'_>,
     value: &Value,
@@ -83,7 +84,7 @@ pub(super) fn thread_storage(
         },
     };
     let why = match state.as_str() {
-        // `Initial`: the value of a constant initialiser, before its first use.
+        // `Initial`: the variable has the value of its constant initialiser, and hasn't been used yet.
         "Alive" | "Initial" => return Ok(View::Alias(held(reader, inside.clone()))),
         "Uninitialized" => "not set in this thread yet",
         "Destroyed" => "the thread has dropped it",
@@ -161,7 +162,7 @@ pub(super) fn behind(reader: &Reader<'_>, pointer: &Value) -> Result<View, Flaw>
     }
 }
 
-/// The data of a guard's lock.
+/// The data of the lock that a guard refers to. `lock` is the guard's reference.
 pub(super) fn guard(reader: &Reader<'_>, lock: &Value) -> Result<View, Flaw> {
     let View::Alias(lock) = reader.view(lock, crate::values::view::SHORT) else {
         return Err(Flaw::Layout);
@@ -193,7 +194,7 @@ pub(crate) fn is_poisoned(reader: &Reader<'_>, lock: &Value) -> bool {
     failed.is_some_and(|failed| matches!(number(reader, &failed), Ok(1)))
 }
 
-/// The state of a cell or lock, if it isn't the usual one.
+/// The state of a cell or lock. `None`: it is neither borrowed, locked nor poisoned, or its state is unknown.
 pub(super) fn note(reader: &Reader<'_>, value: &Value, path: &str) -> Option<String> {
     let number = |name: &str| number(reader, &reader.find(value, name)?).ok();
     if path == "core::cell::RefCell" {

@@ -1,6 +1,7 @@
 //! Channels: both ends show the messages that were sent and not yet received.
 //!
-//! The standard library has the layout of `crossbeam-channel`: a list of blocks, a ring of slots, or no storage.
+//! The standard library's channels are laid out like those of `crossbeam-channel`: a list of blocks (unbounded),
+//! a ring of slots (bounded), or no storage (capacity 0).
 
 use super::tables::{MAX_STEPS, collected, offset, ordered, stuck};
 use super::{Flaw, OrUnknownLayout, broken, held, pointed_to, shown, variant_name};
@@ -12,14 +13,14 @@ use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Type, TypeKind};
 
-/// Positions in a block of the list; the last one has no message.
+/// The number of positions in a block of the list. The last position of a block has no message.
 const LAP: u64 = 32;
-/// The lowest bit of a list's index is a flag.
+/// How many low bits of a list's index are no part of the position: one, which is a flag.
 const SHIFT: u32 = 1;
 /// The flag in a slot's state that says that its message is complete.
 const WRITTEN: u64 = 1;
 
-/// The allocation that all ends of a channel share: the numbers of ends, and the channel.
+/// The allocation that all ends of a channel share: the numbers of senders and receivers, and the channel.
 fn counter(reader: &Reader<'_>, end: &Value) -> Result<Value, Flaw> {
     let flavor = reader.find(end, "flavor").known()?;
     let end = super::payload(reader, &flavor).known()?;
@@ -49,7 +50,7 @@ pub(super) fn note(reader: &Reader<'_>, value: &Value) -> Option<String> {
     Some(format!("senders {senders}, receivers {receivers}"))
 }
 
-/// The word in the part of a channel that is called `name`.
+/// The first integer in the part of `value` that is called `name`.
 fn word(reader: &Reader<'_>, value: &Value, name: &str) -> Result<u64, Flaw> {
     let part = reader.find(value, name).known()?;
     let part = reader.find_integer(&part).known()?;

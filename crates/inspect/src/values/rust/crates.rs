@@ -1,5 +1,5 @@
-//! Types of widely used crates, as their users know them. They are recognised by their paths, and their members by name, as for the
-//! standard library. A type with an unknown layout is shown with its plain fields.
+//! Types of widely used crates, shown as their users know them. Types are recognised by their paths, and members by their names, as
+//! for the standard library. A type with an unknown layout is shown with its plain fields.
 
 use super::tables::{EntryPart, Slots, collected, offset};
 use super::{
@@ -84,7 +84,7 @@ fn number(reader: &Reader<'_>, value: &Value) -> Result<u64, Flaw> {
     Ok(contents::extract_bits(&bytes, 0, 64) as u64)
 }
 
-/// The element type of an array, the elements' size, and their number (0 if their size is 0).
+/// The element type of an array, the size of an element, and the number of elements (0 if the size is 0).
 fn elements(reader: &Reader<'_>, array: &Value) -> Result<(TypeId, u64, u64), Flaw> {
     let resolved = reader.resolve(array).known()?;
     let TypeKind::Array { element, .. } = &resolved.type_.kind else {
@@ -114,7 +114,7 @@ fn array_vec(reader: &Reader<'_>, value: &Value, buffer: &Value) -> Result<View,
     sequences::at(reader, value, Some(element), address, length)
 }
 
-/// A `SmallVec`: elements are in the array that is its generic argument while they fit, else on the heap.
+/// A `SmallVec<[T; N]>`: the elements are in an array inside it as long as `N` elements suffice, else on the heap.
 fn small_vec(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) -> Result<View, Flaw> {
     let data = reader.field(value, "data").known()?;
     let array = value.sibling(argument(aggregate), Contents::Memory(Address(0)));

@@ -11,11 +11,11 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind};
 use std::sync::Arc;
 
-/// The most types that are visited for one, and the most calls that drop one value.
+/// The most types that are visited to judge one type, and the most calls that drop one value.
 const MOST_VISITS: usize = 256;
 const DEEPEST: usize = 16;
-/// Types whose values must not be left undropped, since they hold borrows and reference counts that others see. So do types whose
-/// names end in `Guard`.
+/// Types whose values must not be left undropped, since they hold borrows and reference counts that other values depend on. Types whose
+/// names end in `Guard` are such types, too.
 const SHARED: [&str; 10] = [
     "Ref",
     "RefMut",
@@ -35,10 +35,10 @@ const HEAP: [&str; 3] = ["alloc::", "std::collections::", "hashbrown::"];
 /// Whether values of a type have to be dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Drops {
-    /// No. Also if the type is unknown, or too large to be searched.
+    /// They needn't be, or the type is unknown or too large to be searched.
     No,
     Yes,
-    /// Yes, but the program has no code for the type of this name, which is the value's or that of a part.
+    /// They have to be, but the module has no drop glue for the type of this name: the value's type or that of a part.
     Unknown(String),
 }
 
@@ -81,7 +81,7 @@ fn drops_within(module: &Arc<LoadedModule>, id: TypeId, depth: usize, visits: &m
     found
 }
 
-/// The calls that drop a value in memory, in order. Empty if it isn't in memory or needs none.
+/// The calls that drop a value, in order. Empty: the value isn't in memory, or needs no call.
 pub fn calls(reader: &Reader<'_>, value: &Value) -> Vec<DropCall> {
     let mut calls = Vec::new();
     collect(reader, value, DEEPEST, &mut calls);
@@ -130,7 +130,8 @@ pub(crate) fn is_owner(module: &Arc<LoadedModule>, type_: &Type) -> bool {
         && (owns_memory(module, type_) || drops(module, type_.id) != Drops::No)
 }
 
-/// Whether the memory that is shown for a value outlives its drop, judged by names: the value owns no memory, or shares it.
+/// Whether the memory that a value's view shows is still valid after the value's drop, judged by names: the value owns no heap memory,
+/// or shares it with others.
 pub fn outlives_drop(module: &LoadedModule, type_: &Type) -> bool {
     let is_shared = |part: &str| SHARED.contains(&part) || part.ends_with("Guard");
     let mut words = type_.name.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -175,7 +176,8 @@ fn dropped_type(module: &LoadedModule, id: TypeId) -> Option<Arc<Type>> {
     (!is_plain && type_.language == Language::Rust).then_some(type_)
 }
 
-/// The types of a value's members, including those of all variants. A reference that is a fat pointer owns no parts.
+/// The types of the members of a type's values, including those of all variants. Empty for references: a fat one is a struct, but owns
+/// no parts.
 fn parts(module: &LoadedModule, type_: &Type) -> impl Iterator<Item = TypeId> {
     let mut parts = Vec::new();
     if let TypeKind::Aggregate(aggregate) = &type_.kind
@@ -205,8 +207,9 @@ fn keeps_others_out(type_: &Type) -> bool {
     name.ends_with("Guard") || is_library && SHARED.contains(&name)
 }
 
-/// The address of a type's drop glue; `None`: the module has none. Symbols give the candidates, which is faster than a search of the
-/// debug information. What this says at a candidate's address then decides.
+/// The address of a type's drop glue. `None`: the module has none. Candidates are taken from the symbols, which is faster than a search
+/// of the debug information. A candidate is the glue if the function at its address is `drop_in_place` of this type according to the
+/// debug information.
 fn code(module: &LoadedModule, type_: &Type) -> Option<Address> {
     // An identifier in the type's name, which every mangling scheme preserves.
     let base = names::base_name(&type_.name);

@@ -1,5 +1,5 @@
-//! Fat pointers: to slices and strings (for structs that end in those, see `tails`), and to trait objects, whose vtable identifies their
-//! type.
+//! Fat pointers: to slices and strings (for structs that end in those, see `tails`), and to trait objects, whose concrete type the
+//! vtable identifies.
 
 use super::{Flaw, OrUnknownLayout, sequences, tails};
 use crate::Address;
@@ -23,7 +23,7 @@ pub(super) enum Fat {
 }
 
 impl Fat {
-    /// The metadata of the pointer in a value; `None`: a thin pointer, or unreadable.
+    /// The metadata of the pointer in a value. `None`: the pointer is thin, or the metadata is unreadable.
     pub fn of(reader: &Reader<'_>, value: &Value) -> Option<Fat> {
         let word = |field: Value| reader.word(&field.contents).ok();
         if reader.find(value, "data_ptr").is_some() {
@@ -119,7 +119,7 @@ fn is_object(type_: &Type) -> bool {
     type_.name.starts_with("dyn ") || type_.name.starts_with("(dyn ")
 }
 
-/// The address of the trait object at the end of a value: after all other members, as its alignment requires.
+/// The address of the trait object at the end of a value: behind all other members, at the next multiple of its alignment.
 fn end_of(reader: &Reader<'_>, value: &Value, align: u64, nesting: usize) -> Option<u64> {
     let type_ = reader.resolve(value)?.type_;
     let start = value.contents.address()?.0;
@@ -150,7 +150,7 @@ pub(super) fn object(
 ) -> Result<View, Flaw> {
     if let Some(mut target) = described(reader, value, table) {
         target.contents = Contents::Memory(Address(address));
-        // A function item has no size according to its vtable, but one according to its type.
+        // A size of 0 in the vtable, although the type that was found has a size, means a function item.
         if size(reader, table) == Some(0) && reader.size_of(&target) != Some(0) {
             target.contents = Contents::Unavailable(function_item());
         }
@@ -176,8 +176,8 @@ pub(super) fn object(
     })
 }
 
-/// A value of the type with this name, preferably as the compilation unit of `value`'s type has it. Its location is a placeholder.
-/// `None`: the module has no definition of the type.
+/// A value of the type with this name, preferably of the definition in the compilation unit of `value`'s type. Its location is a
+/// placeholder. `None`: the module has no definition of the type.
 pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     let pattern = NamePattern::new(&format!("::{name}"));
     let module = &value.module.module;
@@ -219,7 +219,7 @@ pub(super) fn alignment(reader: &Reader<'_>, table: u64) -> Option<u64> {
     (align.is_power_of_two() && align <= 1 << 29).then_some(align)
 }
 
-/// The concrete type of the trait object `target`; `None`: its text begins with a type's name already.
+/// The concrete type of the trait object `target`. `None`: the object's text begins with a type's name already, or the type is unknown.
 pub(super) fn note(reader: &Reader<'_>, target: &Value) -> Option<String> {
     if let View::Record(record) = reader.view(target, crate::values::view::SHORT)
         && record.name.is_some_and(|name| !name.is_empty())
@@ -234,8 +234,8 @@ fn name(reader: &Reader<'_>, target: &Value) -> Option<String> {
     Some(format!("<{}>", names::shorten(&type_.name, Language::Rust)))
 }
 
-/// The type that a vtable was made for, from the names of its functions. First comes `drop_in_place::<T>` if there is anything to drop,
-/// then size and alignment, then the trait's methods, `<T as Trait>::method`.
+/// The type that a vtable was made for, from the names of its functions. A vtable begins with `drop_in_place::<T>` if there is anything
+/// to drop, followed by size and alignment; the trait's methods, `<T as Trait>::method`, come last.
 pub(crate) fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
     const METHODS: u64 = 4;
     let dropping = reader.memory.read_u64(Address(table)).ok()?;
@@ -277,7 +277,7 @@ pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
             address: None,
         });
     }
-    // Only the generic arguments of the packed word's type name the enum.
+    // The packed word's type refers to the enum `ErrorData` only by a generic argument, that of a `PhantomData`.
     let data = reader.search(value, 8, &|_, type_| {
         type_.name.contains("::ErrorData<") && names::base_name(&type_.name) == "PhantomData"
     });
@@ -297,7 +297,7 @@ pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
     Ok(View::Alias(inside))
 }
 
-/// `value` as the type that is the first generic argument of its own type.
+/// `value`, taken as a value of another type: the first generic argument of its own type.
 fn first_argument(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let type_ = reader.resolve(value)?.type_;
     match &type_.kind {

@@ -17,7 +17,7 @@ struct Shared {
     inner: Value,
     strong: Value,
     strong_count: u64,
-    /// As stored: while there are strong owners, they count as one weak reference together.
+    /// The stored count. While there are strong owners, it is one more than the number of `Weak`s.
     weak_count: u64,
     weak: Value,
 }
@@ -126,7 +126,7 @@ fn held(
             sequences::slice(reader, value, pointee, element, (address, length), limit)
         }
         Some(Fat::Table(table)) => {
-            // After the counts, as the alignment of the shared value requires.
+            // The shared value is behind the counts, at an offset that its alignment requires.
             let align = objects::alignment(reader, table).known()?;
             let start = shared.inner.contents.address().known()?.0;
             let address = start.saturating_add(align.max(address.wrapping_sub(start)));

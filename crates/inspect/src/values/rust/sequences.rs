@@ -41,8 +41,8 @@ fn element_size(reader: &Reader<'_>, value: &Value, element: Option<TypeId>) -> 
     reader.size_of(&element).known()
 }
 
-/// Checks that memory can contain `length` of `capacity` elements of `size` bytes at `address`, and that the first and the last byte
-/// of these are readable.
+/// Checks a buffer at `address`, of `capacity` elements of `size` bytes each, of which `length` are in use: memory must be able to
+/// contain it, and the first and last byte in use must be readable.
 fn plausible(
     reader: &Reader<'_>,
     address: u64,

@@ -13,8 +13,8 @@ use dapple_symbols::types::{Type, TypeId, TypeKind};
 const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
 /// How many control bytes are read at once: near the requested entries, and while there are many entries to skip.
 const CHUNKS: (u64, u64) = (256, 1 << 16);
-/// The size of a group, in control bytes. So many bytes after the last bucket's repeat the first ones, so that a group can be read from
-/// any position.
+/// The size of a group, in control bytes. Behind the last bucket's control byte, as many bytes repeat the first ones, so that a group
+/// can be read from any position.
 const GROUP: u64 = 16;
 /// Control bytes of a bucket that was never used, and of one that is free again.
 const EMPTY: u8 = 0xff;
@@ -31,7 +31,7 @@ pub(super) enum EntryPart {
 }
 
 impl EntryPart {
-    /// What an iterator over a map or a set yields, by its name; `None`: another type.
+    /// What an iterator over a map or a set yields, by the base name of the iterator's type. `None`: no such type is known.
     pub(super) fn by(iterator: &str, is_set: bool) -> Option<EntryPart> {
         Some(match iterator {
             "Iter" | "IterMut" | "IntoIter" | "Drain" | "Range" | "RangeMut" => match is_set {
@@ -45,8 +45,8 @@ impl EntryPart {
     }
 }
 
-/// The entries that a walk through `length` elements has found. `flaw` says why it ended early. Without one, a walk that ended before
-/// the requested elements means that the object is corrupt.
+/// The entries that a walk has found in a container of `length` elements. `flaw` says why the walk ended early. Without a flaw, a walk
+/// that ended before the requested elements has met a corrupt object.
 pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result<Entries, Flaw> {
     if page.is_full(length) {
         return Ok(page.of(length));
@@ -59,7 +59,7 @@ pub(super) fn collected(page: Page, length: u64, flaw: Option<String>) -> Result
     }
 }
 
-/// The reason why a walk can't continue.
+/// The text for the flaw at which a walk ended.
 pub(super) fn stuck(reader: &Reader<'_>, pages: &PageCache<'_>, flaw: Flaw) -> String {
     match flaw {
         Flaw::Unreadable(_) if pages.are_used_up() => "too far in to be walked to".to_owned(),
@@ -72,7 +72,7 @@ pub(super) fn stuck(reader: &Reader<'_>, pages: &PageCache<'_>, flaw: Flaw) -> S
     }
 }
 
-/// The types and offsets of an entry's key and value.
+/// The types and offsets of an entry's key and value: values that are placed as if the entry were at address 0.
 pub(super) struct Slots {
     pub given: EntryPart,
     pub key: Value,
@@ -103,7 +103,8 @@ impl Slots {
         }
     }
 
-    /// Keys or values that an iterator yields are shown as a list, in its order. The order of a hash table has no meaning.
+    /// The view of a container's or an iterator's entries. Keys or values that an iterator yields are a list in the iterator's order;
+    /// the order of a hash table has no meaning.
     pub(super) fn shown(&self, entries: Entries, is_iterator: bool) -> View {
         match is_iterator && self.given != EntryPart::Entries {
             true => ordered(entries),
@@ -216,7 +217,7 @@ impl Buckets {
                     None => Ok(bytes),
                 }
             };
-            // The large read may fail far behind the bytes of interest.
+            // If the large read fails, the unreadable bytes may be far behind those of interest: reads less.
             let bytes = read((reach - bucket).min(chunk))
                 .or_else(|_| read((reach - bucket).min(CHUNKS.0)))?;
             let count = bytes.len() as u64;
@@ -248,7 +249,7 @@ fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Fl
     let first = read(control)?;
     let last = read(control.wrapping_add(buckets))?;
     let repeated = buckets.min(GROUP) as usize;
-    // In a small table, empty bytes are in between.
+    // In a table smaller than a group, the repeated bytes begin `GROUP` bytes behind the first ones. The bytes between are empty.
     let copy = match buckets < GROUP {
         true => read(control.wrapping_add(GROUP))?,
         false => last,
@@ -286,7 +287,7 @@ pub(super) fn rest_of_hash(
     let items = word("items")?;
     let group = reader.find(&iter, "current_group").known()?;
     let group = reader.find_integer(&group).known()?;
-    // A bit for each control byte, as in the SSE2 implementation of groups.
+    // Other implementations of groups than the one with SSE2 don't have a bit for each control byte.
     if reader.size_of(&group) != Some(GROUP / 8) {
         return Err(Flaw::Layout);
     }

@@ -22,8 +22,8 @@ enum End {
     Struct,
 }
 
-/// The view of a pointer with a length to a struct. `pointee` is that struct, without its length; `pointer`, the name of the pointer's
-/// type.
+/// The view of a pointer to a struct with an unsized tail. `pointee` is the struct, without the tail's `length`; `pointer` is the name
+/// of the pointer's type.
 pub(super) fn behind(
     reader: &Reader<'_>,
     mut pointee: Value,

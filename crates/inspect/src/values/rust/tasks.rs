@@ -8,7 +8,8 @@ use crate::values::{Contents, Reader, Value, names};
 /// The path of the wake function of a waker that was made from an `Arc<impl Wake>`.
 const WAKE: &str = "alloc::task::raw_waker::wake";
 
-/// `Waker`: the value of its `Arc`. If it was made otherwise, or that value's type isn't found: its data and its wake function.
+/// `Waker`: the value of the `Arc` that it was made from. If it was made from anything else, or the value's type isn't found:
+/// the waker's data and wake function.
 pub(super) fn waker(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     let raw = reader.field(value, "waker").known()?;
     let data = reader.field(&raw, "data").known()?;

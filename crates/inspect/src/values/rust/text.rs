@@ -11,7 +11,7 @@ use crate::values::{Reader, Value, contents};
 pub(super) enum Kind {
     /// `str`, `Path`, `OsStr`, `BStr`: the pointer's length is the text's.
     Plain,
-    /// `CStr`: the length includes a zero.
+    /// `CStr`: the pointer's length includes the zero at the end.
     ZeroEnded,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn uncut(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<
     }
 }
 
-/// The view of a string of this kind. `length` is the one that the pointer has.
+/// The view of a string of this kind. `length` is the pointer's length.
 pub(super) fn of_kind(
     reader: &Reader<'_>,
     kind: Kind,

@@ -64,7 +64,8 @@ fn fraction(nanoseconds: u32) -> String {
 fn utc(seconds: i64, nanoseconds: u32) -> String {
     const DAY: i64 = 86_400;
     let (days, time) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    // Count days from March 1 of the year 0, so that a leap day is a year's last day, in eras of 400 years.
+    // Counts days from March 1 of the year 0, so that a leap day is the last day of its year. An era has 400
+    // years.
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era =
@@ -147,7 +148,7 @@ pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<V
     }))
 }
 
-/// The days since 1970 of a day in a year, counted from 1.
+/// The number of days from January 1, 1970 to a day of `year`; `day` is counted from 1.
 fn days(year: i64, day: i64) -> i64 {
     let before = year - 1;
     let leap_days = before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);

@@ -11,9 +11,9 @@ use dapple_symbols::types::TypeKind;
 
 /// A B-tree with more levels wouldn't fit into memory.
 const MAX_HEIGHT: u64 = 24;
-/// A node's capacity is below this.
+/// No node has more entries.
 const MAX_KEYS: u64 = 64;
-/// How many entries of a range are counted by walking.
+/// How many entries a walk counts at most, over a range without a stored length.
 const MAX_COUNTED: u64 = 10_000;
 
 /// The layout of a B-tree's nodes: offsets in a node, and strides.
@@ -28,7 +28,7 @@ struct Tree {
     key_stride: u64,
     values: u64,
     value_stride: u64,
-    /// The offset of the edges in an inner node, which begins with a leaf node.
+    /// The offset of the edges in an inner node, whose beginning is laid out like a leaf node.
     edges: u64,
 }
 
@@ -122,18 +122,19 @@ pub(super) fn rest(
     Ok(tree.slots.shown(entries, true))
 }
 
-/// Where an iterator starts: at the first leaf below a root, which it hasn't descended to yet, or before an entry of a leaf.
+/// Where an iterator starts: before the first entry below a root, if it hasn't descended from there yet, or before the entry of a leaf
+/// with this index.
 enum Edge {
     Root(Place),
     Leaf((Place, u64)),
 }
 
-/// A node of a B-tree, with the way to it.
+/// A node of a B-tree, and its position in the tree.
 struct Place {
     node: u64,
-    /// The number of levels below it.
+    /// The number of levels below the node.
     height: u64,
-    /// The parent, and the index among its edges; `None` for a root, or if unknown.
+    /// The parent, and the index of the node's edge in it. `None`: the node is a root, or the parent is unknown.
     above: Option<(u64, u64)>,
 }
 
@@ -179,7 +180,7 @@ impl Tree {
             return Ok((Edge::Root(root), tree));
         };
         let position = reader.word(&position.contents)?;
-        // A leaf's height is 0. The stored one may be optimized out.
+        // The edge is one of a leaf, whose height is 0. The stored height may be optimized out.
         let node = reader.field(&handle, "node").known()?;
         let (leaf, tree) = Tree::at(reader, &node, 0, given)?;
         match position <= MAX_KEYS {
@@ -203,7 +204,7 @@ impl Tree {
         }
     }
 
-    /// The child of a node at an index.
+    /// The child that a node's edge with the index `position` leads to.
     fn below(&self, reader: &Reader<'_>, place: &Place, position: u64) -> Result<Place, Flaw> {
         let [node] = reader.words(place.node.wrapping_add(self.edges + 8 * position))?;
         Ok(Place {
@@ -221,7 +222,7 @@ impl Tree {
             .entry(node.wrapping_add(key), node.wrapping_add(value))
     }
 
-    /// The position before the first entry below a node.
+    /// The edge before the first entry below a node: a leaf and an index.
     fn first_edge(&self, reader: &Reader<'_>, node: Place) -> Result<(Place, u64), Flaw> {
         let mut place = node;
         while place.height > 0 {
@@ -244,7 +245,7 @@ impl Tree {
                 return Ok(true);
             }
             let is_done = match back {
-                // No length is stored: the walk has to count the entries, also those after the page.
+                // With `back`, no length is stored: the walk has to count the entries, also those after the page.
                 Some(_) => page.position() >= length,
                 None => page.is_full(length),
             };
@@ -287,7 +288,7 @@ impl Tree {
         broken("too far in to be walked to")
     }
 
-    /// The layout, from a leaf node's value at address 0.
+    /// The layout of the nodes. `leaf` is a leaf node at address 0, so the addresses of its parts are offsets.
     fn of(reader: &Reader<'_>, leaf: &Value, given: EntryPart) -> Result<Tree, Flaw> {
         let array = |name: &str| -> Result<(u64, u64, Value), Flaw> {
             let array = reader.field(leaf, name).known()?;
