@@ -1,7 +1,7 @@
 //! Parses a JSON schema file into the [`Model`].
 //!
 //! Parsing is strict: an unknown keyword is an error. If it were skipped, it would silently be missing from the types, from validation and
-//! from the comparison of two files. An error within a definition names that and the property.
+//! from the comparison of two files. An error within a definition names the definition and the property.
 
 use crate::json::Node;
 use crate::model::{
@@ -44,9 +44,9 @@ impl Model {
         Model::read(text, Vec::new())
     }
 
-    /// Parses the text of a schema file that extends this model, for example by an adapter's own requests. The result has the
-    /// definitions of both, this model's first. One in the file replaces this model's of the same name, in its place. Title and
-    /// description are those of the file.
+    /// Parses the text of a schema file that extends this model, for example by an adapter's own requests. The result has the definitions
+    /// of both, this model's first. If both define a name, the file's definition takes the place of this model's. Title and description
+    /// are those of the file.
     ///
     /// # Errors
     /// As for [`Model::parse`].

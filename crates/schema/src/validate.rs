@@ -90,8 +90,8 @@ impl Validator {
         Model::protocol().map(Validator::new)
     }
 
-    /// All problems of a request, response or event. Empty if it conforms to the definition. If its command or event is unknown, only
-    /// the envelope is checked.
+    /// All problems of a request, response or event. Empty if the message conforms to the definition. If the message's command or event
+    /// is unknown, only its envelope is checked.
     pub fn message(&self, json: &Value) -> Vec<Problem> {
         let mut check = Check {
             validator: self,

@@ -45,7 +45,7 @@ pub(crate) fn replaced_so_far() -> u32 {
     REPLACED.load(Ordering::Relaxed)
 }
 
-/// Guards a mapping as long as this exists: the mapping's lost pages are replaced with zeros.
+/// Guards a mapping as long as the `Guard` exists: the mapping's lost pages are replaced with zeros.
 pub(crate) struct Guard(&'static Range);
 
 impl Guard {

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub enum CfaRule {
     /// A register plus an offset.
     RegisterOffset(u16, i64),
-    /// An expression: [`crate::dwarf::location::evaluate_cfi`] without an initial value.
+    /// An expression, for [`crate::dwarf::location::evaluate_cfi`] with nothing on its stack at first.
     Expression(Arc<[u8]>),
 }
 
@@ -51,7 +51,7 @@ pub struct UnwindRules {
     pub registers: Vec<(u16, RegisterRule)>,
     /// The register that holds the return address.
     pub return_address: u16,
-    /// The frame is a signal trampoline's: the address in its caller is not a return address.
+    /// Whether the frame is a signal trampoline's. Then the address in its caller is not a return address.
     pub signal_frame: bool,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Frames<'a> {
         if let Some((address, _)) = loaded(".got") {
             bases = bases.set_got(address);
         }
-        // A file without section headers still has the program header.
+        // A file without section headers still has a program header for `.eh_frame_hdr`.
         let from_segment = || {
             let (address, size) = elf.eh_frame_hdr?;
             Some((
@@ -244,7 +244,7 @@ impl<'a> Frames<'a> {
                 self.eh_frame
                     .fde_from_offset(&self.bases, offset, gimli::EhFrame::cie_from_offset)
             });
-            // Otherwise the search table is broken: fall through to our own.
+            // If that entry can't be read, the search table is broken: the table that we build is searched instead.
             if let Some(Ok(entry)) = entry {
                 return entry.contains(address).then_some(entry);
             }

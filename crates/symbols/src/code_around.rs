@@ -4,7 +4,8 @@
 use crate::elf::Section;
 use std::ops::Range;
 
-/// Narrows `range`, which contains `address`, to the closest of the `borders` at or before the address and behind it.
+/// Narrows `range`, which contains `address`: to the closest border at or before the address, and to the closest one
+/// behind it.
 pub(crate) fn narrow(range: &mut Range<u64>, address: u64, borders: impl IntoIterator<Item = u64>) {
     for border in borders {
         if border <= address {

@@ -31,7 +31,7 @@ impl<'a> Decoded<'a> {
         self.dwarf.get_or_init(|| Dwarf::new(self.files))
     }
 
-    /// As [`Decoded::dwarf`]; `None` before the first use.
+    /// As [`Decoded::dwarf`], but `None` if nothing has used the DWARF yet.
     pub fn dwarf_if_read(&self) -> Option<&Dwarf<'a>> {
         self.dwarf.get()
     }

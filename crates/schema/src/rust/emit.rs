@@ -270,7 +270,8 @@ fn read_object(out: &mut String, Struct { name, fields, .. }: &Struct) {
     w!(out, "    }}\n}}\n");
 }
 
-/// Written without `serde(flatten)`, which would pass every value through a buffer that doesn't support raw JSON.
+/// Writes the `Deserialize` of a struct that keeps unknown fields, without `serde(flatten)`, which would pass every value through
+/// a buffer that doesn't support raw JSON.
 fn deserialize_keeping(out: &mut String, Struct { name, fields, .. }: &Struct) {
     w!(out, "impl<'de> Deserialize<'de> for {name} {{");
     w!(
@@ -461,7 +462,8 @@ fn flags(out: &mut String, definition: &Definition) {
     w!(out, "}}\n");
 }
 
-/// A kind of payload with an enumeration of all its types.
+/// A kind of message (request, response, event), for which an enum of all its types is written. `payload` is the word for what a
+/// variant contains.
 struct Family {
     name: &'static str,
     doc: &'static str,
@@ -517,7 +519,7 @@ fn family(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
     family_writing(out, family, variants);
 }
 
-/// The enum itself.
+/// Writes the enum of a family.
 fn family_enum(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
     let Family {
         name,
@@ -549,7 +551,7 @@ fn family_enum(out: &mut String, family: &Family, variants: &[(&str, &str, &str)
     );
 }
 
-/// The methods that read a member of the family.
+/// Writes the methods that decode a payload into the family's enum.
 fn family_reading(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
     let Family { payload, named, .. } = family;
     w!(
@@ -598,7 +600,7 @@ fn family_reading(out: &mut String, family: &Family, variants: &[(&str, &str, &s
     );
 }
 
-/// The name on the wire, and the methods that write a member of the family. Ends the `impl`.
+/// Writes the methods that give a variant's name on the wire and encode its payload. Ends the `impl`, and writes that of `Serialize`.
 fn family_writing(out: &mut String, family: &Family, variants: &[(&str, &str, &str)]) {
     let Family {
         name,

@@ -73,7 +73,7 @@ pub(super) struct Field {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Presence {
     Required,
-    /// May be absent; `null` is absent.
+    /// May be absent; `null` means absent, too.
     Optional,
     /// May be absent; `null` is a value.
     OptionalKeepsNull,

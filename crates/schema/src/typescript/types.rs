@@ -93,7 +93,8 @@ pub(crate) fn quoted(text: &str) -> String {
     literal
 }
 
-/// The separator of alternatives, and how to write an inline object with properties.
+/// How an expression is written: the separator of alternatives, and the text for an inline object with
+/// properties.
 pub(crate) struct Form<'a> {
     pub(crate) or: &'a str,
     pub(crate) object: &'a dyn Fn(&Object) -> String,
@@ -175,7 +176,8 @@ pub(crate) fn has_block(ty: &Type) -> bool {
     }
 }
 
-/// The property's value, if only one is possible. It tells a message's kind and needs no comment.
+/// The property's value, if only one is possible. Such a value tells a message's kind, and a comment doesn't
+/// list it.
 pub(crate) fn constant(schema: &Schema) -> Option<&str> {
     match &schema.ty {
         Type::Enumeration(values) if !values.open && values.values.len() == 1 => {

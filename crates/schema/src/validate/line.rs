@@ -28,7 +28,8 @@ enum Entry<'j> {
     Text(&'j str),
 }
 
-/// The message in an entry: the only property that is an object, or a string that contains one. Anything else is itself the message.
+/// The message in `json`. If `json` is an entry: its only property that is an object, or a string that contains one. Otherwise `json`
+/// itself.
 fn in_entry(json: &Value) -> Entry<'_> {
     // Every message has both properties, so an object with neither is an entry. An object with one of them is an entry if it contains a
     // complete message, and otherwise a message with a mistake.

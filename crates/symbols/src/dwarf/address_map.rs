@@ -13,7 +13,8 @@ pub(crate) struct AddressMap {
 pub(crate) struct UnitRange {
     pub start: u64,
     pub end: u64,
-    /// The largest end up to this range: a backwards search can stop when it is too low.
+    /// The largest end among this range and all before it. A backwards search stops at a range whose `reach` is too
+    /// low.
     pub reach: u64,
     pub unit: u32,
 }
@@ -76,7 +77,7 @@ impl AddressMap {
         AddressMap { ranges }
     }
 
-    /// The units with code in `wanted`; a unit whose range starts later comes first.
+    /// The units with code in `wanted`, ordered by the starts of their ranges, the highest first.
     pub fn within(&self, wanted: Range<u64>) -> Vec<u32> {
         let after = self
             .ranges

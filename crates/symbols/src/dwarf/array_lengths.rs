@@ -50,7 +50,7 @@ impl<'a> Dwarf<'a> {
         length.filter(|length| *length <= LONGEST)
     }
 
-    /// A bound: a constant, an expression, or the value of a variable.
+    /// The number that a bound is: a constant, the result of an expression, or the value of a variable.
     fn bound(
         &self,
         unit: &Unit<'a>,

@@ -52,8 +52,9 @@ impl<'a> Dwarf<'a> {
         self.text(unit, entry.attr_value(dw::DW_AT_name)?)
     }
 
-    /// The bodies of an `async fn`, and their copies inlined into others, by the type of its future and the file that it
-    /// is written in. Without an index, searches other units only if the future's own unit has no body.
+    /// The bodies of the `async fn` that makes `future`, and the bodies' copies inlined into other functions. Without an
+    /// index, searches first the future's own unit. If it has no body, searches the other units that name `file`, in
+    /// which the function is written.
     pub(crate) fn bodies(&self, future: TypeId, file: Option<&Path>) -> Vec<Body> {
         let Some(unit) = self.unit(future.unit) else {
             return Vec::new();

@@ -61,7 +61,7 @@ impl Block {
         }
     }
 
-    /// Whether one of its ranges starts at `address`: any range may be the first that is executed.
+    /// Whether one of the block's ranges starts at `address`: any range may be the first that is executed.
     pub fn begins_at(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| range.start == address)
     }
@@ -158,7 +158,7 @@ impl Blocks {
                     let added = Block::new(dwarf, unit, kind, offset, block, &attributes);
                     self.blocks.push(added);
                 }
-                // Parameters of call sites and of function types are deeper than the block's own variables.
+                // Parameters of call sites and of function types are nested deeper than the block's own variables.
                 (None, dw::DW_TAG_formal_parameter | dw::DW_TAG_variable)
                     if block_depth.is_some_and(|block_depth| block_depth + 1 == depth) =>
                 {

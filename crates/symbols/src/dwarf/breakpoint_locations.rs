@@ -18,9 +18,9 @@ pub struct BreakpointLocation {
     /// Whether some of its code starts a statement (DWARF 5 §6.2.2), which is a recommended breakpoint location. Other
     /// positions are parts of expressions.
     pub is_stmt: bool,
-    /// The lowest address of its code in each function, monomorphisation and inlined copy, in ascending order; only of
-    /// code that starts a statement, if some does. For a function's opening line, the end of the prologue, whatever line
-    /// that is on.
+    /// The lowest address of the position's code in each function, monomorphisation and inlined copy, in ascending order.
+    /// If some of the code starts a statement, the rest doesn't count. For a function's opening line, the end of the
+    /// prologue, whatever line that is on.
     pub addresses: Vec<FileAddress>,
 }
 

@@ -117,7 +117,8 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 impl<'a> Surroundings<'_, 'a> {
-    /// Whether the call site may have called this function. After a tail call, the call site names another function.
+    /// Whether the call at `site` may have called this function directly. After a tail call, the call site names another
+    /// function.
     fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
         let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
             return false;

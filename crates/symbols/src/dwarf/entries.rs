@@ -229,7 +229,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Like [`Dwarf::qualified_name`], without inline namespaces; `None` if there are no inline ones.
+    /// Like [`Dwarf::qualified_name`], but without the inline namespaces. `None`: the name has no inline namespace.
     pub fn name_without_inline_namespaces(&self, chain: &Chain<'_, 'a>) -> Option<String> {
         let base = self.chain_text(chain, dw::DW_AT_name)?;
         let (unit, entry) = chain.links.last()?;
@@ -289,7 +289,8 @@ impl<'a> Dwarf<'a> {
         names.join("::")
     }
 
-    /// Like [`Dwarf::namespace_of`], for the declaration of an enclosing function: names without chains, innermost first.
+    /// The names of the scopes around the declaration of an enclosing function, innermost first. Unlike
+    /// [`Dwarf::namespace_of`], reads only the scopes' own entries, not the entries that they refer to.
     fn namespace_of_scope(
         &self,
         unit: &Unit<'a>,

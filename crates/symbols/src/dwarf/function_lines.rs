@@ -1,8 +1,8 @@
 //! Finds the function of C or C++ that contains a source line, by source positions alone: the last function that begins
 //! at or before the line.
 //!
-//! In optimised code, addresses don't show this, because rows of an inlined function often have addresses in the caller's
-//! code.
+//! In optimised code, addresses don't show which function contains a line, because rows of an inlined function often have
+//! addresses in the caller's code.
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Unit};
@@ -15,8 +15,8 @@ use std::sync::Arc;
 pub(crate) type FunctionLines = Vec<(Arc<Path>, u32)>;
 
 impl<'a> Dwarf<'a> {
-    /// The line at which the function that contains `line` begins. `None`: no function begins there or before; always in
-    /// Rust, where closures are not described inside the functions that contain them.
+    /// The line at which the function that contains `line` begins. `None`: no function of the file begins at or before
+    /// `line`. Always `None` in Rust, where closures are not described inside the functions that contain them.
     pub fn written_in(&self, unit: &Unit<'a>, file: &Path, line: u32) -> Option<u32> {
         let begins = self
             .index(unit)

@@ -1,6 +1,6 @@
 //! Corrects rows of constants that rustc stores at a function's entry, but under the lines that declare them.
 //!
-//! Without optimisation, rustc keeps `let text = "…"` as a constant if it is used once. Only for debuggers, it stores the
+//! Without optimisation, rustc keeps `let text = "…"` as a constant if it is used once. For debuggers, it also stores the
 //! constant at the function's entry, under the line of the `let`, however far down that is. The prologue would end there,
 //! and a thread would stop in the middle of the function before any of it has run. Such rows become part of the prologue.
 //! Constants with which the function really begins keep their lines.

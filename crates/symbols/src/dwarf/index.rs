@@ -49,7 +49,7 @@ pub(crate) struct FunctionEntry {
 struct FunctionRange {
     start: u64,
     end: u64,
-    /// The largest end up to this range: a backwards search can stop when it is too low.
+    /// The largest end among this range and all before it. A backwards search stops at a range whose `reach` is too low.
     reach: u64,
     function: u32,
 }
@@ -183,7 +183,8 @@ impl<'a> Index<'a> {
         items.contains(&offset)
     }
 
-    /// The offset of the definition (by `DW_AT_specification`) of a static member that a class declares at another entry.
+    /// The offset of the entry that defines a static member. Its `DW_AT_specification` refers to the declaration in the
+    /// class, which is at `declaration` in the unit `declared_in`.
     pub fn defined_static(
         &self,
         dwarf: &Dwarf<'a>,

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// The maximum of entries read from one table.
 const LONGEST: usize = 1024;
-/// The maximum of tables tried for one jump, because its register may have been loaded with many addresses.
+/// The maximum of tables tried for one jump, whose register may have been loaded with many addresses.
 const TABLES: usize = 256;
 /// The maximum of entries read for one function.
 const MOST: usize = 1 << 14;
@@ -44,7 +44,7 @@ struct Jump {
     at: u64,
     table: Table,
     entries: Entries,
-    /// The number of entries, if the code compares with it.
+    /// The number of entries, if the code compares the index with it.
     bound: Option<usize>,
 }
 

@@ -1,10 +1,10 @@
 //! Finds the code in which the bindings of Rust's let chains have a value.
 //!
 //! rustc puts the binding of `if let Some(x) = a && x > 2` in a block around the whole `if`, so `x` is in scope before it
-//! is bound, and also behind the `if`. Such a block starts on the line of the variable's declaration or above it; the
-//! block of a plain `let` starts when its value is computed. Without optimisation the variable has its own stack slot. It
-//! has a value where every path from the function's entry has stored to that slot. Behind the `if`, the paths on which it
-//! failed have not.
+//! is bound, and also behind the `if`. Such a block starts on the line of the variable's declaration or above it; the block
+//! of a plain `let` starts when its value is computed. Without optimisation the variable has its own stack slot. It has a
+//! value where every path from the function's entry has stored to that slot. Behind the `if`, the paths on which the
+//! condition was false have not stored.
 
 use crate::dwarf::blocks::{BlockKind, BlockVariable, Blocks};
 use crate::dwarf::fixed_location::FixedLocation;
@@ -31,7 +31,7 @@ const LARGEST_TABLE: u64 = 1 << 12;
 /// A variable that may be in scope without a value, and the code in which it has one.
 #[derive(Debug)]
 pub(crate) struct BindingRanges {
-    /// The offset of its entry in the unit.
+    /// The offset of the variable's entry in the unit.
     pub offset: usize,
     pub bound: Vec<Range<u64>>,
 }
@@ -240,7 +240,8 @@ impl Flow {
         Some(())
     }
 
-    /// The code where the slot has been stored to on every path, and code that is only reached by unwinding.
+    /// The code where every path has stored to the slot, and the code that no path reaches, since only unwinding leads
+    /// there.
     fn ranges_with(&self, bit: u64) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let stored = |step: &&Step| step.stored.is_none_or(|stored| stored & bit != 0);

@@ -86,7 +86,7 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// The code that gets one location for a line.
+/// The code that gets one location for a line: a line has a location in each function and inlined copy with its code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Instance {
     /// A function, or an inlined call in it, by the offsets of their entries.
@@ -136,7 +136,7 @@ impl Around {
 /// Which functions are searched for calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Functions with code of nearby lines.
+    /// Functions with code of lines at most [`NEAR`] away.
     Near,
     /// Functions with any code of the file.
     Everywhere,
@@ -304,7 +304,8 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// The functions of a unit with code of the file, by the offsets of their entries.
+    /// The functions of a unit with code of the file, by the offsets of their entries. `reach` tells how far from the
+    /// `wanted` lines the code may be.
     fn functions_with_code_of(
         &self,
         named: &NamedBy<'_, 'a>,

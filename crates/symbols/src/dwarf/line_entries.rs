@@ -15,11 +15,11 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 
 impl<'a> Dwarf<'a> {
-    /// Those of the `places`, a line's addresses in a function's code, at which execution enters the line: on some path from the function's
-    /// entry, no other place is before them. `others` are the addresses whose instruction belongs to another line. A place among `others` is
-    /// left out if it is also reached after the line was entered elsewhere: when optimisers merge code behind branches, it keeps the lines
-    /// of one branch. The lowest place is left out only if no jump's targets are unknown and every path to it has another place before it.
-    /// Empty if the function is too large.
+    /// Returns those of the `places`, a line's addresses in a function, at which execution enters the line: on some path from the
+    /// function's entry, no other place comes first. `others` are the addresses whose instruction belongs to another line, even if this
+    /// line has a row there. A place among `others` is left out if code of this line that was entered elsewhere leads there: when
+    /// optimisers merge code behind branches, the merged code keeps the lines of one branch. The lowest place is left out only if all jumps
+    /// on the way have known targets and it is reached only behind another place. Empty if the function is too large.
     pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],

@@ -47,7 +47,7 @@ fn is_copy(lowest: &Candidate<'_, '_>, run: &Candidate<'_, '_>, lines: &Lines) -
     if left == 0 || right - left > 1 {
         return false;
     }
-    // The function's own line is no evidence, because unwinding resumes there.
+    // A row of the function's opening line is no evidence, because unwinding resumes there.
     let opening = rows.first().map_or(0, |row| row.line);
     let body = |row: &Row| row.line > opening && row.line < run.line && row.file == file;
     lines.rows.get(first..index).unwrap_or(&[]).iter().any(body)
@@ -286,9 +286,9 @@ impl<'a> Dwarf<'a> {
         all
     }
 
-    /// Where the function that contains a candidate's line begins, relative to `line`; `None` if no function of the file
-    /// contains it. Several functions inlined into each other may cover the candidate's address, or none that contains
-    /// the line: rows without code of their own have the address of another line's code.
+    /// Where the function that contains a candidate's line begins, relative to `line`. `None`: no function of the file contains the
+    /// candidate's line. Several functions inlined into each other may cover the candidate's address. Perhaps none of them contains the
+    /// line: rows without code of their own have the address of another line's code.
     fn place_of(&self, candidate: &Candidate<'_, 'a>, line: u32) -> Option<Place> {
         let (unit, file) = (candidate.named.unit, &candidate.named.path);
         let around = self.around(candidate);
@@ -381,8 +381,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Whether a function is known to be optimised. Clang's producer doesn't contain the switches, but clang marks
-    /// functions whose calls are all described only when it optimises.
+    /// Whether a function is known to be optimised. Clang's producer doesn't contain the switches. But only when it optimises, clang marks
+    /// functions whose calls are all described.
     fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
         let describes = |name| self.chain(unit, UnitOffset(function)).flag(name);
         unit.optimised().unwrap_or_else(|| {
@@ -391,7 +391,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// The addresses among a line's rows in an optimised function at which execution first enters the line. Empty if the function isn't
-    /// optimised or too large, or the line has one row only.
+    /// optimised, if it is too large, or if the line has only one row.
     fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
         let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
             return Vec::new();

@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock};
 pub struct LineRow {
     /// The addresses of the row.
     pub range: Range<FileAddress>,
-    /// The path of the file, normalised lexically: absolute if the compilation directory makes it so.
+    /// The path in the debug information, joined with the compilation directory and normalised lexically. Relative if that directory
+    /// is unknown or relative itself.
     pub file: Arc<Path>,
     /// 1-based line; 0 for code that belongs to no line.
     pub line: u32,
@@ -40,7 +41,7 @@ pub struct LineLocation {
     pub stop_line: u32,
     /// The column of `stop_line`, 0 if unknown.
     pub column: u32,
-    /// How many of the inlined calls at `address` contain the line; calls further in have not begun yet.
+    /// How many of the inlined calls at `address` contain the line. Calls nested further in have not begun yet at `address`.
     pub calls_around: usize,
 }
 
@@ -49,7 +50,7 @@ pub struct LineLocation {
 pub enum LineLookup {
     /// All locations: usually one for each function or inlined copy with code of the line.
     Found(Vec<LineLocation>),
-    /// The file is known, but there is no code on the line, nor behind it in its function.
+    /// The file is known, but there is no code on the line, nor on the lines behind it in the same function.
     NoCode {
         /// The nearest earlier line with code.
         before: Option<u32>,

@@ -182,7 +182,7 @@ impl<'a> Evaluator<'_, 'a> {
         if let Some(initial) = initial {
             evaluation.set_initial_value(initial);
         }
-        // Compilers before DWARF 3 wrote a thread-local's offset with `DW_OP_addr`. It must not be relocated.
+        // Compilers before DWARF 3 wrote a thread-local's offset with `DW_OP_addr`. Such an offset must not be relocated.
         let last = expression.0.slice().last();
         let thread_local = last.is_some_and(|&last| is_thread_local(dw::DwOp(last)));
         let mut state = evaluation.evaluate().map_err(broken)?;
@@ -196,7 +196,7 @@ impl<'a> Evaluator<'_, 'a> {
         Ok(pieces.map(|piece| self.piece(piece)).collect())
     }
 
-    /// Gives an evaluation what it has asked for, and goes on with it.
+    /// Gives an evaluation the data that it has requested, and continues it.
     fn resume<'r>(
         &self,
         evaluation: &mut gimli::Evaluation<Reader<'r>>,

@@ -329,7 +329,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// A type by its number: 1 is the last before the end of the types.
+    /// The type with the number `index`. Types are numbered backwards: number 1 is the last one before the end of the types.
     fn caught(&self, index: u64) -> Result<CaughtType, Broken> {
         let end = self.cursor(self.types);
         let size = match self.type_encoding {
@@ -349,7 +349,7 @@ impl<'a> Reader<'_, 'a> {
         let name = symbol
             .filter(|symbol| symbol.address.0 == type_info)
             .and_then(|symbol| {
-                // A pointer to the type info has its name with a prefix. Symbols of libraries may have a version.
+                // The symbol of a pointer to the type info is the type info's own with a prefix. Symbols of libraries may have a version.
                 let name = symbol.name.strip_prefix("DW.ref.").unwrap_or(&symbol.name);
                 let name = name.split('@').next().unwrap_or(name);
                 let demangled = demangle(name);

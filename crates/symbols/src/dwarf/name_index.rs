@@ -219,7 +219,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The end offset of the unit; `None` if its entries are nested too deeply.
+    /// Finds the named entries and scopes of the unit. Returns the unit's end offset. `Ok(None)`: the entries are nested
+    /// too deeply.
     fn run(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Result<Option<usize>, gimli::Error> {
         let mut raw = unit.dw().entries_raw(None)?;
         let mut attributes = Vec::new();
@@ -339,6 +340,6 @@ fn is_static(location: Option<AttributeValue<Reader<'_>>>, constant: bool) -> bo
         first,
         Some(dw::DW_OP_addr | dw::DW_OP_addrx | dw::DW_OP_GNU_addr_index)
     );
-    // A local that is a pointer to a static has that address as its value.
+    // A local variable whose value is the address of a static (`DW_OP_stack_value`) isn't static itself.
     thread_local || (addressed && last != Some(dw::DW_OP_stack_value))
 }

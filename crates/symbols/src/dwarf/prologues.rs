@@ -70,8 +70,8 @@ impl<'a> Dwarf<'a> {
         code.starts_with(&[0x55, 0x48, 0x89, 0xe5]) || code.starts_with(&[0x55, 0x48, 0x8b, 0xec])
     }
 
-    /// The end of the prologue, given the function's `rows`, and the index `marked` of the row that LLVM marks, or 0 if
-    /// it marks none.
+    /// The end of the prologue, given the function's `rows`, and the index `marked` of the row that LLVM marks (0 if it
+    /// marks none). `None`: there is no such row.
     fn behind_marked(
         &self,
         unit: &Unit<'a>,
@@ -215,9 +215,9 @@ fn is_on_stack(location: &AttributeValue<Reader<'_>>) -> bool {
 /// A parameter according to its entry.
 struct Parameter {
     line: Option<u32>,
-    /// Whether it has no name.
+    /// Whether the parameter has no name.
     is_pattern: bool,
-    /// Whether it stays on the stack, as in unoptimised code.
+    /// Whether the parameter stays at one place on the stack, as in unoptimised code.
     has_one_place: bool,
 }
 

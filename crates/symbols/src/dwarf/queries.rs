@@ -68,7 +68,7 @@ pub struct FoundFunction {
     /// Whether the code at `entry` is the resolver of an indirect function (`STT_GNU_IFUNC`), which chooses the
     /// implementation at run time. A breakpoint belongs at the chosen implementation; see [`crate::Module::indirect_slots`].
     pub indirect: bool,
-    /// For a Rust `async fn`: the type of the future it makes, which has its body.
+    /// For a Rust `async fn`: the type of the future that it makes. The function's body runs when that future is polled.
     pub future: Option<TypeId>,
 }
 
@@ -87,7 +87,7 @@ pub struct FoundType {
     pub size: Option<u64>,
     /// The position of its declaration.
     pub declaration: Option<SourcePosition>,
-    /// Whether no unit has a definition of it.
+    /// Whether no unit has a definition of the type.
     pub only_declared: bool,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Queries<'s, 'a> {
 }
 
 impl<'s, 'a> Queries<'s, 'a> {
-    /// The entries whose base name may match the pattern, in unit order.
+    /// The entries of a kind whose base name may match the pattern, in unit order.
     fn candidates(&self, pattern: &NamePattern, kind: EntryKind) -> Vec<(&'s Unit<'a>, usize)> {
         let takes =
             |base: &[u8]| std::str::from_utf8(base).is_ok_and(|base| pattern.takes_base(base));
@@ -315,7 +315,7 @@ impl<'s, 'a> Queries<'s, 'a> {
                     .links
                     .first()
                     .and_then(|(_, entry)| entry.attr_value(dw::DW_AT_byte_size)?.udata_value());
-                // Every unit that includes a header defines its types; return one of them.
+                // Every unit that includes a header defines the header's types; return one of the equal definitions.
                 let place = place.filter(|_| !only_declared);
                 if !seen.insert((name, tag, place, size)) {
                     continue;

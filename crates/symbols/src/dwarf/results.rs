@@ -47,7 +47,7 @@ impl<'a> Dwarf<'a> {
             Some(AttributeValue::CallingConvention(dw::DW_CC_pass_by_value)) => return false,
             _ => {}
         }
-        // gcc writes the attribute for few classes; the others are judged by their declarations.
+        // gcc writes the calling convention of few classes; the others are judged by their members.
         let class = self.own_name(unit, &entry).unwrap_or_else(|| "".into());
         let class = class.split('<').next().unwrap_or_default();
         self.children(unit, &entry)

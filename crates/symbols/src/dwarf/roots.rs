@@ -40,7 +40,7 @@ impl<'a> Dwarf<'a> {
     pub fn name_in(&self, index: u32, language: Language) -> Option<PathBuf> {
         let part = self.root(index)?;
         let split = match part.dw.dwo_id {
-            // A skeleton unit has neither language nor name.
+            // A skeleton unit has neither language nor name: its split unit has them.
             Some(_) => Some(self.unit(index)?),
             None => None,
         };
@@ -145,7 +145,7 @@ fn first_abbreviation<'a>(
     if input.read_uleb128().ok()? != wanted {
         return None;
     }
-    // Skip its tag, and the flag for children.
+    // Skip the abbreviation's tag, and its flag for children.
     input.skip_leb128().ok()?;
     input.skip(1).ok()?;
     loop {

@@ -308,7 +308,8 @@ impl<'a> Dwarf<'a> {
         units
     }
 
-    /// A static, or a constant that is only declared, as gcc describes constants in namespaces.
+    /// The variable of a static's entry, or of a constant that is only declared, as gcc describes constants in
+    /// namespaces.
     fn static_or_constant(&self, unit: &Unit<'a>, offset: usize) -> Option<Variable> {
         let kind = VariableKind::Static;
         self.variable(unit, offset, kind, 0, None).or_else(|| {

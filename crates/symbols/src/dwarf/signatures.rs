@@ -91,8 +91,9 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The entry in a function's chain that has the parameters. A copy's own entry may omit unused ones; its origin has
-    /// all. However, g++ declares a method without parameters if its class is in a type unit (`-fdebug-types-section`).
+    /// The entry in a function's chain that has the parameters. The entry of a copy may omit unused parameters, while
+    /// its origin has all. However, g++ declares a method without parameters if its class is in a type unit
+    /// (`-fdebug-types-section`).
     pub(crate) fn with_parameters<'c, 's>(
         &self,
         chain: &'c Chain<'s, 'a>,

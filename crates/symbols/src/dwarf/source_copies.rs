@@ -2,7 +2,7 @@
 //! build installs.
 //!
 //! Copies have the same base name and the same content. Contents are compared by MD5: the one in the debug information,
-//! or if there is none, that of the file at the compiler's path.
+//! or if there is none, that of the file at the path in the debug information.
 
 use crate::dwarf::Dwarf;
 use crate::sources::{Source, md5_of};

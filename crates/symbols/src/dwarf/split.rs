@@ -2,8 +2,8 @@
 //!
 //! A program linked from `-gsplit-dwarf` objects has a skeleton unit for each unit, with addresses, lines and the name of a `.dwo` file.
 //! That file, or the package that contains all split units (`.dwp`, beside the program or its separate debug file), is opened when the
-//! unit's entries are first needed, and used if it has a unit with the skeleton's id. The separate file is not linked: its addresses are
-//! indices into the program's `.debug_addr`.
+//! unit's entries are first needed, and used if it has a unit with the skeleton's id. The opened file is not linked: the addresses in it
+//! are indices into the program's `.debug_addr`.
 
 use crate::companions::{Companion, Outcome};
 use crate::dwarf::{Origin, Part, Reader, Source, bytes_path, place, read_unit_headers};
@@ -26,7 +26,7 @@ struct Package<'a> {
     units: gimli::DwarfPackage<Reader<'a>>,
 }
 
-/// A `.dwo` file. A type unit is in any of the files that use the type.
+/// A `.dwo` file. It has type units of its own for the types that it uses.
 pub(crate) struct SplitObject<'a> {
     pub source: Arc<Source<'a>>,
     /// By signature: the number of the type unit, and the offset of the type in it.
@@ -86,7 +86,7 @@ impl<'a> SplitFiles<'a> {
         })
     }
 
-    /// The sections of a type unit of the package.
+    /// The package's sections for the type unit with this signature.
     pub fn package_type(&self, signature: u64, parent: &Source<'a>) -> Option<Arc<Source<'a>>> {
         let package = self.package()?;
         let signature = gimli::DebugTypeSignature(signature);

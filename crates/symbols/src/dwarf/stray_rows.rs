@@ -143,7 +143,8 @@ pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     }
 }
 
-/// The conditional jump before the jump at the end of the code: the offset behind it, and its distance, in bytes.
+/// The conditional jump directly before the jump that ends the code: the offset behind the conditional jump, and its
+/// distance, in bytes.
 pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
     let last = match *code {
         [.., 0xeb, _] => 2,
@@ -194,7 +195,7 @@ fn only_reads_capture(code: &[u8]) -> bool {
     }
 }
 
-/// Corrects a usual function: stray rows of its closing brace and, in a lambda, of the opening line.
+/// Corrects a function that is no coroutine: stray rows of its closing brace and, in a lambda, of the opening line.
 fn correct_function<'a>(
     dwarf: &Dwarf<'a>,
     unit: &Unit<'a>,
@@ -219,7 +220,7 @@ fn correct_function<'a>(
     let mut is_lambda = || {
         *lambda.get_or_insert_with(|| dwarf.first_parameter(unit, function) == Some(b"__closure"))
     };
-    // Backwards, so that adjacent stray runs all get the statement's line.
+    // From the last run to the first, so that adjacent stray runs all get the statement's line.
     let mut next = closing;
     for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
         let stray = match run.says == closing {
@@ -270,7 +271,8 @@ fn is_coroutine<'a>(
 
 fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
     let opening = runs[0].says;
-    // The first run that isn't the opening line's has the closing brace's: it selects the resume point.
+    // The run behind the first, which has the opening line, has the closing brace's line: its code selects the resume
+    // point.
     let Some(closing) = runs.get(1).map(|run| run.says) else {
         return;
     };

@@ -252,7 +252,8 @@ impl<'a> Dwarf<'a> {
         None
     }
 
-    /// The size in the Itanium C++ ABI: a function and an adjustment, or an offset.
+    /// The size of a pointer to a member in the Itanium C++ ABI: a function and an adjustment for a member function,
+    /// else an offset.
     fn member_pointer_size(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> u64 {
         let target = entry
             .attr_value(dw::DW_AT_type)
@@ -429,7 +430,8 @@ impl<'a> Dwarf<'a> {
         )
     }
 
-    /// A static member; `None` for those that the compiler adds, such as clang's `_vtable$`.
+    /// A static member. `None`: the compiler adds the member, such as clang's `_vtable$`, or the entry has no name or
+    /// type.
     fn static_declaration(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Option<StaticMember> {
         if flag(entry, dw::DW_AT_artificial) {
             return None;

@@ -30,7 +30,7 @@ pub enum Whose {
 /// The functions of a module that match an expression.
 #[derive(Debug, Default)]
 pub struct Matches {
-    /// The places where the functions begin, by entry.
+    /// The places where the functions begin, in the order of their entry addresses.
     pub functions: Vec<FoundFunction>,
     /// The number of matching functions that were left out because of the limits.
     pub omitted: usize,
@@ -38,7 +38,7 @@ pub struct Matches {
     pub of_libraries: usize,
 }
 
-/// The result of matching a function, for all its copies; with a hash of its name.
+/// Whether a function matches, and whose it is; kept for all copies of the function. The number is a hash of its name.
 #[derive(Clone, Copy)]
 enum Known {
     Other,

@@ -18,7 +18,7 @@ const SHORTEST_BEGINNING: usize = 4;
 /// A suggested name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SimilarName {
-    /// Whether it is a library's, judged by the path of its source; also if its source is unknown.
+    /// Whether the name is a library's, judged by the path of its source. Also `true` if the source is unknown.
     pub is_library: bool,
     /// The edit distance. If one base name is the beginning of the other, at most 2.
     pub distance: usize,
