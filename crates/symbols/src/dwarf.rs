@@ -159,7 +159,7 @@ pub(crate) struct Unit<'a> {
     files: OnceLock<Vec<Arc<Path>>>,
     lines: OnceLock<Arc<Lines>>,
     entries: OnceLock<Index<'a>>,
-    /// From the module's index; `None` if there is no index.
+    /// The scopes according to the module's index. `None`: the module has no index.
     scopes: OnceLock<Option<Scopes>>,
     names: OnceLock<UnitNames<'a>>,
     blocks: Mutex<FxHashMap<usize, Arc<Blocks>>>,
@@ -205,17 +205,17 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Whether this is a partial unit, which other units import: it has their line table, but no code of its own.
+    /// Whether this is a partial unit. Other units import it; it shares their line table, and has no code of its own.
     pub fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Whether the entries are, or should be, in another file.
+    /// Whether the unit is a skeleton unit: its entries are in another file, or should be if that file isn't found.
     pub fn is_split(&self) -> bool {
         self.split.is_some()
     }
 
-    /// Whether the unit was compiled with optimisation, from the command line that gcc records; `None` if there is none.
+    /// Whether the unit was compiled with optimisation, from the command line that gcc records. `None`: none is recorded.
     pub fn optimised(&self) -> Option<bool> {
         self.compilation().optimised
     }
@@ -303,7 +303,7 @@ impl<'a> Dwarf<'a> {
         self.slots.len() as u32
     }
 
-    /// A unit by its number: of the module, or of a file opened for it.
+    /// A unit of the module, or of a file that was opened for the module, by the unit's number.
     pub fn unit(&self, index: u32) -> Option<&Unit<'a>> {
         let number = index as usize;
         let slot = match self.slots.get(number) {
@@ -390,7 +390,7 @@ impl<'a> Dwarf<'a> {
         }))
     }
 
-    /// The entry at an offset in the section that contains `unit`.
+    /// The unit and the offset in that unit, for an offset in the section that has the entries of `unit`.
     fn referred_entry(
         &self,
         unit: &Unit<'a>,

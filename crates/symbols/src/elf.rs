@@ -151,7 +151,7 @@ impl Elf {
             }
         }
         segments.sort_by_key(|segment| segment.address);
-        // Files with only debug information have no segments.
+        // Files with only debug information have no segments; their build id is in a section.
         let build_id = build_id.or_else(|| section_build_id(header, data));
         let sections = match read_sections(header, data) {
             Ok(sections) => sections,
@@ -184,8 +184,8 @@ impl Elf {
         Ok(elf)
     }
 
-    /// Linkers since 2015 set `DF_1_PIE`. For older ones, a PIE has an interpreter but no soname (libc.so.6 is executable
-    /// and has an interpreter, too).
+    /// Whether the file is a position-independent executable. Linkers since 2015 mark one by `DF_1_PIE`. One of an older
+    /// linker has an interpreter but no soname. (libc.so.6 is a library although it has an interpreter.)
     fn is_pie(&self, data: &[u8]) -> bool {
         let mut soname = false;
         for (tag, value) in self.dynamic_entries(data) {

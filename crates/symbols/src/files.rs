@@ -363,7 +363,8 @@ impl Files {
         files
     }
 
-    /// The loaded file if it has DWARF itself or there is no separate one; otherwise the separate one.
+    /// The file with the module's DWARF: the separate file if there is one and the loaded file has no DWARF, otherwise
+    /// the loaded file.
     pub fn with_dwarf(&self) -> &ElfFile {
         match &self.debug {
             Some(debug) if !self.main.has(".debug_info") => debug,

@@ -16,7 +16,7 @@ const MOST: usize = 1000;
 /// A static member in a record.
 #[derive(Debug, Clone)]
 pub(crate) struct Static {
-    /// Its name; qualified if it is from a base that isn't shown itself.
+    /// The name that is shown. It is qualified if the member is from a base class that isn't shown itself.
     pub name: String,
     pub member: StaticMember,
 }

@@ -30,7 +30,8 @@ pub(crate) enum State {
         next: u64,
         parent: Option<u64>,
     },
-    /// In a list: the node, its predecessor, the node remembered for detecting a cycle, and when that is moved next.
+    /// In a list: the node, its predecessor, an earlier node (`mark`, which is met again in a cycle), and the position at which the
+    /// then current node becomes the `mark`.
     Chain {
         node: u64,
         behind: Option<u64>,

@@ -35,7 +35,7 @@ pub(crate) fn written_name(body: &str) -> Option<&str> {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The type of the future that a function makes, if it is a Rust `async fn`.
+    /// The type of the future that a function makes. `None`: the function isn't a Rust `async fn`.
     pub(crate) fn future_made(&self, chain: &Chain<'_, 'a>) -> Option<TypeId> {
         let (unit, _) = chain.links.last()?;
         if unit.language() != Language::Rust {

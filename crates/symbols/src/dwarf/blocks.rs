@@ -23,7 +23,7 @@ pub(crate) struct Block {
     /// The index of the enclosing block; for the first block, its own index.
     pub parent: u32,
     pub ranges: Vec<Range<u64>>,
-    /// For inlined calls that have code.
+    /// `Some` for an inlined call that has code.
     pub call: Option<CallLine>,
 }
 
@@ -211,8 +211,8 @@ impl Blocks {
         parent
     }
 
-    /// The innermost inlined call that contains a block, or the block itself if it is one; `None` in the function's own
-    /// code.
+    /// The innermost inlined call that contains a block, or the block itself if it is an inlined call. `None`: the block
+    /// is in the function's own code.
     pub fn inlined_around(&self, mut block: u32) -> Option<u32> {
         while block != 0 {
             if self.blocks[block as usize].kind == BlockKind::Inlined {

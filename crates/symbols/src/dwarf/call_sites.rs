@@ -58,7 +58,7 @@ impl<'a> Evaluator<'_, 'a> {
                     .register(register)
                     .ok_or(Unavailable::RegisterLost(register))
             }
-            // The call pushed the return address.
+            // On entry, the return address that the call pushed is on top of the stack, directly below the CFA.
             SP => Ok(self.cfa()?.wrapping_sub(8)),
             _ => self.call_site_value(around, Passed::In(register)),
         }

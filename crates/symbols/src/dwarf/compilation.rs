@@ -7,7 +7,8 @@ use gimli::{AttributeValue, constants as dw};
 /// What a unit's root entry says about how it was compiled.
 pub(crate) struct Compilation {
     pub language: Language,
-    /// Whether the unit was compiled with optimisation, from the command line that gcc records; `None` if there is none.
+    /// Whether the unit was compiled with optimisation, from the command line that gcc records. `None`: none is
+    /// recorded.
     pub optimised: Option<bool>,
 }
 

@@ -139,8 +139,8 @@ impl<'a> Dwarf<'a> {
         ranges
     }
 
-    /// The code ranges of an entry, in file order: compilers write that of the entry point first. Leaves out code that the
-    /// linker discarded.
+    /// The code ranges of an entry, in file order: compilers write the range with the entry point first. Leaves out code
+    /// that the linker discarded.
     pub fn code_ranges(
         &self,
         part: &Part<'a>,

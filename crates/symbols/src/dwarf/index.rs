@@ -91,7 +91,7 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// The function at `address`; if ranges overlap in a broken unit, the one that starts last.
+    /// The function at `address`. If ranges overlap, as in a broken unit: the function whose range starts last.
     pub fn function_at(&self, address: u64) -> Option<&FunctionEntry> {
         let after = self
             .function_ranges

@@ -80,7 +80,7 @@ impl<'a> Dwarf<'a> {
             .collect()
     }
 
-    /// The target of a call, if the instruction or the file's global offset table has it.
+    /// The address that a call leads to. `None`: neither the instruction nor the file's global offset table has it.
     fn callee(&self, call: &Instruction) -> Option<u64> {
         if call.flow_control() == FlowControl::Call {
             return Some(call.near_branch_target());

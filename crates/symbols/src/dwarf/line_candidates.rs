@@ -52,7 +52,7 @@ impl Candidate<'_, '_> {
         matches!(self.kind, Kind::Row { is_stmt: false, .. })
     }
 
-    /// The index in the unit's rows, if it is a row.
+    /// The index in the unit's rows. `None`: the candidate is an inlined call.
     pub fn row(&self) -> Option<usize> {
         match self.kind {
             Kind::Row { index, .. } => Some(index),
@@ -77,7 +77,7 @@ impl Candidate<'_, '_> {
         }
     }
 
-    /// The function and the enclosing block, if it is an inlined call.
+    /// The function and the enclosing block of an inlined call. `None`: the candidate is a row.
     pub fn call(&self) -> Option<(usize, u32)> {
         match self.kind {
             Kind::Row { .. } => None,

@@ -356,7 +356,7 @@ impl<'a> Dwarf<'a> {
         found
     }
 
-    /// For the lines of an `async fn`, keeps its body, if it has one, and removes the code that makes its future.
+    /// If the body of an `async fn` is among the instances, removes the functions that only make an `async fn`'s future.
     fn remove_future_makers(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
         let entry = |instance: &Instance| match *instance {
             Instance::Code {

@@ -212,10 +212,10 @@ impl Lines {
             .find(|sequence| address < sequence.end)
     }
 
-    /// The index of the row that covers `address`. Of several rows at one address, the last one has the instruction's
-    /// line. However, if that one is no statement and an earlier one is, the statement wins (as in gdb): gcc ends such a
-    /// list with the line whose remaining computation the instruction does. A statement of another file doesn't count: it
-    /// is an inlined call of which nothing is left.
+    /// The index of the row that covers `address`. Of several rows at one address, the last one has the instruction's line. However,
+    /// if the last row is no statement and an earlier one is, the statement wins (as in gdb): gcc ends such a list with the line
+    /// whose remaining computation the instruction does. A statement of another file doesn't count: it is an inlined call of which
+    /// nothing is left.
     pub fn row_at(&self, address: u64) -> Option<usize> {
         let sequence = self.sequence_at(address)?;
         let rows = &self.rows[sequence.rows.clone()];

@@ -47,8 +47,8 @@ pub struct FoundFunction {
     pub name: String,
     /// The name for display; see [`short_name`].
     pub short_name: String,
-    /// The types of its parameters, for C and C++: `int, const char *`. Empty if it has none; `None` if unknown, and for
-    /// other languages.
+    /// The types of the function's parameters, for C and C++: `int, const char *`. Empty: the function has none. `None`: they are
+    /// unknown, or the language is another one.
     pub parameters: Option<String>,
     /// The linkage (mangled) name.
     pub linkage_name: Option<String>,
@@ -390,8 +390,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// The address in a location that is only an address, or an address plus constants; `None` also for variables that the linker
-    /// discarded.
+    /// The address of a variable whose location is only an address, or an address plus constants. `None`: the location is of another
+    /// kind, or the linker discarded the variable.
     pub(crate) fn static_address(&self, unit: &Unit<'a>, offset: usize) -> Option<u64> {
         let entry = self.entry(unit, UnitOffset(offset))?;
         let AttributeValue::Exprloc(expression) = entry.attr_value(dw::DW_AT_location)? else {

@@ -124,7 +124,7 @@ pub(crate) fn base_of_path(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// The abbreviations that a unit's root entry needs: only the first if it is the root entry's, otherwise all.
+/// The abbreviations that a unit's root entry needs: only the first one if the root entry uses it, otherwise all.
 fn root_abbreviations<'a>(
     sections: &gimli::Dwarf<Reader<'a>>,
     header: &gimli::UnitHeader<Reader<'a>>,

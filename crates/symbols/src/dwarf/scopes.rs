@@ -186,7 +186,7 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// The variable of an entry; `None` if it has no name or is only a declaration.
+    /// The variable of an entry. `None`: the entry has no name, or is only a declaration.
     pub(crate) fn variable(
         &self,
         unit: &Unit<'a>,

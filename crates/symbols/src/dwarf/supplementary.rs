@@ -27,8 +27,8 @@ enum LinkKind {
     Standard,
 }
 
-/// Opens the supplementary file of a module's debug information, if it has one, and makes `sections` refer to it. `None`
-/// if it has none, or, with a warning, if the file isn't found.
+/// Opens the supplementary file of a module's debug information, if it has one, and makes `sections` refer to it.
+/// `None`: the module has none, or the file isn't found, which adds a warning.
 pub(crate) fn open<'a>(
     files: &'a Files,
     sections: &mut gimli::Dwarf<Reader<'a>>,
