@@ -19,7 +19,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// In bytes of `.debug_info` and `.debug_types`. Less than this is walked as quickly as an index is searched.
+/// A module with at least so many bytes of `.debug_info` and `.debug_types` gets an index. Walking less takes no longer
+/// than searching an index.
 const WORTH_AN_INDEX: u64 = 4 << 20;
 
 /// Whether a module has an index.
@@ -37,7 +38,7 @@ pub enum IndexState {
     Cancelled,
 }
 
-/// A module's index, and why there may be none.
+/// A module's index, or the reasons why it has none.
 #[derive(Default)]
 pub(crate) struct IndexSlot {
     ready: OnceLock<StoredIndex>,
@@ -50,8 +51,8 @@ pub(crate) struct IndexSlot {
 }
 
 impl<'a> Dwarf<'a> {
-    /// The answer of the index; `None` if there is no index. Also `None` if the index proves damaged or wrong, or if its file has changed:
-    /// then it is given up.
+    /// The answer of `ask` to the module's index; `None` if there is no index. If the index proves damaged or wrong, or if its file has
+    /// changed, the index is given up and the result is `None`, too.
     pub fn ask_index_if_there<T>(
         &self,
         ask: impl FnOnce(&StoredIndex) -> Result<T, IndexError>,
@@ -115,8 +116,8 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// Makes the index, unless there is one, stores it in the cache if there is one, and uses it. If another thread is
-    /// making it, first waits until that thread is done.
+    /// Makes the index, unless the module has one. Uses it from now on, and stores it in the cache if a cache was given.
+    /// If another thread is making the index, first waits until that thread is done.
     pub(crate) fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {
         let slot = &self.index_slot;
         let _alone = slot.making.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,7 +149,7 @@ impl<'a> Dwarf<'a> {
         }
         if slot.ready.get().is_none() {
             let mut bytes = Vec::new();
-            // Writing to memory can't fail; it is checked anyway.
+            // Writing to memory fails only if a count doesn't fit into the header's 32 bits.
             if IndexFile::write(&mut bytes, &key, &tables).is_ok() {
                 self.take_index(bytes);
             }
@@ -200,14 +201,15 @@ pub(crate) fn is_large(files: &Files) -> bool {
 }
 
 /// The file name of a module's index in the cache, and the key that must match for the index to be used. The key has the
-/// build id, or the files' stamps if there is none, and the files' sizes, since a program with and without symbols has
-/// one build id.
+/// build id, or the files' stamps if there is no build id. It also has the files' sizes, because stripping a program
+/// doesn't change its build id.
 fn identity(files: &Files) -> (String, Vec<u8>) {
     let mut key = Vec::new();
     let mut name = String::new();
     if let Some(id) = files.main.elf.build_id.as_deref() {
         key.extend_from_slice(id);
-        // Linkers write shorter build ids; file names have a maximum length.
+        // Linkers compute build ids of at most 32 bytes. A user may have chosen a longer one, but file names have a
+        // maximum length.
         name.extend(id.iter().take(32).map(|byte| format!("{byte:02x}")));
     }
     for file in std::iter::once(&files.main).chain(&files.debug) {

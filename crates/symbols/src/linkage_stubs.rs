@@ -83,8 +83,8 @@ impl<'a> Slots<'a> {
         slots
     }
 
-    /// The name of the function that a stub jumps to, if the slot's relocation has one. A stub has `jmp *slot(%rip)`, or
-    /// `push index` if that jump is in `.plt.sec`.
+    /// The name of the function that a stub with this code jumps to; `None` if the relocation of its slot has no name. The
+    /// code has `jmp *slot(%rip)`, or, if that jump is in `.plt.sec`, `push index` with the relocation's index in `.rela.plt`.
     fn target_of(&self, code: &[u8], address: u64) -> Option<&'a [u8]> {
         let jump = code.windows(2).position(|pair| pair == [0xff, 0x25]);
         if let Some(at) = jump {

@@ -37,7 +37,7 @@ pub(crate) fn debug_file_at(main: &ElfFile, path: &Path) -> Result<ElfFile, Outc
             let reason = "of another build: its build id is not the program's".to_owned();
             return Err(Outcome::Mismatched(reason));
         }
-        // Computing the checksum reads the whole file, so this is the last resort.
+        // Computing the checksum reads the whole file, so it is only compared if one of the files has no build id.
         _ => check_link(main, &file)?,
     }
     if !file.has(".debug_info") && !file.has(".symtab") {

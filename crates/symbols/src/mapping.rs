@@ -20,7 +20,7 @@ pub(crate) enum Bytes {
 }
 
 pub(crate) struct Mapped {
-    /// Declared before `map`, so dropped before it: no range is guarded after it is unmapped.
+    /// Declared before `map`, so it is dropped first: a range is no longer guarded when it is unmapped.
     guard: Guard,
     map: Mmap,
     path: PathBuf,
@@ -98,8 +98,8 @@ impl Bytes {
         }
     }
 
-    /// Whether the file was written to since it was mapped, by its size and modification time, or has lost pages. If the
-    /// path now names another file or none, that is not a change: writers by the path no longer reach the mapped file.
+    /// Whether the file's size or modification time shows that it was written to since it was mapped, or whether it has
+    /// lost pages. If the path now names another file or none, that is no change: the mapped file stays as it was.
     ///
     /// `is_same` is called if only the time differs, as after `touch`: it says whether the contents are still the same.
     pub(crate) fn check_for_change(&self, is_same: impl FnOnce() -> bool) -> bool {

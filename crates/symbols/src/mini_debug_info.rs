@@ -7,14 +7,14 @@ use crate::mapping::Bytes;
 use lzma_rust2::XzReader;
 use std::io::Read;
 
-/// In bytes; more than the symbols of any known file.
+/// The limit of the inflated size, in bytes: more than the symbols of any known file.
 const SIZE_LIMIT: u64 = 128 << 20;
 /// xz's strongest presets need a dictionary of 64 MiB.
 const MEMORY_LIMIT_KIB: u32 = 80 << 10;
 
 pub(crate) const SECTION: &str = ".gnu_debugdata";
 
-/// The ELF file inside `main`; `None` if `main` has none. The error says why it can't be used.
+/// The ELF file inside `main`; `Ok(None)` if `main` has no such section. The error says why the section can't be used.
 pub(crate) fn read(main: &ElfFile) -> Result<Option<ElfFile>, String> {
     let Some(section) = main.elf.section(SECTION) else {
         return Ok(None);

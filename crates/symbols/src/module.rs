@@ -33,7 +33,7 @@ pub enum DebugInfo {
     Dwarf,
     /// Only a symbol table (`.symtab`, or the compressed one of `.gnu_debugdata`), no DWARF.
     SymbolsOnly,
-    /// Neither.
+    /// Neither DWARF nor a symbol table.
     Stripped,
 }
 
@@ -239,7 +239,8 @@ impl Module {
         self.decoded(|decoded| decoded.symbols().at(address.0, section_of))
     }
 
-    /// The defined symbol with this exact (mangled) name; of several, a function or one with a size, if there is one.
+    /// The defined symbol with this exact (mangled) name. If several have the name, a function is preferred to other symbols,
+    /// and a symbol with a size to one without.
     pub fn symbol_named(&self, name: &str) -> Option<Symbol> {
         self.decoded(|decoded| decoded.symbols().named(name))
     }
@@ -269,7 +270,7 @@ impl Module {
     }
 
     /// Whether a dynamic symbol, defined here or not, has this name or a name that ends with it. Searches only the dynamic
-    /// string table, which is small; it also has the names of needed libraries and of versions, which count, too.
+    /// string table, which is small. The table also has the names of needed libraries and of versions, so those count, too.
     pub fn has_dynamic_name(&self, name: &str) -> bool {
         self.decoded(|decoded| decoded.symbols().has_dynamic_name(name.as_bytes()))
     }

@@ -14,8 +14,8 @@ pub struct Source {
     /// The path in the debug information, joined with the compilation directory and normalised lexically. Relative if that directory is
     /// unknown or relative itself.
     pub path: Arc<Path>,
-    /// The MD5 of the compiled file (`DW_LNCT_MD5`, DWARF 5 §6.2.4.1); clang writes it. If one file of a unit has no
-    /// checksum, LLVM leaves out all of the unit's, as in rustc's units.
+    /// The MD5 of the compiled file (`DW_LNCT_MD5`, DWARF 5 §6.2.4.1); clang writes it. If LLVM has no checksum for one file
+    /// of a unit, it writes none for the unit's other files either; that happens in rustc's units.
     pub checksum: Option<[u8; 16]>,
 }
 
@@ -41,10 +41,10 @@ pub struct CheckedSource {
     pub status: SourceStatus,
 }
 
-/// Maps the compiler's paths to paths on this machine.
+/// Maps the paths that the compiler recorded to paths on this machine.
 ///
-/// A path is tried in this order: the user's pairs, in order; for a path of the standard library
-/// (`/rustc/HASH/library/…`), the installed Rust source; the path itself.
+/// For a recorded path, these are tried in this order: the user's pairs, in order; for a path of the standard library
+/// (`/rustc/HASH/library/…`), the installed Rust source; the recorded path itself.
 #[derive(Debug, Clone, Default)]
 pub struct PathMap {
     pairs: Vec<(PathBuf, PathBuf)>,
@@ -66,7 +66,7 @@ impl PathMap {
     }
 
     /// Sets the folder of Rust's source: the one that contains `library`, in rustup's toolchains `lib/rustlib/src/rust`.
-    /// The version must be that of the compiler, as [`installed_rust_source`] finds it.
+    /// The source must have the compiler's version; [`installed_rust_source`] finds such a folder.
     #[must_use]
     pub fn with_rust_source(mut self, folder: impl Into<PathBuf>) -> PathMap {
         self.rust_source = Some(folder.into());
@@ -123,7 +123,7 @@ pub fn is_others_source(file: &Path) -> bool {
     is_library_source(file) || FETCHED.iter().any(|folder| text.contains(folder))
 }
 
-/// The path behind `/rustc/HASH/`.
+/// The part of the path behind `/rustc/HASH/`; `None` for other paths.
 fn in_rust_source(path: &Path) -> Option<&Path> {
     rust_path(path).map(|(_, rest)| rest)
 }

@@ -20,7 +20,7 @@ use std::ops::Range;
 /// A flag in a recorded unit offset: the unit is in `.debug_types`.
 const IN_TYPES: u64 = 1 << 63;
 
-/// A module's index. Its list of units was found to be that of the module.
+/// A module's index, whose list of units was found to be the same as the module's.
 pub(crate) struct StoredIndex {
     file: IndexFile,
     names: Keyed,
@@ -228,8 +228,8 @@ impl StoredIndex {
         Ok(Scopes(scopes))
     }
 
-    /// Checks that a split unit has its recorded length: its entries are in another file, which may have been replaced or
-    /// removed.
+    /// An error if the unit is a split unit and has another length than the index recorded: the entries of a split unit are
+    /// in a file of their own, which may have been replaced or removed.
     fn check_split(&self, dwarf: &Dwarf<'_>, unit: u32) -> Result<(), IndexError> {
         let at = unit as usize * UNIT + 16;
         let recorded = self.file.table(table::UNITS, at..at + 8)?;

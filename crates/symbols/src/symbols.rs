@@ -1,5 +1,5 @@
-//! The ELF symbol tables, and the linkage stubs, which are named after relocations. Entries are sorted on first use, but
-//! the first few lookups of addresses scan the files' tables instead.
+//! The ELF symbol tables, and the linkage stubs, which are named after relocations. The entries are sorted once, when a
+//! query first needs them sorted; the first few lookups of addresses scan the files' tables instead.
 
 use crate::FileAddress;
 use crate::code_around::narrow;
@@ -34,7 +34,7 @@ const ENTRY_SIZE: usize = 24;
 /// few milliseconds for some hundred thousand symbols; sorting takes many times as long.
 const SCANS: u32 = 12;
 
-/// How many entries before an address are examined for one that covers it. Nested symbols are rare and shallow.
+/// How many entries before an address are searched for one that covers the address. Nested symbols are rare and shallow.
 const LOOK_BACK: usize = 64;
 
 /// A symbol, borrowed from its file.
@@ -49,7 +49,7 @@ struct Entry<'a> {
     indirect: bool,
     /// Of symbols at the same address, the highest rank is preferred.
     rank: u8,
-    /// Whether this is a linkage stub, which has the name of its target.
+    /// Whether this is a linkage stub; its name is then that of its target.
     stub: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct SymbolTable<'a> {
     files: &'a Files,
     stubs: OnceLock<Vec<Entry<'a>>>,
     scans: AtomicU32,
-    /// By address and rank.
+    /// Sorted by address, then by rank.
     sorted: OnceLock<Vec<Entry<'a>>>,
     /// The index in `sorted` of the symbol with each name; of several, one with the highest rank. Without the stubs.
     names: OnceLock<FxHashMap<&'a [u8], u32>>,
@@ -151,7 +151,7 @@ impl<'a> SymbolTable<'a> {
         sizeless.then(|| nearest.to_symbol())
     }
 
-    /// The symbol that covers `address`, and the nearest symbol at or before it.
+    /// The symbol that covers `address`, and the nearest symbol at or before `address`; each `None` if there is none.
     fn search_for(&self, address: u64) -> (Option<Entry<'a>>, Option<Entry<'a>>) {
         let entries = self.sorted();
         let end = entries.partition_point(|entry| entry.address <= address);
@@ -285,7 +285,7 @@ impl<'a> SymbolTable<'a> {
         self.names.get_or_init(|| {
             let entries = self.sorted();
             let mut names: FxHashMap<&[u8], u32> = FxHashMap::default();
-            // A stub has the name of another symbol.
+            // A stub's name is that of its target, which is another symbol.
             for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.stub) {
                 let index = index as u32;
                 names
@@ -342,8 +342,8 @@ fn same(one: &mut Entry<'_>, other: &mut Entry<'_>) -> bool {
     (one.address, one.size) == (other.address, other.size) && one.name() == other.name()
 }
 
-/// Calls `each` for the defined functions and objects of a table, and symbols without a type, with the offset of the name
-/// in `strings`.
+/// Calls `each` for the defined functions, objects and symbols without a type of a table. The first argument is the offset
+/// of the symbol's name in `strings`.
 fn read_table<'a>(
     file: &'a ElfFile,
     table: &Section,

@@ -70,7 +70,7 @@ impl IndexCache {
         &self.folder
     }
 
-    /// Removes one index. Ignores errors: an index that can't be removed fails again when it is next loaded.
+    /// Removes a broken index. Ignores errors: if the file can't be removed, it only fails again when it is next loaded.
     pub(crate) fn remove(&self, name: &str) {
         let _ = remove(&self.path(name));
     }
@@ -82,7 +82,7 @@ impl IndexCache {
     /// The index of a build; `Ok(None)` if there is none.
     ///
     /// # Errors
-    /// There is a file for the build, but it can't be used as the index with this key.
+    /// The build's file can't be opened, has another format version or a damaged header, or was written with another key.
     pub(crate) fn load(&self, name: &str, key: &[u8]) -> Result<Option<IndexFile>, IndexError> {
         let path = self.path(name);
         if !path.exists() {
@@ -94,8 +94,8 @@ impl IndexCache {
         Ok(Some(index))
     }
 
-    /// Writes the index of a build, and removes old ones to make room. If only the removal fails, the index is stored, but
-    /// the result is an error all the same.
+    /// Writes the index of a build, then removes the least recently used indexes until the cache is within its limit. An
+    /// error of the removal is returned, too, although the index is stored by then.
     pub(crate) fn save(&self, name: &str, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -150,8 +150,8 @@ impl IndexCache {
         Ok(freed)
     }
 
-    /// Removes abandoned unfinished files, then the least recently used index files until the rest fits. The index
-    /// called `written` always stays.
+    /// Removes abandoned unfinished files, then the least recently used index files until the rest is within the limit.
+    /// The index called `written` always stays.
     fn make_room(&self, written: &str) -> io::Result<()> {
         self.remove_older(UNFINISHED, ABANDONED)?;
         let mut size = 0;
@@ -210,7 +210,8 @@ fn write_new(path: &Path, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
     IndexFile::write(&mut out, key, tables)?;
     let file = out.into_inner()?;
-    // Set the time explicitly: the kernel's own timestamps are coarser, and the order of uses and writes depends on them.
+    // Set the time explicitly, because the kernel's own timestamps are coarser. The modification times decide which
+    // index was used last.
     file.set_modified(SystemTime::now())
 }
 

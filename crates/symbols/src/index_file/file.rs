@@ -1,9 +1,9 @@
 //! The format of an index file: numbered tables of bytes, verified chunk by chunk.
 //!
-//! All numbers are little-endian. A header with its own checksum says what the file is an index of, where the tables are,
-//! and the CRC-32 of each chunk of the body, which is padded to whole chunks. Opening reads only the header. A chunk is
-//! verified when it is first accessed, so a file of a hundred megabytes costs only what is accessed, and a flipped bit is
-//! an error, never a wrong answer. This module doesn't know the content of the tables.
+//! All numbers are little-endian. The header says what the file is an index of, where the tables are, and the CRC-32 of
+//! each chunk of the body; the header has a checksum of its own. The body is padded to whole chunks. Opening reads only
+//! the header. A chunk is verified when it is first accessed, so a file of a hundred megabytes costs only what is
+//! accessed, and a flipped bit is an error, never a wrong answer. This module doesn't know the content of the tables.
 
 use crate::error::CHANGED;
 use crate::mapping::Bytes;
@@ -38,10 +38,10 @@ pub(crate) struct IndexFile {
     bytes: Bytes,
     /// The range of each table in the body.
     tables: Vec<Range<usize>>,
-    /// The offset in the file of the chunks' checksums. `body` is that of the first chunk.
+    /// Offsets in the file: the chunks' checksums are at `sums`, the first chunk is at `body`.
     sums: usize,
     body: usize,
-    /// One bit for each chunk that is verified.
+    /// One bit for each chunk, set once the chunk is verified.
     verified: Vec<AtomicU64>,
 }
 
@@ -78,7 +78,7 @@ fn each_chunk(
 }
 
 impl IndexFile {
-    /// Writes an index file; `key` identifies what it is an index of.
+    /// Writes an index file; `key` identifies the build that was indexed.
     pub fn write(out: &mut impl Write, key: &[u8], tables: &[Vec<u8>]) -> io::Result<()> {
         let mut directory = Vec::with_capacity(tables.len() * ENTRY);
         let mut end = 0_u64;
@@ -163,7 +163,7 @@ impl IndexFile {
         if u64_at(&bytes, 28) != Some(CHUNK as u64) {
             return Err(wrong("its chunks have another size"));
         }
-        // A valid checksum only means that the header was written like this; its content may still be wrong.
+        // The checksum only shows that the header is as it was written; what was written may still be wrong.
         let directory = FIXED.checked_add(key_size).ok_or_else(too_short)?;
         let sums = table_count
             .checked_mul(ENTRY)
@@ -210,7 +210,7 @@ impl IndexFile {
         &self.bytes
     }
 
-    /// An error if the file is known to have changed or to have lost pages. Doesn't access the disk.
+    /// An error if the file is known to have changed, or to have lost pages because it was truncated. Doesn't access the disk.
     pub fn check_whole(&self) -> Result<(), IndexError> {
         match self.bytes.have_changed() {
             false => Ok(()),
@@ -223,7 +223,8 @@ impl IndexFile {
         self.tables.get(table).map_or(0, Range::len)
     }
 
-    /// A range of a table's bytes; an error if the table doesn't have the range, or if a chunk of it is damaged.
+    /// A range of a table's bytes; an error if the table doesn't have the range, or if a chunk with a part of the range is
+    /// damaged.
     pub fn table(&self, table: usize, range: Range<usize>) -> Result<&[u8], IndexError> {
         let place = self.tables.get(table).and_then(|place| {
             let start = place.start.checked_add(range.start)?;

@@ -71,7 +71,8 @@ impl Keyed {
         Ok(low)
     }
 
-    /// The index of the first key for which `compare` returns `Equal`. `compare` orders a key relative to the wanted one.
+    /// The index of the first key for which `compare` returns `Equal`; `Ok(None)` if there is no such key. `compare`
+    /// orders the key that it is given relative to the wanted key.
     pub fn find(
         &self,
         file: &IndexFile,
@@ -105,7 +106,7 @@ impl KeyedWriter {
     }
 }
 
-/// Reads numbers of seven bits a byte, lowest bits first, as DWARF's ULEB128.
+/// Reads numbers that are encoded as DWARF's ULEB128: seven bits a byte, the lowest bits first.
 pub(crate) struct Numbers<'b>(pub &'b [u8]);
 
 impl Numbers<'_> {

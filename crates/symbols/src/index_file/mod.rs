@@ -10,8 +10,8 @@ pub(crate) use file::{IndexError, IndexFile};
 
 /// The numbers of the tables in a file.
 pub(crate) mod table {
-    /// A record of [`super::UNIT`] bytes for each unit: offset (and section), length, and length of the unit that has its
-    /// entries (which differs for split units).
+    /// A record of [`super::UNIT`] bytes for each unit: its offset (and section), its length, and the length of the unit
+    /// that has its entries. For a split unit, that is the unit in the file of split debug information.
     pub const UNITS: usize = 0;
     /// A record of [`super::RANGE`] bytes for each address range, sorted by start: start, end, reach (the greatest end of
     /// this range and those before it), unit.
@@ -26,8 +26,8 @@ pub(crate) mod table {
     pub const PROGRAM: usize = 11;
     /// Four bytes for each unit: the end of its scopes in the next table.
     pub const SCOPE_ENDS: usize = 12;
-    /// The scopes of each unit, sorted by start: bytes from the previous start, size (0 for no end), number of scopes back
-    /// to its parent (0 for none).
+    /// The scopes of each unit, sorted by start. A scope has three numbers: the distance from the previous scope's start,
+    /// its size (0 for no end), and how many scopes before it its parent is (0 for no parent).
     pub const SCOPES: usize = 13;
     pub const COUNT: usize = 14;
 }

@@ -1,7 +1,7 @@
 //! Makes an index: reads each unit's entries and files once, on several threads, and merges the results in unit order.
 //!
-//! The units read for this are not cached, so memory is only needed for the index itself, the units being read, and what
-//! is read of units behind one that takes longer.
+//! The units read for this are not cached. So memory is only needed for the index itself, for the units being read, and
+//! for the results of units that wait to be merged after an earlier unit that takes longer.
 
 use super::unit_place;
 use crate::dwarf::Dwarf;
@@ -116,7 +116,7 @@ pub(crate) fn build(
     collected.finish(dwarf, ranges).ok_or(NoIndex::TooLarge)
 }
 
-/// A worker thread: reads one unit after the other.
+/// The main function of a worker thread: reads units that no other thread reads, until there are none or `stop` is set.
 fn work<'a>(
     dwarf: &Dwarf<'a>,
     next: &AtomicU32,
