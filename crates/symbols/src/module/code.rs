@@ -29,8 +29,8 @@ impl Module {
     }
 
     /// The smallest known piece of code around `address`: an instruction starts at its start, and none crosses its end.
-    /// Usually a function, from the unwind table; elsewhere the code between symbols; in a stripped module perhaps a
-    /// whole section. `None` outside of code.
+    /// Usually a function, from the unwind table. Where that has no entry, the code between symbols; in a stripped module
+    /// perhaps a whole section. `None` outside of code.
     pub fn code_around(&self, address: FileAddress) -> Option<Range<FileAddress>> {
         let segments = self.segments().iter();
         let mut segments = segments.filter(|segment| segment.executable);
@@ -50,8 +50,8 @@ impl Module {
         Some(FileAddress(range.start)..FileAddress(range.end))
     }
 
-    /// The slots that receive the result of the resolver at this address, by relocations of this module
-    /// (`R_X86_64_IRELATIVE`).
+    /// The slots for which relocations of this module (`R_X86_64_IRELATIVE`) ask for the result of the resolver at this
+    /// address.
     pub fn indirect_slots(&self, resolver: FileAddress) -> Vec<Slot> {
         let file = &self.files().main;
         let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));

@@ -19,7 +19,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.units().map(|unit| dwarf.summary_of(unit)).collect())
     }
 
-    /// The unit of `main`, or else the first unit in a known language.
+    /// The unit that covers the function `main`; if there is none, the first unit in a known language.
     pub fn main_unit(&self) -> Option<UnitSummary> {
         let main = self.symbol_named("main");
         if let Some(unit) = main.and_then(|main| self.unit_at(main.address)) {
@@ -127,7 +127,7 @@ impl Module {
         })
     }
 
-    /// Makes the index with one thread per processor, unless there is one, and stores it in the cache given to
+    /// Makes the index, unless the module has one, with one thread per processor, and stores it in the cache given to
     /// [`Module::use_index_cache`]. Also indexes small modules. `progress` receives the bytes of units done and the total; if
     /// it returns false, the work is cancelled. If another thread is making the index, first waits for that thread.
     pub fn make_index(&self, progress: &mut dyn FnMut(u64, u64) -> bool) -> IndexState {

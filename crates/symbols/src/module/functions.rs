@@ -75,8 +75,9 @@ impl Module {
         })
     }
 
-    /// Every place where a function whose name matches `pattern` begins, by entry: functions with code, their copies
-    /// inlined into others, and functions that only the symbol table has. A linkage name finds the function at its symbol.
+    /// The functions whose names match `pattern`, sorted by the address of their entry: functions with code, each copy
+    /// inlined into another function, and functions that only the symbol table has. A linkage name finds the function at
+    /// its symbol.
     pub fn find_functions(&self, pattern: &NamePattern) -> Vec<FoundFunction> {
         self.functions_of_kinds(pattern, &[EntryKind::Function, EntryKind::InlinedCall])
     }
@@ -86,8 +87,9 @@ impl Module {
     ///
     /// With an index, the symbol table is not searched if the index finds functions with code of their own. If the index is
     /// not made yet, finds the functions at symbols, and says that they are not complete. But copies inlined into other
-    /// functions have no symbol. So if no symbol matches, or if the compiler notes such copies of a function found, makes
-    /// the index first. In place of a Rust `async fn`, returns the function that has its body, if there is one.
+    /// functions have no symbol. So if no symbol matches, or if the debug information says that a function found was inlined
+    /// somewhere, makes the index first. In place of a Rust `async fn`, returns the function that has its body, if there is
+    /// one.
     pub fn find_functions_soon(&self, pattern: &NamePattern) -> (Vec<FoundFunction>, bool) {
         let (mut found, complete) = self.find_written_functions_soon(pattern);
         if found.is_empty() {
@@ -139,7 +141,7 @@ impl Module {
         })
     }
 
-    /// Like [`Module::find_functions`], but only functions with debug information and code of their own, each once, by entry.
+    /// Like [`Module::find_functions`], but only functions with debug information and code of their own, each once.
     pub fn functions_named(&self, name: &str) -> Vec<Arc<Function>> {
         let found = self.functions_of_kinds(&NamePattern::new(name), &[EntryKind::Function]);
         let mut functions: Vec<Arc<Function>> = found
@@ -239,7 +241,7 @@ impl Module {
     }
 
     /// Suggestions for a name that isn't found: a handful of similar short names of functions, types and variables. The
-    /// user's own names come before those of libraries; of each, the nearest first.
+    /// user's own names come first, then those of libraries; in both groups, the nearest come first.
     pub fn similar_names(&self, pattern: &NamePattern) -> Vec<SimilarName> {
         self.query(|queries| queries.similar(pattern))
     }
@@ -249,8 +251,8 @@ impl Module {
         self.decoded(|decoded| matching_symbols(decoded, expression))
     }
 
-    /// The functions whose full names match an expression: those with debug information, or if there are none, those of
-    /// the symbol table, whoever's they are.
+    /// The functions with debug information whose full names match an expression, as far as `whose` includes them. If there
+    /// are none, all functions of the symbol table whose names match.
     pub fn functions_matching(&self, expression: &NameExpression, whose: Whose) -> Matches {
         let mut matches = self.query(|queries| queries.matching(expression, whose));
         if matches.functions.is_empty() {
@@ -294,7 +296,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.signature_of(function))
     }
 
-    /// The enumerations declared in a class whose constants are in the scope of the class: all but `enum class`.
+    /// The enumerations declared in `class`, without `enum class`: their constants are in the scope of the class.
     pub fn enumerations_in(&self, class: TypeId) -> Vec<TypeId> {
         self.dwarf(|dwarf| dwarf.enumerations_in(class))
     }

@@ -23,9 +23,9 @@ impl Module {
         self.dwarf(|dwarf| dwarf.row_at(address.0))
     }
 
-    /// The row that covers `address` if it has a line. If it has line 0: its address range with the line of the nearest
-    /// preceding row of the same function that has a line, and `is_stmt` cleared; `None` if none of the rows shortly before
-    /// has one. For a row of an inlined call that has ended, the line is that of the call.
+    /// The row that covers `address`, if it has a line. If it has line 0, its address range is returned with the line of the
+    /// nearest preceding row of the same function that has one, and with `is_stmt` cleared; `None` if none of the rows
+    /// shortly before has a line. If that preceding row belongs to an inlined call that has ended, the line is the call's.
     ///
     /// LLVM gives no line to register reloads at the start of a block, which may be at a return address. The preceding row
     /// in memory is the last executed one only if the thread has returned from a call or runs straight on, so stepping
@@ -34,7 +34,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.row_with_line(address.0))
     }
 
-    /// The rows that intersect `range`, by address. A row with an empty range has the address of the next one.
+    /// The rows that intersect `range`, sorted by address. A row whose range is empty has the address of the next row.
     pub fn rows_in(&self, range: Range<FileAddress>) -> Vec<LineRow> {
         self.dwarf(|dwarf| dwarf.rows_in(range.start.0..range.end.0))
     }
@@ -52,9 +52,9 @@ impl Module {
         })
     }
 
-    /// Every place where `line` (1-based) of `file` starts or, if it has no code, the next line with code in its function.
-    /// `file` is compared as a whole first. If nothing matches, the longest common path suffix decides: at least the base
-    /// name, and for an absolute `file` also the folder.
+    /// Every place where `line` (1-based) of `file` starts. If `line` has no code, every place where the next line with code
+    /// in the same function starts. First looks for a source whose whole path equals `file`. If there is none, the longest
+    /// common path suffix decides: at least the base name, and for an absolute `file` also the folder.
     pub fn lookup_line(&self, file: &Path, line: u32) -> LineLookup {
         self.decoded(|decoded| {
             if !may_name(decoded.files(), file) {
@@ -67,13 +67,13 @@ impl Module {
     }
 
     /// The source files, at most a few, whose names differ from that of `file` only in their extension or in case. Always
-    /// empty for large modules, because this reads all headers.
+    /// empty for large modules, because the search reads the headers of all line tables.
     pub fn files_nearly_called(&self, file: &Path) -> Vec<PathBuf> {
         self.dwarf(|dwarf| dwarf.files_nearly_called(file))
     }
 
-    /// Every place where `line` of `file` continues at `column` (1-based), or at the nearest earlier column that code
-    /// begins at. Empty if that is the first such column of the line: use [`Module::lookup_line`] then.
+    /// Every place where code of `line` of `file` starts at `column` (1-based) or, if none does, at the nearest earlier column
+    /// where code starts. Empty if no code of the line starts further left: use [`Module::lookup_line`] then.
     pub fn lookup_column(&self, file: &Path, line: u32, column: u32) -> Vec<LineLocation> {
         self.dwarf(|dwarf| dwarf.lookup_column(file, line, column))
     }
@@ -95,7 +95,7 @@ impl Module {
         self.dwarf(|dwarf| FileAddress(dwarf.after_prologue(entry.0)))
     }
 
-    /// The MD5s of the sources compiled as `file`, which is found as by [`Module::lookup_line`].
+    /// The MD5s of the sources that were compiled as `file`. The path is compared as in [`Module::lookup_line`].
     pub(crate) fn compiled_as(&self, file: &Path) -> Vec<[u8; 16]> {
         self.dwarf(|dwarf| {
             let named = dwarf.units_with_file(file);
@@ -111,7 +111,7 @@ impl Module {
     }
 
     /// The paths, at most a few dozen, of other sources with the same file name as `file` whose contents are among
-    /// `contents`. Reads sources without a checksum.
+    /// `contents`. Reads a source from disk if the line tables have no checksum of it.
     pub fn copies(&self, file: &Path, contents: &Contents) -> Vec<PathBuf> {
         let Some(base) = file.file_name().map(OsStrExt::as_bytes) else {
             return Vec::new();

@@ -9,7 +9,8 @@ use crate::dwarf::types::TypeId;
 use std::sync::Arc;
 
 impl Module {
-    /// One level of the type, decoded once and cached. For a declaration, returns its definition if the module has it.
+    /// One level of the type: other types that it refers to are ids. Decoded once and cached. For a declaration, returns its
+    /// definition if the module has it.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the entry contradicts itself.
@@ -53,7 +54,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.strip_aliases(id))
     }
 
-    /// The enumerations of the unit that covers `address` that are outside of classes and functions, without C++'s `enum
+    /// The enumerations that the unit that covers `address` declares outside of classes and functions, without C++'s `enum
     /// class`. Reads no other unit.
     pub fn free_enumerations_near(&self, address: FileAddress) -> Vec<FreeEnumeration> {
         self.dwarf(|dwarf| {
@@ -62,8 +63,8 @@ impl Module {
         })
     }
 
-    /// The concrete type of a trait object, by the address of its table. `near` is a type of the unit that probably made
-    /// the table. In a large module without an index, only tables of that unit are found.
+    /// The concrete type of a trait object whose virtual table is at `table`; `None` if unknown. The unit of the type `near`
+    /// is searched first. In a large module without an index, no other unit is searched.
     pub fn type_of_trait_table(&self, table: FileAddress, near: TypeId) -> Option<TypeId> {
         self.dwarf(|dwarf| dwarf.type_of_table(table.0, near))
     }

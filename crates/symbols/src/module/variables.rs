@@ -17,7 +17,7 @@ use gimli::constants as dw;
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself (`inline_depth` 0), or
     /// of the n-th inlined call, counted from the outermost, that covers the address. Leaves out, in C and C++, locals that are declared
-    /// after the row's line (for outer frames: the call's line); in Rust, variables of a pattern while the matched expression is being
+    /// after the line at `address` (for outer frames: the call's line); in Rust, variables of a pattern while the matched expression is being
     /// computed; in the body of a Rust `async fn`, the arguments' former places in the future and unnamed arguments that a pattern
     /// destructures.
     pub fn variables_at(&self, address: FileAddress, inline_depth: usize) -> Vec<Variable> {
@@ -85,8 +85,8 @@ impl Module {
         })
     }
 
-    /// The pieces of the object that a [`Place::ImplicitPointer`](crate::location::Place::ImplicitPointer) points to or into. Takes the frame and address of the
-    /// pointer.
+    /// The pieces of the object that a [`Place::ImplicitPointer`](crate::location::Place::ImplicitPointer) points to or into.
+    /// `context` and `address` are those of the pointer.
     ///
     /// # Errors
     /// The reason why no piece can be located.
@@ -99,7 +99,7 @@ impl Module {
         self.dwarf(|dwarf| dwarf.locate(*pointee, None, address.0, context))
     }
 
-    /// The location of `variable` that holds in any frame at `address`; `None` if [`Module::locate`] is needed.
+    /// The location of `variable`, if it is the same in every frame at `address`; `None` if [`Module::locate`] is needed.
     pub fn fixed_location(
         &self,
         variable: &Variable,

@@ -44,7 +44,7 @@ impl<'n> Implementation<'n> {
     }
 
     /// The first implementation in a path, and the parts behind it. `None` if no part is in angle brackets, lambdas aside.
-    /// Also `None` if a part in angle brackets without `impl` isn't the first of the path: that is none in Rust.
+    /// Also `None` if the first part in brackets has no `impl` and isn't at the start of the path: Rust has no such names.
     pub fn find<'p>(path: &'p [Part<'n>]) -> Option<(Implementation<'n>, &'p [Part<'n>])> {
         let at = path
             .iter()

@@ -14,8 +14,8 @@ type Glob = WildMatchPattern<'*', '\0'>;
 
 /// A name as a user writes it.
 ///
-/// - It is a full path or the end of one at a `::`: `parse`, `orders::parse`, `Vec::push`. With a leading `::` it is only the
-///   full path.
+/// - It is a full path, or the end of a full path from a `::` on: `parse`, `orders::parse`, `Vec::push`. With a leading `::` it
+///   is only the full path.
 /// - Generic and template arguments must match if they are written: `max` is every `max<T>`, `max<int>` only that one. Default
 ///   arguments of the standard libraries may be omitted: `std::vector<int>::push_back`.
 /// - A C++ function's parameters, too, must match if they are written: `area` is every overload, `area(int)` one.
@@ -30,7 +30,8 @@ type Glob = WildMatchPattern<'*', '\0'>;
 pub struct NamePattern {
     text: String,
     anchored: bool,
-    /// The components as written, and without default arguments; for `std`, also with `core` and `alloc`.
+    /// The components in several forms, one of which must match: as written, without default arguments, and, for a path in
+    /// `std`, with `core` and with `alloc` instead.
     forms: Vec<Vec<Wanted>>,
     parameters: Option<String>,
     /// Type and trait of `<Shape as Display>::fmt`; `forms` then has only the components behind the brackets.
@@ -40,7 +41,7 @@ pub struct NamePattern {
 #[derive(Debug, Clone)]
 struct Wanted {
     base: String,
-    /// The base, if it contains wildcards.
+    /// The base as a glob, if it contains wildcards.
     glob: Option<Glob>,
     arguments: Option<String>,
 }
@@ -153,7 +154,7 @@ impl NamePattern {
         }
     }
 
-    /// The same pattern with any parameters; `None` if it has no parameters.
+    /// A copy of this pattern without its parameters, which matches all overloads; `None` if this pattern has no parameters.
     pub fn without_parameters(&self) -> Option<NamePattern> {
         let parameters = self.parameters.as_ref().map(|_| None)?;
         Some(NamePattern {
@@ -191,7 +192,7 @@ impl NamePattern {
         if self.base().is_empty() || full.len() > LONGEST {
             return false;
         }
-        // Shortening leaves most names as they are.
+        // Most names are the same in all three forms.
         let simple = !full.contains(['<', ' ']) && !full.contains("std::");
         let forms = [Form::Plain, Form::WithoutDefaults, Form::Short];
         let forms = &forms[..if simple { 1 } else { 3 }];
@@ -290,7 +291,7 @@ impl NamePattern {
         bare.matches(path)
     }
 
-    /// Whether the pattern's parameters are these, or it has none.
+    /// Whether the pattern has no parameters, or has the same ones as `parameters`.
     pub(crate) fn takes_parameters(&self, parameters: &str) -> bool {
         self.parameters
             .as_ref()
@@ -304,7 +305,7 @@ impl NamePattern {
     }
 }
 
-/// The type of the implementation that a pattern names, without its arguments; `None` if it names none.
+/// The implementing type that a pattern names, without the type's arguments; `None` if the pattern names no implementation.
 fn subject_of(pattern: &NamePattern) -> Option<String> {
     let (subject, _) = pattern.implementation.as_ref()?;
     let bases: Vec<&str> = parts(subject).iter().map(|part| part.base).collect();
@@ -378,7 +379,7 @@ fn is_type(written: &str, actual: &str, depth: usize) -> bool {
     depth < DEEPEST && ends_in_path(written, &parts(actual), depth + 1)
 }
 
-/// Whether the path ends in what is written.
+/// Whether the last parts of `path` match the path in `written`.
 fn ends_in_path(written: &str, path: &[Part<'_>], depth: usize) -> bool {
     let wanted: Vec<Wanted> = parts(written).iter().map(Wanted::new).collect();
     let facades = of_facades(&wanted);
@@ -429,7 +430,7 @@ fn is_all(wanted: &[Wanted], parts: &[Part<'_>], depth: usize) -> bool {
 impl Wanted {
     fn new(part: &Part<'_>) -> Wanted {
         let base = match part.base {
-            // The demangled names have numbers, except in the old mangling.
+            // A demangled closure has a number, `{closure#0}`, except in Rust's old mangling: `{{closure}}`.
             "{closure}" | "{{closure}}" => "{*closure*}",
             base => base,
         };
@@ -498,8 +499,8 @@ fn partner(closing: char) -> Option<char> {
     }
 }
 
-/// The parts without C++'s anonymous namespaces, whose members are visible in the enclosing namespace. `None` if there
-/// are none.
+/// The parts without C++'s anonymous namespaces, whose members are visible in the enclosing namespace. `None` if no part
+/// is an anonymous namespace.
 fn without_anonymous<'n>(found: &[Part<'n>]) -> Option<Vec<Part<'n>>> {
     let anonymous = |part: &&Part| part.base == "(anonymous namespace)";
     found.iter().any(|part| anonymous(&part)).then(|| {

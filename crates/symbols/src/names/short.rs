@@ -68,7 +68,7 @@ fn rewrite(name: &str, form: Form, depth: usize) -> String {
                 let between_words = next.is_some_and(is_word) && out.ends_with(is_word) || is_cast;
                 let after_comma = out.ends_with(',');
                 let around_arrow = out.ends_with("->") || rest.trim_start().starts_with("->");
-                // The space in `const Shape &` has no meaning: it is left out.
+                // Other spaces, as that before `&` in `const Shape &`, have no meaning and are left out.
                 if between_words || ((after_comma || around_arrow) && next.is_some()) {
                     out.push(' ');
                 }
