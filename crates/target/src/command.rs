@@ -30,12 +30,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How many bytes one system call reads.
 const BUFFER: usize = 64 << 10;
 
-/// The most bytes that are read from a pipe after the command has ended: a process that it left behind may write for ever.
+/// About how many bytes are read at most from a pipe after the command has ended: a process that the command left behind may write for ever.
 const LEFT: usize = 4 << 20;
 
-/// Runs a command to its end, with an empty standard input. `told` receives its output as it arrives. `goes_on` is called repeatedly; when
-/// it returns `false`, the command is cancelled, all processes of its group are ended, and the result is `None`. Processes that the command
-/// leaves behind when it ends by itself run on; what they write later is not read.
+/// Runs a command to its end, with an empty standard input. `told` receives the output as it arrives. `goes_on` is called repeatedly. When
+/// it returns `false`, the command is cancelled: all processes of its group are ended, and the result is `Ok(None)`. If the command ends by
+/// itself, other processes of its group run on; what they write later is not read.
 ///
 /// # Errors
 /// The command can't be started or waited for.
@@ -86,7 +86,8 @@ pub fn run(
     }
 }
 
-/// Reads what is in a pipe, at least `most` bytes if there are as many. Returns `false` at the end of the pipe, or if reading fails.
+/// Reads a pipe until it has no data at the moment, or until at least `most` bytes are read. Returns `false` at the end of the pipe, or if
+/// reading fails.
 fn drain(pipe: &mut io::PipeReader, most: usize, told: &mut dyn FnMut(&[u8])) -> bool {
     let mut buffer = vec![0; BUFFER];
     let mut read = 0;
@@ -104,7 +105,7 @@ fn drain(pipe: &mut io::PipeReader, most: usize, told: &mut dyn FnMut(&[u8])) ->
     true
 }
 
-/// A running command. Dropping it ends its whole process group.
+/// A running command. Dropping this ends the command's whole process group, unless the command has ended by itself ([`Running::finish`]).
 struct Running {
     child: Child,
     group: Pid,
@@ -155,7 +156,7 @@ impl Running {
         }
     }
 
-    /// Ends all processes of the group: by SIGTERM, and by SIGKILL those that are still there after [`PATIENCE`].
+    /// Ends all processes of the group: sends SIGTERM, and SIGKILL to those that are still there after [`PATIENCE`].
     fn end(&mut self) {
         let asked = Instant::now();
         let _ = kill_process_group(self.group, Signal::TERM);

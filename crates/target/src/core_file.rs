@@ -29,13 +29,13 @@ const MOST_NOTES: u64 = 1 << 30;
 struct Segment {
     start: u64,
     end: u64,
-    /// The offset of its bytes in the file, and the address at which the file's bytes for it end.
+    /// The offset of the segment's bytes in the core file. From the address `written_end` on, the core file leaves the memory out.
     offset: u64,
     written_end: u64,
     flags: elf::ProgramFlags,
 }
 
-/// A range of memory that the core file leaves out and that is read from the mapped file instead.
+/// A range in which the memory that the core file leaves out is read from the mapped file instead.
 #[derive(Debug)]
 struct StandIn {
     start: u64,
@@ -83,7 +83,7 @@ impl CoreFile {
         })
     }
 
-    /// From now on, reads memory that the core file leaves out in the range `mapped` from `file`. The caller knows that `file` is of the
+    /// From now on, memory in the range `mapped` that the core file leaves out is read from `file`. The caller knows that `file` is of the
     /// build that was mapped there.
     pub fn stand_in(&mut self, mapped: &MappedFile, file: Arc<MemoryFile>) {
         self.stand_ins.push(StandIn {
@@ -107,7 +107,7 @@ impl CoreFile {
         changed
     }
 
-    /// The process's memory map, as far as the core file has it. Only files have names.
+    /// The process's memory map, as far as the core file has it. Only mappings of files have names.
     pub fn mappings(&self) -> Vec<Mapping> {
         let mapping = |one: &Segment| {
             let mut files = self.notes.files.iter();
@@ -125,7 +125,7 @@ impl CoreFile {
         self.segments.iter().map(mapping).collect()
     }
 
-    /// Fills as much of `buffer` as one segment or file provides, and returns how many bytes that were.
+    /// Fills as much of `buffer` as one segment or one stand-in provides, and returns how many bytes that were.
     fn read_part(&self, address: u64, buffer: &mut [u8]) -> usize {
         let index = self.segments.partition_point(|one| one.end <= address);
         if let Some(one) = self.segments.get(index)

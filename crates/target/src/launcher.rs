@@ -2,9 +2,9 @@
 //! terminal runs a small launcher, which becomes the program once it is traced. If the program is not to be debugged, the launcher runs it
 //! as a child.
 //!
-//! The two connect through a Unix socket in a directory that only this user can enter. The launcher receives the program's arguments,
-//! reports that it is ready, and waits for the message that it is traced. So the terminal and all streams belong to the program, and none
-//! of its instructions runs untraced. Errors in the launcher come back through the socket, which a successful exec closes.
+//! Debugger and launcher connect through a Unix socket in a directory that only this user can enter. The launcher receives the program's
+//! arguments, reports that it is ready, and waits for the message that it is traced. So the terminal and all streams belong to the program,
+//! and none of its instructions runs untraced. Errors in the launcher come back through the socket, which a successful exec closes.
 
 use crate::launch::LaunchOptions;
 use crate::linux::untraced::{self, Handle};
@@ -93,8 +93,8 @@ impl Rendezvous {
         self.folder.path().join(SOCKET)
     }
 
-    /// A command that runs `launcher` with the socket's path and that is short whatever their paths are, because terminals display the
-    /// command that they are given. It runs a script through `sh`, because the directory may be on a file system that forbids execution.
+    /// A command that runs `launcher` with the socket's path. Terminals display the command that they are given, so it is short, however long
+    /// the words of `launcher` are: `sh` with a script. `sh` reads the script, because its file system may forbid execution.
     ///
     /// # Errors
     /// The script can't be written.
@@ -243,7 +243,7 @@ fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, Strin
             let _ = handle.signal(libc::SIGKILL);
         }
     };
-    // If the debugger has already ended, the thread below notices.
+    // If the write fails because the debugger has ended, the thread below notices.
     let _ = socket.write_all(&[&[STARTED][..], &child.id().to_le_bytes()].concat());
     let watching = std::thread::Builder::new().name("debugger".into());
     watching.spawn(watch).map_err(failed)?;

@@ -91,7 +91,7 @@ fn process_in(name: &str) -> Option<i32> {
     process.parse().ok()
 }
 
-/// Locks a directory that no debugger uses any more. `None` if one may use it, or if it is another user's.
+/// Locks a directory that no debugger uses any more. `None` if a debugger may still use it, or if it is another user's.
 fn abandoned(path: &Path, process: i32) -> Option<File> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     let own = rustix::process::geteuid().as_raw();

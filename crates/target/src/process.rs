@@ -91,7 +91,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// As [`Process::event_of`], but the event stays until it is taken.
     fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked>;
 
-    /// Waits until a thread is stopped, whatever for, and takes the event. `false`: the thread has ended.
+    /// Waits until a thread is stopped, for whatever reason, and takes the event. `false`: the thread has ended.
     fn wait_until_stopped(&self, thread: ThreadId) -> bool;
 
     // Running.
@@ -117,7 +117,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Whether a thread is stopped, and not about to end.
     fn is_stopped(&self, thread: ThreadId) -> bool;
 
-    /// Lets a stopped thread survive the debugger, and report no more events. Call this for all threads before the first one is detached.
+    /// Makes a stopped thread report no more events, and survive the debugger's end. Call this for all threads before the first one is detached.
     ///
     /// # Errors
     /// The thread has died.
@@ -140,7 +140,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// There is no such process, or it is another user's.
     fn signal(&self, process: ThreadId, signal: i32) -> io::Result<()>;
 
-    /// The signal at whose delivery a thread is stopped. At another event of a stopped thread, SIGTRAP with the event in the code.
+    /// The signal at whose delivery a thread is stopped. If the thread is stopped at another event, this is SIGTRAP with the event in the code.
     ///
     /// # Errors
     /// The thread is not stopped, or has died.

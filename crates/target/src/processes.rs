@@ -17,7 +17,7 @@ pub struct RunningProcess {
     pub command: String,
 }
 
-/// How often the debugger checks whether processes have started. A check reads one small file, unless some have.
+/// How often the debugger checks whether processes have started. If none has, a check reads only one small file.
 const TICK: Duration = Duration::from_millis(5);
 /// How often all processes are checked even if none has started: one that ran already may have executed the wanted program.
 const SWEEP: Duration = Duration::from_millis(500);
@@ -119,7 +119,8 @@ fn is_called(pid: i32, name: &str) -> bool {
         return executable == wanted;
     }
     let file = executable.file_name().unwrap_or_default().as_bytes();
-    // A name of 15 bytes may be cut off. It doesn't count if it is only the beginning of the executable's name.
+    // The kernel cuts a process's name to 15 bytes. For a longer `name`, those 15 bytes don't count if they are also the beginning of the
+    // executable's file name: then they probably come from that file name, which isn't `name`.
     file == name.as_bytes()
         || comm(pid).is_some_and(|comm| {
             comm.as_bytes() == cut(name) && (name.len() <= 15 || !file.starts_with(comm.as_bytes()))

@@ -19,7 +19,7 @@ pub enum What {
     Exited(ExitStatus),
     /// The thread is about to end (PTRACE_EVENT_EXIT).
     Exiting,
-    /// A signal is about to be delivered, SIGTRAP among them.
+    /// A signal, which may be SIGTRAP, is about to be delivered.
     Signal(i32),
     /// It has stopped after PTRACE_INTERRUPT, or is a new tracee at its start (PTRACE_EVENT_STOP with SIGTRAP).
     Interrupted {

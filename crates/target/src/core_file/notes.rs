@@ -38,7 +38,7 @@ pub struct CoreThread {
     pub registers: UserRegisters,
     /// The SSE registers, if the file has them.
     pub vectors: Option<Arc<[u128; 16]>>,
-    /// The extended state (XSAVE).
+    /// The extended state (XSAVE); empty if the file has none.
     pub extended: Vec<u8>,
     /// Details of the signal in `signal`.
     pub info: Option<SignalInfo>,

@@ -43,7 +43,7 @@ pub struct WrittenThread {
     pub name: String,
 }
 
-/// A process to write; the thread that matters most comes first.
+/// A process to write. `threads` begins with the current thread, which readers of the core file show first.
 pub struct WrittenProcess<'a> {
     /// Its id.
     pub process: ThreadId,
@@ -57,7 +57,7 @@ pub struct WrittenProcess<'a> {
     pub auxiliary: Vec<u8>,
     /// Its memory map.
     pub mappings: Vec<Mapping>,
-    /// The starts of those mappings that have memory that differs from their file.
+    /// The starts of those mappings whose memory differs from their file.
     pub own: BTreeSet<u64>,
     /// Its memory.
     pub memory: &'a dyn Memory,
@@ -82,7 +82,7 @@ impl WrittenProcess<'_> {
     }
 
     fn write_into(&self, file: File) -> io::Result<()> {
-        // The kernel refuses to let a debugger read its own data page.
+        // `[vvar]` is a data page of the kernel's, which a debugger can't read.
         let parts = self
             .mappings
             .iter()
@@ -119,7 +119,7 @@ impl WrittenProcess<'_> {
             at += self.kept(part);
         }
         file.flush()?;
-        // A hole at the end counts as part of the file.
+        // Seeking doesn't lengthen the file, so a hole at the end would be missing.
         file.get_ref().set_len(at)
     }
 
@@ -145,7 +145,7 @@ impl WrittenProcess<'_> {
         Ok(())
     }
 
-    /// How many bytes of a mapping, counted from its start, the file gets.
+    /// How many bytes of a mapping, counted from its start, are written to the file.
     fn kept(&self, part: &Mapping) -> u64 {
         let all = part.end - part.start;
         let is_as_in_file = is_file(part) && !self.own.contains(&part.start);
