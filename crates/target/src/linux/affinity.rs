@@ -21,7 +21,7 @@ const WORTH_IT: u32 = 4;
 const PATIENCE: (u32, u32) = (8, 4096);
 /// After so many short runs in succession the failed tries are forgotten.
 const GOOD: u32 = 256;
-/// How often it is checked whether pinned threads run long, and after how much time they do.
+/// How often it is checked whether pinned threads run long; a run of this length is long.
 const TICK: Duration = Duration::from_millis(5);
 /// The most pinned threads: more of them on one CPU only wait for each other.
 const MOST: usize = 2;
@@ -42,7 +42,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Records that the thread has stopped; `trapped`: by a trap.
+    /// Records that the thread has stopped; `trapped` says whether by a trap.
     pub fn stopped(&mut self, trapped: bool) {
         self.trapped = trapped;
         let Some(ran) = self.ran.take() else { return };
@@ -81,7 +81,7 @@ pub enum Run {
     On,
 }
 
-/// The pinned threads, and the tracer's affinity before.
+/// The pinned threads, and the tracer's affinity before it was pinned.
 #[derive(Debug)]
 pub struct Pinning {
     tracer: Option<Tracer>,
@@ -121,8 +121,8 @@ impl Default for Pinning {
 }
 
 impl Pinning {
-    /// Call before a stopped thread is resumed: pins the thread if it is likely to stop soon, otherwise unpins it. If it returns `true`, the
-    /// thread must stop at its next system call, for [`Pinning::calls`].
+    /// Call before a stopped thread is resumed: pins the thread if it is likely to stop soon, otherwise unpins it. If this returns `true`, the
+    /// caller must make the thread stop at its next system call and call [`Pinning::calls`] there.
     pub fn before(&mut self, thread: ThreadId, run: Run, pace: &mut Pace) -> bool {
         let (pin, runs) = match run {
             Run::Instruction => (true, None),
@@ -207,8 +207,8 @@ impl Pinning {
         }
     }
 
-    /// Call when the tracer was woken, possibly by the timer: unpins threads that have been running for long, and returns them. If none of
-    /// the others runs, and none has been pinned or has stopped lately, unpins those and the tracer.
+    /// Call when the tracer was woken, possibly by the timer. Unpins the threads that have been running for long, and returns them. Then, if no
+    /// other pinned thread runs, and a while has passed since a thread was last pinned or all last stopped, unpins the rest and the tracer.
     pub fn tick(&mut self) -> Vec<ThreadId> {
         if !self.armed {
             return Vec::new();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A periodic timer that sends SIGURG, like [`Waker`](super::wait::Waker), to the thread that first starts it. The timer repeats because a
-/// check may find that more checks are needed.
+/// A periodic timer that sends SIGURG, like [`Waker`](super::wait::Waker), to the thread that first starts it. It is periodic because the
+/// check that it wakes the thread for may have to be repeated.
 #[derive(Default)]
 pub struct Alarm {
     timer: Option<libc::timer_t>,

@@ -73,7 +73,7 @@ impl Apart {
     pub fn end_with(mut self, code: u8) {
         // The write fails if the front has ended.
         let _ = self.report.write_all(&[code]);
-        // The front waits for the end of this pipe, so it stays open until this process ends.
+        // The front waits until the pipe is closed, so the pipe stays open until this process ends.
         std::mem::forget(self.report);
     }
 }
@@ -85,7 +85,7 @@ pub struct Front(PipeReader);
 impl Front {
     /// Waits until the front has ended.
     pub fn wait(mut self) {
-        // The front never writes, so the read returns at its end.
+        // The front never writes, so the read returns only when the front ends and its end of the pipe is closed.
         let _ = self.0.read_to_end(&mut Vec::new());
     }
 }
@@ -94,7 +94,7 @@ impl Front {
 static BEHIND: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn pass_on(signal: i32) {
-    // SAFETY: kill(2) takes numbers only and is async-signal-safe. The adapter process lives: its end ends this one.
+    // SAFETY: kill(2) takes numbers only and is async-signal-safe. The adapter process lives: when it ends, this process ends.
     unsafe { libc::kill(BEHIND.load(Ordering::SeqCst), signal) };
 }
 

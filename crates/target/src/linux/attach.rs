@@ -1,7 +1,7 @@
 //! Attaches to a running process: seizes all of its threads, including those created meanwhile, and explains failures.
 //!
-//! The list of threads is read until all threads in it are traced. Threads that a traced thread creates are traced from their start, so only
-//! threads that aren't traced yet can add untraced ones to the list.
+//! The list of threads is read again and again, until all threads in it are traced. A thread that a traced thread creates is traced from its
+//! start, so only threads that aren't traced yet can add untraced ones to the list.
 
 use crate::linux::{process, ptrace, wait};
 use crate::{Error, ThreadId};
@@ -49,9 +49,9 @@ pub fn seize(process: ThreadId, at_end: AtDebuggersEnd) -> Result<Vec<ThreadId>,
             }
             match ptrace::seize(thread, options) {
                 Ok(()) => seized.push(thread),
-                // Another thread may reuse its id, so it isn't recorded as traced.
+                // Another thread may reuse the id, so the id isn't recorded as traced.
                 Err(_) if ended(process, thread) => continue,
-                // It is traced because the thread that created it was.
+                // The thread is traced already, because the thread that created it was.
                 Err(_) if traced_here(process, thread) => {}
                 Err(error) => {
                     let obstacle = Obstacle::of(process, thread, &error);
@@ -128,7 +128,7 @@ fn impossible(process: ThreadId) -> Option<String> {
 struct Obstacle {
     /// The current tracer's pid and name.
     tracer: Option<String>,
-    /// The user it runs as, if it isn't the debugger's.
+    /// The user that the process runs as, if that isn't the debugger's.
     other_user: Option<u32>,
     /// Yama's `kernel.yama.ptrace_scope`, where there is one.
     scope: Option<u8>,

@@ -79,7 +79,7 @@ fn working_directory(cwd: &Path) -> Result<(), String> {
     }
 }
 
-/// As [`program`], for a program that is to be traced.
+/// As [`program`], but for a program that is to be traced: also fails if `/proc` doesn't show the debugger's own process.
 pub fn debuggee(options: &LaunchOptions) -> Result<PathBuf, Error> {
     let path = program(options)?;
     match process::out_of_sight() {

@@ -27,7 +27,7 @@ pub fn take_status(thread: ThreadId) -> io::Result<u64> {
     // SAFETY: PTRACE_PEEKUSER takes an offset; glibc's wrapper gives the word as its result.
     let status = unsafe { libc::ptrace(libc::PTRACE_PEEKUSER, thread.0, offset(STATUS), 0) };
     if status == -1 {
-        // The register's upper half is always clear.
+        // The register's upper half is always clear, so its value is never -1.
         return Err(io::Error::last_os_error());
     }
     let status = status.cast_unsigned();
@@ -46,7 +46,7 @@ pub fn are_in_use(thread: ThreadId) -> bool {
 
 /// Makes a stopped thread trap after accesses to these slots, and disables all others.
 pub fn set(thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()> {
-    // The kernel checks an address against the control register when it is set, so all slots are disabled meanwhile.
+    // When an address is set, the kernel checks it against the control register, so all slots are disabled meanwhile.
     poke(thread, CONTROL, 0)?;
     let mut control = 0;
     for (index, slot) in slots.iter().enumerate() {

@@ -3,26 +3,27 @@
 //! When a tracer dies, the kernel lets its tracees run at once, with all breakpoints still inserted. A launched process is killed then, but
 //! an attached one must live on. So each such session has a *guardian*: a forked process that shares one piece of memory with the debugger
 //! and sleeps. The debugger records each breakpoint byte there before it inserts the byte, and erases the record after it has removed the
-//! byte. That takes plain stores, and none when a thread hits a breakpoint. The guardian sleeps on a robust mutex in that memory, which the
-//! tracer thread has locked as long as it lives. The kernel releases the mutex early in a thread's exit, before it detaches the thread's
-//! tracees, whatever caused the exit (`get_robust_list(2)`). Then the guardian repairs the process (`repair`) and ends.
+//! byte. A record takes a few plain stores; a thread that hits a breakpoint changes no record. The guardian sleeps on a robust mutex in that
+//! memory, which the tracer thread has locked as long as it lives. The kernel releases the mutex early in a thread's exit, before it detaches
+//! the thread's tracees, whatever caused the exit (`get_robust_list(2)`). Then the guardian repairs the process (`repair`) and ends.
 //!
 //! The guardian is forked twice and has a session of its own, so that no process has to wait for it and it isn't killed with the debugger's
 //! process tree or group. It keeps two descriptors: the process's memory, and its directory in `/proc`. Both refer to the process itself,
 //! not to an id that another process may reuse.
 //!
 //! Where the guardian is late, a thread must at worst end by SIGTRAP, never compute something else. That is why the engine only peeks at a
-//! stop until the thread that has hit a breakpoint is moved back to it. Breakpoints that are still inserted, debug registers and the
-//! trap flag of a single step end the process if a thread runs into them before the repair; a copy of an instruction ends with a jump back.
+//! stop until the thread that has hit a breakpoint is moved back to the breakpoint's address. Breakpoints that are still inserted, debug
+//! registers and the trap flag of a single step end the process if a thread runs into them before the repair. A thread in a copy of an
+//! instruction runs on correctly, because the copy ends with a jump back.
 //!
 //! Beyond the guardian's reach:
 //! - A stop that the tracer had not taken when it was killed: the kernel gives the thread the SIGTRAP of that stop as soon as the tracer is
-//!   gone. With one hit a second that is next to never. With thousands a second, 4 of 150 processes survived on a busy machine; with
-//!   threads that hit all the time, none. So `dapple dap` on stdio serves in a process that isn't the one that a client knows and
-//!   kills ([`crate::apart`]). `dapple debug`, `--listen` and `pkill dapple` have the guardian alone.
+//!   gone. With one breakpoint hit a second, that happens next to never. With thousands a second, 4 of 150 processes survived on a busy
+//!   machine; with threads that hit breakpoints all the time, none. So `dapple dap` on stdio serves in a process that isn't the one that a
+//!   client knows and kills ([`crate::apart`]). `dapple debug`, `--listen` and `pkill dapple` have the guardian alone.
 //! - A signal at whose delivery a thread is stopped, once the tracer has taken the stop: the signal is lost.
-//! - Children of `fork` that were not detached yet. A vfork child may be in a displaced copy of an instruction: its parent can't be stopped
-//!   before it has its memory back, and meanwhile the copies stay.
+//! - Children of `fork` that were not detached yet. A vfork child may be in a displaced copy of an instruction: the parent can't be stopped
+//!   before it has its memory back, and until then the copies stay.
 //! - A child that is handed over between two tracers, if both are killed in those milliseconds: it sleeps for a minute and then runs on
 //!   with all signals blocked ([`crate::linux::handover`]).
 
@@ -88,7 +89,7 @@ struct Shared {
 #[derive(Debug, Clone, Copy)]
 pub struct Note(u32);
 
-/// The debugger's side. It belongs to the tracer thread, whose end the guardian waits for.
+/// The debugger's handle on a guardian. It belongs to the tracer thread, whose end the guardian waits for.
 pub struct Guardian {
     /// Never unmapped except by `release`: the kernel accesses the mutex when the thread ends.
     shared: *mut Shared,
@@ -139,7 +140,7 @@ impl Guardian {
         unsafe { &*self.shared }
     }
 
-    /// Records that the byte `original` at `address` is about to be replaced by a breakpoint. `None` if there are too many.
+    /// Records that the byte `original` at `address` is about to be replaced by a breakpoint. `None` if there are too many records.
     pub fn note(&mut self, address: Address, original: u8) -> Option<Note> {
         let note = match self.free.pop() {
             Some(note) => note,
@@ -177,8 +178,8 @@ impl Guardian {
         }
     }
 
-    /// Records a copy of an instruction that is about to be made, in place of an earlier copy at the same address. Returns `false` if there
-    /// are too many.
+    /// Records a copy of an instruction that is about to be made. Replaces the record of an earlier copy at the same address. Returns `false`
+    /// if there are too many records.
     pub fn note_copy(&mut self, copy: &CopyNote<'_>) -> bool {
         let known = self.copies.get(&copy.start.0).copied();
         let Some(index) = known.or_else(|| self.free_copies.pop()).or_else(|| {
@@ -205,7 +206,7 @@ impl Guardian {
         true
     }
 
-    /// Erases the records of copies whose memory was unmapped; `gone` says that of a copy's address.
+    /// Erases the records of copies whose memory was unmapped; `gone` says of a copy's address whether it was.
     pub fn strike_copies(&mut self, gone: impl Fn(Address) -> bool) {
         let struck: Vec<(u64, usize)> = self
             .copies

@@ -2,8 +2,8 @@
 //!
 //! The kernel can't do that in one step: between one tracer's PTRACE_DETACH and the other's PTRACE_SEIZE the child is untraced, and it must
 //! not execute an instruction of the program meanwhile. So the first tracer makes it sleep in a system call, poll(2) without files, with
-//! all signals blocked. The new tracer then restores its registers, signal mask and code. If the child is stopped after a system call of
-//! its own, as after a fork, that `syscall` instruction is reused and its code isn't changed.
+//! all signals blocked. The new tracer then restores the child's registers, signal mask and code. If the child is stopped after a system
+//! call of its own, as after a fork, that `syscall` instruction is reused, and the child's code isn't changed.
 //!
 //! The alternatives have side effects. A stop by SIGSTOP is reported to the child's parent: in a test the parent got one more SIGCHLD, and
 //! waitpid(2) with WUNTRACED returned. A SIGSTOP passed to PTRACE_DETACH has no effect if the child isn't in a signal-delivery stop, so that
@@ -32,11 +32,11 @@ const ENDED: &str = "it has ended meanwhile";
 #[derive(Debug, Clone, Copy)]
 pub struct Parked {
     registers: UserRegisters,
-    /// The signals it blocks.
+    /// The signals that the child blocks.
     mask: u64,
     /// The address of the `syscall` instruction that it sleeps in.
     site: Address,
-    /// The bytes that the instruction replaced, unless it is the program's own.
+    /// The bytes that the `syscall` instruction replaced; `None` if the instruction is the program's own.
     under: Option<[u8; 2]>,
     /// The child had forbidden tracing (`PR_SET_DUMPABLE`).
     forbidden: bool,
@@ -53,7 +53,7 @@ impl Parked {
     /// The length of [`Parked::to_bytes`].
     pub const BYTES: usize = WORDS * 8;
 
-    /// Encodes it for another process of this program.
+    /// Encodes the state, to be sent to another process of this program.
     pub fn to_bytes(self) -> Vec<u8> {
         let under = self
             .under
@@ -87,7 +87,8 @@ impl Parked {
     }
 }
 
-/// Makes a child that is stopped at its start (a vfork child: at its exec) sleep, and detaches it; `tracer` may trace it from now on.
+/// Puts a child to sleep and detaches it; the process `tracer` may trace it from now on. The child must be stopped at its start, or, if it is
+/// a vfork child, at its exec.
 ///
 /// # Errors
 /// A sentence that says why not; the child is then still traced, with its own registers, signal mask and code, or dead.
@@ -126,7 +127,7 @@ fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String
     ptrace::set_signal_mask(child, u64::MAX).map_err(lost)?;
     let own = u64::from(std::process::id());
     if u64::try_from(tracer) != Ok(own) {
-        // Without Yama, the kernel refuses this option, and it isn't needed.
+        // Without Yama, the kernel refuses this option. It isn't needed then, so the result is ignored.
         prctl(child, parked, libc::PR_SET_PTRACER, tracer as u64)?;
     }
     if prctl(child, parked, libc::PR_GET_DUMPABLE, 0)? == NOT_DUMPABLE {
@@ -168,7 +169,7 @@ pub fn take_back(child: ThreadId, parked: &Parked) {
             let _ = ptrace::detach(child, 0);
         }
         Ok(()) => {}
-        // It has died, or another tracer has it.
+        // The child has died, or another tracer has it.
         Err(error) => tracing::debug!(%child, %error, "a child is not taken back"),
     }
 }
@@ -184,8 +185,8 @@ fn put_back(child: ThreadId, parked: &Parked) -> Result<(), String> {
     ptrace::set_signal_mask(child, parked.mask).map_err(lost)
 }
 
-/// Moves a stopped child to the return to user space. At the stop of an exec or of a child's start, the kernel still writes registers on
-/// its way there.
+/// Lets a stopped child run to its return to user space. After the stop of an exec or of a child's start, the kernel still writes registers
+/// on the way there.
 fn to_boundary(child: ThreadId) -> Result<(), String> {
     ptrace::interrupt(child).map_err(lost)?;
     ptrace::cont(child, 0).map_err(lost)?;

@@ -12,7 +12,7 @@ const END_OF_FILE: &[u8] = &[4];
 /// A program's standard input.
 #[derive(Debug)]
 pub struct Input {
-    /// `None` once the input has been ended, which a terminal's never is, or if the thread can't be started.
+    /// `None` if the thread that writes can't be started, or once the input has been ended. A terminal's input is never ended.
     bytes: Option<Sender<Vec<u8>>>,
     terminal: bool,
 }
@@ -82,7 +82,7 @@ impl Input {
         sender.is_some_and(|sender| sender.send(bytes).is_ok())
     }
 
-    /// Ends the input. Returns `false` if it had already ended. On a terminal, this is Ctrl-D, after which more can be sent.
+    /// Ends the input; returns `false` if it had already ended. To a terminal, only sends Ctrl-D, after which more input can be sent.
     fn end(&mut self) -> bool {
         match self.terminal {
             true => self.send(END_OF_FILE.to_vec()),

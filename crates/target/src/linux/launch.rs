@@ -200,8 +200,8 @@ fn run_child(plan: &Plan) -> ! {
             libc::setsid();
             libc::ioctl(terminal, libc::TIOCSCTTY, 0);
         } else if plan.own_group {
-            // A new session, too. The kernel sends SIGHUP to a stopped process group when the last parent outside the group in its session
-            // ends, which would be the debugger if it leaves the program stopped and ends.
+            // A new session, too. In the debugger's session, the kernel would send SIGHUP to the program's group if the debugger ended and
+            // left the program stopped: the group would then be stopped and have no parent outside the group in its session any more.
             libc::setsid();
         }
         // Signals that the debugger ignores or blocks (Rust programs ignore SIGPIPE) get their defaults in the program.
@@ -212,8 +212,8 @@ fn run_child(plan: &Plan) -> ! {
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
 
-        // Descriptors opened by the debugger are above 2 unless it was started with a standard stream closed. Then dup2 of a descriptor
-        // onto itself would keep its close-on-exec flag, which is cleared instead.
+        // Descriptors opened by the debugger are above 2 unless it was started with a standard stream closed. Then a descriptor may have
+        // the wanted number already. dup2 onto itself would keep its close-on-exec flag, so the flag is cleared instead.
         let stdin = plan.stdin.unwrap_or(libc::STDIN_FILENO);
         let wanted = [
             (stdin, libc::STDIN_FILENO),

@@ -1,7 +1,7 @@
 //! Reads the program's output: one pipe per stream, or its pseudoterminal, which is treated like a pipe.
 //!
 //! A reader thread waits on each pipe. The owner thread also empties the pipes before it reports a stop or the end, so that output written
-//! before the stop is reported before it. A pipe is read and its output forwarded under one lock, so its pieces keep their order. Nothing
+//! before a stop is reported before the stop. A pipe is read and its output forwarded under one lock, so its pieces keep their order. Nothing
 //! waits for the end of a pipe, because a grandchild may keep it open for ever.
 //!
 //! Output is forwarded at once. When piece follows piece without a pause (a flood), the reader polls only a few hundred times a second and
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// About how many bytes one drain reads at most: a grandchild that writes for ever must not hold up the debugger.
 const DRAIN_LIMIT: usize = 4 << 20;
 
-/// The largest piece of output, in bytes.
+/// About the size of the largest piece of output, in bytes.
 const PIECE: usize = 256 << 10;
 
 /// How many bytes one system call reads.
@@ -66,8 +66,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Starts a reader thread for each pipe. `take` is called with each piece, by the reader thread or by whoever calls [`Output::drain`];
-    /// a reader thread wakes `wakes` afterwards.
+    /// Starts a reader thread for each pipe. `take` is called with each piece, by the reader thread or by whoever calls [`Output::drain`].
+    /// After each piece, a reader thread also calls [`Waker::wake`] of `wakes`.
     pub fn start(
         read_ends: Vec<(Stream, OwnedFd)>,
         take: &Taker,
@@ -102,7 +102,7 @@ impl Output {
     }
 
     /// For a program that runs on without the debugger. Its output must still be read and discarded for as long as any process writes, or a
-    /// writer would die of SIGPIPE. New processes do that, one for each pipe, and stay when this process ends.
+    /// writer would die of SIGPIPE. This starts a new process for each pipe that does the reading, also after this process has ended.
     pub fn let_go(&mut self) {
         let Some(hang_up) = self.hang_up.take() else {
             return;
@@ -115,7 +115,7 @@ impl Output {
         }
     }
 
-    /// As [`Output::drain`], and forwards nothing after that.
+    /// Forwards the output that has been written so far, as [`Output::drain`] does, and nothing that is written later.
     pub fn finish(&self) {
         self.under_way.end();
         for pipe in &self.pipes {
@@ -157,7 +157,7 @@ struct Flood {
 }
 
 impl Flood {
-    /// Records a piece that arrived this long after the one before. Returns whether it is part of a flood.
+    /// Records a piece that arrived `since` after the one before. Returns whether the piece is part of a flood.
     fn rises(&mut self, since: Duration) -> bool {
         self.close = match since < CLOSE {
             true => self.close.saturating_add(1),
@@ -241,7 +241,7 @@ impl Pipe {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         before_exec(&mut command, true, None);
         let mut reader = command.spawn()?;
-        // Reaps the process if this one outlives it.
+        // Reaps the new process if the debugger outlives it.
         std::thread::Builder::new()
             .name("drain".to_owned())
             .spawn(move || reader.wait())?;
@@ -252,7 +252,8 @@ impl Pipe {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads and forwards what is in the pipe. Returns `false` at the end of the pipe, or if nothing is to be read any more.
+    /// Reads and forwards what is in the pipe. Once the pipe is `closed`, forwards nothing, and reads only if it `discards`. Returns `false` at
+    /// the end of the pipe, or if nothing is to be read any more.
     fn drain(&self) -> bool {
         let mut reading = self.lock();
         if self.closed.load(Ordering::SeqCst) {

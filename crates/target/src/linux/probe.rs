@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The variable that a subject writes to, at the same address as in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// A process that waits for a byte in a pipe, or for the pipe's end when this is dropped; then it writes to [`WRITTEN`] and ends.
+/// A process that waits for a byte in a pipe, or for the pipe's end, which comes when this value is dropped. Then the process writes to
+/// [`WRITTEN`] and ends.
 struct Subject {
     process: ThreadId,
     go: PipeWriter,

@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The directory in `/proc` that shows a process's memory, mappings and executable. That is its main thread's, or another thread's if the
-/// main thread has ended while the process goes on (`pthread_exit` in `main`), since an ended thread shows none of them.
+/// The directory in `/proc` that shows a process's memory, mappings and executable: usually that of its main thread. If the main thread has
+/// ended while the process goes on (`pthread_exit` in `main`), its directory shows none of them, and this is another thread's directory.
 pub fn folder(process: ThreadId) -> PathBuf {
     let own = PathBuf::from(format!("/proc/{process}"));
     let has_ended = |folder: &Path| {
@@ -48,7 +48,7 @@ pub fn auxiliary_bytes(process: ThreadId) -> io::Result<Vec<u8>> {
     std::fs::read(folder(process).join("auxv"))
 }
 
-/// The path of the executable that a process runs. If it was removed or replaced since, the kernel appends ` (deleted)`.
+/// The path of the executable that a process runs. If the executable was removed or replaced meanwhile, the kernel appends ` (deleted)`.
 pub fn executable(process: ThreadId) -> io::Result<PathBuf> {
     std::fs::read_link(folder(process).join("exe"))
 }
@@ -67,7 +67,7 @@ pub fn visible(process: ThreadId, path: &Path) -> PathBuf {
     }
 }
 
-/// A path at which the executable of a process can be opened, even if it was replaced or removed since.
+/// A path at which the executable of a process can be opened, even if it was replaced or removed since the process started it.
 pub fn running_executable(process: ThreadId) -> PathBuf {
     let link = folder(process).join("exe");
     let same = |path: &PathBuf| match (std::fs::metadata(path), std::fs::metadata(&link)) {

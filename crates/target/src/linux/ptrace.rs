@@ -1,5 +1,5 @@
-//! The requests of ptrace(2) that the engine uses, each as a function. For a thread that has died meanwhile they fail with `ESRCH`: its exit
-//! status is about to be reported.
+//! The requests of ptrace(2) that the engine uses, each as a function. A request to a thread that has died meanwhile fails with `ESRCH`; the
+//! thread's exit status is about to be reported.
 
 use crate::ThreadId;
 use crate::signal_info::{SignalInfo, WholeSignal};
@@ -270,7 +270,8 @@ pub fn set_registers(thread: ThreadId, registers: &UserRegisters) -> io::Result<
     Ok(())
 }
 
-/// The message of an event stop: the new thread's id, the former thread id, or an exit status.
+/// The message of an event stop: after clone, fork or vfork, the new thread's or process's id; at exec, the id that the calling thread had
+/// before; at exit, the exit status.
 pub fn event_message(thread: ThreadId) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the kernel writes one unsigned long.
@@ -329,7 +330,7 @@ pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     if known && of_thread {
         return;
     }
-    // The kernel lets one process forward complete signal information only if a program queued the signal.
+    // The kernel lets a process send complete signal information only with a negative code: that of a signal that a program queued.
     let queued = known && info.si_code < 0;
     // SAFETY: both calls take numbers; the kernel reads one siginfo_t, which is fully initialised.
     unsafe {
@@ -393,8 +394,8 @@ fn summary(info: &libc::siginfo_t) -> SignalInfo {
     }
 }
 
-/// Whether a trap that the thread itself caused is pending. The kernel reports a stop requested by PTRACE_INTERRUPT first, although the
-/// instruction has been executed.
+/// Whether a SIGTRAP that the thread itself caused is pending. If the thread was to stop by PTRACE_INTERRUPT, too, the kernel reports that
+/// stop first, although the instruction that traps has been executed.
 pub fn trap_pending(thread: ThreadId) -> bool {
     #[repr(C)]
     struct Arguments {

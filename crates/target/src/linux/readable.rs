@@ -34,7 +34,7 @@ pub fn prepare(input: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts or stops waking the calling thread. Input that arrived before the call doesn't wake it.
+/// Makes new input wake the calling thread if it is `wanted`, or no thread otherwise. Input that arrived before the call wakes no thread.
 ///
 /// # Errors
 /// As [`prepare`].

@@ -69,7 +69,8 @@ fn unusable(option: LaunchOption, path: &Path) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// Opens the program's standard input; `None` means the debugger's. If that is a pipe, sets `written` to the end that the debugger writes to.
+/// Opens the program's standard input; `Ok(None)` means the debugger's. If the input is a new pipe from the debugger, sets `written` to the
+/// end that the debugger writes to.
 fn open_input(
     options: &LaunchOptions,
     terminal: Option<&OwnedFd>,
@@ -114,7 +115,7 @@ impl Streams {
             false => None,
         };
         let stdin = open_input(options, terminal.as_ref(), &mut written)?;
-        // With the same file for both, each stream appends to what the other has written.
+        // If both outputs go to the same file, each stream appends to what the other has written.
         let shared = match (&options.stdout, &options.stderr) {
             (Sink::File { path: out, .. }, Sink::File { path: err, .. }) => out == err,
             _ => false,

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// A process, even if its id is reused (pidfd_open(2)).
+/// A handle on a process. It refers to this process only, even if another process gets its id later (pidfd_open(2)).
 #[derive(Debug)]
 pub struct Handle(OwnedFd);
 
@@ -79,7 +79,7 @@ impl Guard {
             0 => {
                 // SAFETY: as above; the parent ends at once, so that the guard is reparented to init.
                 unsafe {
-                    // The name is set before this process can learn that the guard exists.
+                    // The guard inherits the name, so it has the name before the debugger goes on.
                     libc::prctl(libc::PR_SET_NAME, c"run guard".as_ptr());
                     match libc::fork() {
                         0 => guard(guarded, alive.as_raw_fd()),
@@ -128,8 +128,8 @@ fn guard(guarded: Guarded, alive: RawFd) -> ! {
     }
 }
 
-/// Gives the command default signal actions, and a new session if `own_session` is set or a `terminal` is given, which becomes its
-/// controlling terminal.
+/// Gives the command default signal actions. If `own_session` is set or a `terminal` is given, also gives it a new session; the `terminal`
+/// becomes the session's controlling terminal.
 pub fn before_exec(command: &mut Command, own_session: bool, terminal: Option<RawFd>) {
     let highest = libc::SIGRTMAX();
     // SAFETY: what runs in the child only makes system calls.

@@ -138,7 +138,7 @@ impl Waker {
     /// Makes the current wait return, or the next one if none is in progress.
     pub fn wake(&self) {
         if self.asked.swap(true, Ordering::SeqCst) {
-            // The first caller sends the signal or has sent it. The flag also ends a wait that begins meanwhile.
+            // An earlier caller has set the flag, and sends the signal or has sent it. The flag also ends a wait that begins meanwhile.
             return;
         }
         let thread = self.thread.load(Ordering::SeqCst);
@@ -181,7 +181,7 @@ fn install_handler() {
     }
 }
 
-/// Waits for the next status of any tracee or child of this thread, or only of `thread`, and takes it; or for a wake-up.
+/// Waits for the next status of any tracee or child of this thread, or only of `thread`, and takes the status. A wake-up ends the wait.
 pub fn wait(waker: &Waker, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
     let mut status = 0;
     let whom = thread.map_or(-1, |thread| i64::from(thread.0));
@@ -230,7 +230,7 @@ pub fn has_status() -> bool {
     result == 0 && peeked(&info).thread.0 != 0
 }
 
-/// Takes the status of a thread that [`peek`] has reported. `None` if it has none any more because it was killed in its stop.
+/// Takes the status of a thread that [`peek`] has reported. `None` if the thread was killed in its stop and so has no status any more.
 pub fn take(thread: ThreadId) -> Option<WaitEvent> {
     let mut status = 0;
     // SAFETY: asks about what this thread traces; the kernel writes the status.
@@ -254,9 +254,9 @@ pub fn peek_of(thread: ThreadId) -> Option<Peeked> {
     }
 }
 
-/// The wait's options: all children and tracees, of this thread only.
+/// The options of [`wait`]: children and tracees of all kinds, but only those of this thread.
 const TRACED: i32 = libc::__WALL | libc::__WNOTHREAD;
-/// The same for waitid(2), without taking the status. Stops of tracees are reported in any case.
+/// The options of [`peek`], for waitid(2): as `TRACED`, but without taking the status. Stops of tracees are reported in any case.
 const PEEK: i32 = TRACED | libc::WEXITED | libc::WNOWAIT;
 
 fn no_info() -> libc::siginfo_t {
@@ -264,7 +264,8 @@ fn no_info() -> libc::siginfo_t {
     unsafe { std::mem::zeroed() }
 }
 
-/// The thread of a waitid(2) result, and whether it is stopped before the delivery of SIGTRAP. Event stops have more bits than the signal.
+/// The thread of a waitid(2) result, and whether it is stopped before the delivery of SIGTRAP. The status of an event stop isn't equal to
+/// SIGTRAP, because it also has the event in higher bits.
 fn peeked(info: &libc::siginfo_t) -> Peeked {
     // SAFETY: the kernel has written these words, and any bit pattern is valid.
     let (thread, status) = unsafe { (info.si_pid(), info.si_status()) };
@@ -361,7 +362,7 @@ pub fn exit_code(child: ThreadId) -> Option<i32> {
     libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
-/// Waits for the next event of one thread. `None`: there is no such thread.
+/// Waits for the next event of one thread, and takes it. `None`: there is no such thread.
 pub fn next_of(thread: ThreadId) -> Option<WaitEvent> {
     status_of(thread.0).map(|(thread, status)| decode(thread, status))
 }
@@ -398,7 +399,7 @@ fn what(thread: ThreadId, status: i32) -> What {
     }
     let signal = libc::WSTOPSIG(status);
     let child = || ptrace::event_message(thread).map(|id| ThreadId(id as i32));
-    // A request to a thread that died after the stop fails; its exit status follows.
+    // If the thread has died since the stop, requests to it fail; its exit status follows.
     match status >> 16 {
         0 if signal == libc::SIGTRAP | 0x80 => What::SystemCall,
         0 => What::Signal(signal),
@@ -426,8 +427,8 @@ fn what(thread: ThreadId, status: i32) -> What {
         }
         libc::PTRACE_EVENT_EXEC => child().map_or(What::Other, |former| What::Executed { former }),
         libc::PTRACE_EVENT_EXIT => {
-            // It can't be detached any more. If the tracer died before the thread's end, PTRACE_O_EXITKILL would make the kernel kill the
-            // process, which may be detached by then.
+            // The exiting thread can't be detached any more. If the tracer died before the thread's end, PTRACE_O_EXITKILL of this thread
+            // would make the kernel kill the whole process, although its other threads may be detached by then.
             let _ = ptrace::end_exit_kill(thread);
             What::Exiting
         }

@@ -22,11 +22,11 @@ const MOST_THREADS: usize = 1 << 16;
 /// uninterruptible sleep takes longer, but the others must not stay stopped for that long.
 const PATIENCE: i64 = 10_000;
 const PATIENCE_WITH_THREADS: i64 = 500;
-/// How often an attempt is repeated without sleeping. This decides whether a thread escapes before it is seized.
+/// How many attempts to seize the threads are made without sleeping in between. While the guardian sleeps, a thread may run into a trap.
 const EAGER: u32 = 2_000;
 /// How often in a row seizing a thread is tried before the CPU is yielded.
 const AT_ONCE: u32 = 200;
-/// `si_code` of an executed `int3`, of a single step, and of a debug register's trap.
+/// The `si_code`s of SIGTRAP after an executed `int3`, after a single step, and after a debug register's trap.
 const SI_KERNEL: i32 = 0x80;
 const TRAP_TRACE: i32 = 2;
 const TRAP_HWBKPT: i32 = 4;
@@ -109,10 +109,11 @@ impl Repair<'_> {
     fn run(&mut self) {
         self.restore_bytes();
         if !self.hold_threads() {
-            // The threads can't be traced. The remaining copies of instructions are harmless.
+            // The threads can't be traced. The remaining copies of instructions are harmless: each ends with a jump back.
             return;
         }
-        // Again, now that no thread runs: a program that writes its own code may have written a breakpoint byte back meanwhile.
+        // Again, now that the threads have stopped, as far as they did in time: a program that writes its own code may have written a
+        // breakpoint byte back meanwhile.
         self.restore_bytes();
         for index in 0..self.count {
             if self.threads[index].stopped {
@@ -173,7 +174,8 @@ impl Repair<'_> {
         loop {
             let found = self.seize_new();
             if found == Found::Refused {
-                // Gives up only if the process was untraced before this attempt: the debugger may detach between an attempt and the check.
+                // Gives up only if the process was already untraced before this attempt. If it is untraced only now, the debugger may have
+                // ended after the attempt was refused, so one more attempt follows.
                 if left_alone || now() > self.deadline {
                     return false;
                 }
@@ -367,7 +369,7 @@ impl Repair<'_> {
     }
 
     /// The signal to deliver to a stopped thread at detach, 0 for none. `None`: the thread was continued, and its next stop decides. Moves a
-    /// thread that has hit a breakpoint of the debugger back to it.
+    /// thread that has hit a breakpoint of the debugger back to the breakpoint's address.
     fn stopped(&self, thread: ThreadId, status: i32) -> Option<i32> {
         if status >> 16 == libc::PTRACE_EVENT_STOP {
             if libc::WSTOPSIG(status) == libc::SIGTRAP && ptrace::trap_pending(thread) {
