@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A module with at least so many bytes of `.debug_info` and `.debug_types` gets an index. Walking less takes no longer
-/// than searching an index.
+/// The least size of `.debug_info` and `.debug_types` together, in bytes, for which an index is made unasked. Walking
+/// less takes no longer than searching an index.
 const WORTH_AN_INDEX: u64 = 4 << 20;
 
 /// Whether a module has an index.

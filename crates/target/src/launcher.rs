@@ -239,7 +239,7 @@ fn stay_beside(mut command: Command, mut socket: UnixStream) -> Result<u8, Strin
     let watch = move || {
         let mut word = [0];
         if debugger.read_exact(&mut word).is_err() || word != [LET_GO] {
-            // The debugger has ended. If the program has, too, the handle refuses the signal.
+            // The debugger has ended. If the program has ended, too, the handle refuses the signal.
             let _ = handle.signal(libc::SIGKILL);
         }
     };

@@ -158,8 +158,8 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// As [`Process::signal_info`].
     fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()>;
 
-    /// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread
-    /// alone, or that an instruction of the thread has raised, is lost.
+    /// Sends the whole process the signal at whose delivery a thread is stopped, because this thread won't receive it. A signal that was
+    /// directed at this thread alone, or that an instruction of the thread has raised, isn't sent: it is lost.
     fn hand_back_signal(&self, thread: ThreadId, signal: i32);
 
     /// Whether a thread is stopped before the delivery of a signal, so that one can be delivered when it is resumed.
@@ -279,7 +279,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The path of the executable; empty if it can't be found out.
     fn executable(&self) -> PathBuf;
 
-    /// A path at which the executable can be opened, even if it was replaced or removed since.
+    /// A path at which the executable can be opened, even if it was replaced or removed since the process started it.
     fn running_executable(&self) -> PathBuf;
 
     /// A path at which the debugger can open a file that is at `path` for the process, which may be in a container.

@@ -2,7 +2,7 @@
 //!
 //! Several processes may use the folder at once, and each may be killed at any moment. A file is therefore written under
 //! a unique name and renamed when it is complete, so readers only see complete files. Only the user may have write access
-//! to the folder. Its size is limited: after each write the least recently used files are removed.
+//! to the folder. Its size is limited: after each write, the least recently used files are removed until the rest fits.
 
 use super::file::{IndexError, IndexFile};
 use super::table;

@@ -264,8 +264,8 @@ impl Module {
         }
     }
 
-    /// Replaces each `async fn`, which only makes a future, by the functions that have its body. An `async fn` without a
-    /// body, because nothing polls its future, stays.
+    /// Replaces each `async fn`, which only makes a future, by the functions that have its body. If nothing polls the future,
+    /// there is no such function, and the `async fn` stays.
     pub(crate) fn with_async_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
         let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
         for function in found {

@@ -181,7 +181,7 @@ impl Pinning {
         self.release();
     }
 
-    /// Records that all threads have stopped. They stay pinned until the timer fires, for a next step that comes soon.
+    /// Records that all threads have stopped. They stay pinned until the timer fires, because a next step may come soon.
     pub fn all_stopped(&mut self) {
         if !self.pinned.is_empty() {
             self.last = Instant::now();
@@ -189,7 +189,7 @@ impl Pinning {
         }
     }
 
-    /// Unpins all threads of the program. The tracer stays pinned until the timer fires, for the next step.
+    /// Unpins all threads of the program. The tracer stays pinned until the timer fires, because a next step may come soon.
     pub fn let_all_go(&mut self) {
         for pinned in std::mem::take(&mut self.pinned) {
             self.restore(&pinned);

@@ -198,8 +198,8 @@ fn to_boundary(child: ThreadId) -> Result<(), String> {
     }
 }
 
-/// The address of a `syscall` instruction for a child that continues at `pc`: the one before `pc` if there is one; otherwise it is written
-/// at `pc`, and the bytes that it replaces are returned, too.
+/// The address of a `syscall` instruction for a child that continues at `pc`: the one right before `pc`, if there is one. If not, writes one
+/// at `pc`, and also returns the bytes that it replaces.
 fn system_call_for(
     memory: &ProcessMemory,
     pc: Address,

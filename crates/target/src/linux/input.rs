@@ -56,7 +56,7 @@ impl Input {
         self.terminal
     }
 
-    /// Queues bytes for a program's input; `None` ends the input. The program may read them later or never.
+    /// Queues bytes for a program's input, or ends the input if `bytes` is `None`. The program may read the bytes later or never.
     ///
     /// # Errors
     /// The program's input doesn't come from the debugger, or is known to have ended.

@@ -72,8 +72,8 @@ pub fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
 }
 
 /// Turns off all options of a stopped thread: it reports no events, and its process survives the end of the tracer. Call this for all
-/// threads before the first one is detached. A detached thread that executes another program at once kills the others in their stops, and
-/// PTRACE_O_EXITKILL of one of them would kill the whole process when its tracer ends.
+/// threads before the first one is detached: a detached thread may execute another program at once. That kills the other threads in their
+/// stops, and if one of them still had PTRACE_O_EXITKILL, the whole process would be killed when its tracer ends.
 pub fn end_options(thread: ThreadId) -> io::Result<()> {
     request(libc::PTRACE_SETOPTIONS, thread, 0, 0)
 }
@@ -317,8 +317,8 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
     Ok(())
 }
 
-/// Sends the process the signal that a stopped thread was about to receive and will not. A signal that was directed at this thread alone,
-/// or that an instruction of the thread has raised, is lost.
+/// Sends the whole process the signal at whose delivery a thread is stopped, because this thread won't receive it. A signal that was
+/// directed at this thread alone, or that an instruction of the thread has raised, isn't sent: it is lost.
 pub fn hand_back_signal(process: ThreadId, thread: ThreadId, signal: i32) {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo_t.

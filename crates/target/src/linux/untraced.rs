@@ -63,7 +63,7 @@ impl Guard {
         Guard::over(Guarded::Process(program.0.as_raw_fd()))
     }
 
-    /// Starts a guard for a process group. Dismiss it before the group's leader is reaped, because another group may have its id after that.
+    /// Starts a guard for a process group. Dismiss the guard before the group's leader is reaped: after that, another group may get the same id.
     ///
     /// # Errors
     /// As for [`start`](Guard::start).
