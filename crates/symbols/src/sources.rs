@@ -114,13 +114,17 @@ pub fn is_library_source(file: &Path) -> bool {
         || text.contains("/compiler-rt/lib/")
 }
 
-/// Whether a source file is third-party code, judged by its path: [`is_library_source`], or fetched by cargo
-/// (`~/.cargo/registry`, `~/.cargo/git`).
+/// Whether a source file is third-party code, judged by its path: [`is_library_source`] or [`is_dependency_source`].
 pub fn is_others_source(file: &Path) -> bool {
+    is_library_source(file) || is_dependency_source(file)
+}
+
+/// Whether a source file was fetched by cargo (`~/.cargo/registry`, `~/.cargo/git`), judged by its path.
+pub fn is_dependency_source(file: &Path) -> bool {
     // `/rust/deps/` has the dependencies of the standard library, in the paths of its official builds.
     const FETCHED: [&str; 3] = ["/rust/deps/", "/registry/src/", "/git/checkouts/"];
     let text = file.to_string_lossy();
-    is_library_source(file) || FETCHED.iter().any(|folder| text.contains(folder))
+    FETCHED.iter().any(|folder| text.contains(folder))
 }
 
 /// The part of the path behind `/rustc/HASH/`; `None` for other paths.

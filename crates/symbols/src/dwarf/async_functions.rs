@@ -13,15 +13,25 @@ use crate::dwarf::functions::{FunctionId, Language, file_range};
 use crate::dwarf::lines::Row;
 use crate::dwarf::name_index::{AnyIndex, EntryKind, NameIndex, OneUnit};
 use crate::dwarf::queries::Instance;
-use crate::dwarf::scopes::Variable;
+use crate::dwarf::scopes::{Variable, VariableKind};
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indexing::IndexState;
+use dapple_arch::instructions::decoder;
 use gimli::{UnitOffset, constants as dw};
+use iced_x86::FlowControl;
+use std::ops::Range;
 use std::path::Path;
 
 const FUTURE: &str = "{async_fn_env#";
 const BODY: &str = "{async_fn#";
+/// How the functions are named that run coroutines' bodies.
+const COROUTINES: &[u8] = b"{async_";
+/// The number of the first state in which a coroutine is suspended. Those before: it has not begun, has returned, has panicked.
+const FIRST_SUSPENSION: usize = 3;
+/// How the types of coroutines' states are named.
+const STATES: [&str; 3] = [FUTURE, "{async_block_env#", CLOSURE_STATE];
+const CLOSURE_STATE: &str = "{async_closure_env#";
 
 /// The base name of a body. The number counts within the `async fn`, which has one body.
 pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
@@ -37,6 +47,11 @@ pub(crate) fn written_name(body: &str) -> Option<&str> {
 impl<'a> Dwarf<'a> {
     /// The type of the future that a function makes. `None`: the function isn't a Rust `async fn`.
     pub(crate) fn future_made(&self, chain: &Chain<'_, 'a>) -> Option<TypeId> {
+        self.coroutine_made(chain, FUTURE)
+    }
+
+    /// The type that a Rust function returns, if its name starts with `start`.
+    fn coroutine_made(&self, chain: &Chain<'_, 'a>, start: &str) -> Option<TypeId> {
         let (unit, _) = chain.links.last()?;
         if unit.language() != Language::Rust {
             return None;
@@ -44,7 +59,17 @@ impl<'a> Dwarf<'a> {
         let (unit, value) = chain.attribute(dw::DW_AT_type)?;
         let future = self.type_id(unit, value)?;
         let name = self.text_of_name(self.unit(future.unit)?, future.offset)?;
-        name.starts_with(FUTURE.as_bytes()).then_some(future)
+        name.starts_with(start.as_bytes()).then_some(future)
+    }
+
+    /// Whether the function at an address only makes the future of an `async fn` or async closure.
+    pub(crate) fn makes_future(&self, address: u64) -> bool {
+        let Some((unit, function)) = self.function_entry_at(address) else {
+            return false;
+        };
+        let chain = self.chain(unit, UnitOffset(function.offset));
+        let makes = |start| self.coroutine_made(&chain, start).is_some();
+        makes(FUTURE) || makes(CLOSURE_STATE)
     }
 
     fn text_of_name(&self, unit: &Unit<'a>, offset: usize) -> Option<&'a [u8]> {
@@ -170,6 +195,75 @@ impl<'a> Dwarf<'a> {
         name.is_some_and(|name| name.starts_with(BODY.as_bytes()))
     }
 
+    /// The jumps at the beginning of an unoptimised coroutine's body. `None`: it is another function, or its code isn't understood.
+    pub(crate) fn coroutine_dispatch(&self, unit: &Unit<'a>, function: usize) -> Option<Dispatch> {
+        let is_coroutine = || {
+            let chain = self.chain(unit, UnitOffset(function));
+            let name = self.chain_text(&chain, dw::DW_AT_name);
+            name.is_some_and(|name| name.starts_with(COROUTINES))
+        };
+        if unit.language() != Language::Rust || self.is_optimised(unit, function) || !is_coroutine()
+        {
+            return None;
+        }
+        let entry = self.index(unit).function_with_offset(function)?;
+        let range = entry.ranges.first()?;
+        let targets = self.first_jump_table(range.start, self.code(range));
+        let resumed = targets.iter().skip(FIRST_SUSPENSION);
+        let block = |target: &u64| *target..self.end_of_block(*target, range.end);
+        Some(Dispatch {
+            begin: *targets.first()?,
+            resumptions: resumed.map(block).collect(),
+        })
+    }
+
+    /// The end of the straight code that begins at an address.
+    fn end_of_block(&self, start: u64, limit: u64) -> u64 {
+        let mut decoder = decoder(self.code(&(start..limit)), start);
+        while decoder.can_decode() {
+            if decoder.decode().flow_control() != FlowControl::Next {
+                break;
+            }
+        }
+        decoder.ip().min(limit)
+    }
+
+    /// The argument of a coroutine's body (that of an `async fn`, an async block or closure) with the pinned reference to its state. The
+    /// compiler gives it no name. `None` in any other function.
+    pub(crate) fn coroutine_argument(&self, address: u64, inline_depth: usize) -> Option<Variable> {
+        let (unit, function) = self.function_entry_at(address)?;
+        if unit.language() != Language::Rust {
+            return None;
+        }
+        let blocks = self.blocks(unit, function.offset);
+        let &block = blocks.of_frame(address, inline_depth)?.blocks.first()?;
+        let arguments = blocks.variables.iter();
+        let first = { arguments }.find(|argument| argument.block == block && argument.parameter)?;
+        let chain = self.chain(unit, UnitOffset(first.offset));
+        let (type_unit, value) = chain.attribute(dw::DW_AT_type)?;
+        let type_id = self.type_id(type_unit, value)?;
+        let type_name = self.text_of_name(self.unit(type_id.unit)?, type_id.offset)?;
+        let type_name = std::str::from_utf8(type_name).ok()?;
+        if self.chain_text(&chain, dw::DW_AT_name).is_some() || !is_pinned_coroutine(type_name) {
+            return None;
+        }
+        Some(Variable {
+            name: "self".to_owned(),
+            type_id: Some(type_id),
+            kind: VariableKind::Parameter,
+            declaration: None,
+            depth: 0,
+            artificial: true,
+            dropped: false,
+            unit: unit.index,
+            offset: first.offset,
+            function: Some(FunctionId {
+                unit: unit.index,
+                offset: function.offset,
+            }),
+        })
+    }
+
     /// In the body of an `async fn`, removes the variables for the arguments' former places in the future, and unnamed
     /// arguments that a pattern destructures. `block` is the entry of the function or of its inlined copy.
     pub(crate) fn remove_moved_arguments(
@@ -195,10 +289,30 @@ impl<'a> Dwarf<'a> {
     }
 }
 
+/// Whether this is the type of a pinned reference to a coroutine's state.
+fn is_pinned_coroutine(type_name: &str) -> bool {
+    let state = type_name
+        .strip_prefix("Pin<&mut ")
+        .or_else(|| type_name.strip_prefix("core::pin::Pin<&mut "));
+    state.is_some_and(|state| {
+        let base = crate::names::base_of(state.strip_suffix('>').unwrap_or(state));
+        STATES.iter().any(|start| base.starts_with(start))
+    })
+}
+
 /// Whether this is rustc's name for an argument that is a pattern.
 fn is_pattern(name: &str) -> bool {
     let number = name.strip_prefix("__arg");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Where the jump at the beginning of a coroutine's body leads.
+pub(crate) struct Dispatch {
+    /// The code that runs when the future is polled for the first time.
+    pub begin: u64,
+    /// The code at which a suspended future goes on, before what it awaits is polled. It has the lines of the `await`s, and usually lower
+    /// addresses than these lines' other code.
+    pub resumptions: Vec<Range<u64>>,
 }
 
 /// A function or inlined copy with the body of an `async fn`.
@@ -207,5 +321,5 @@ pub(crate) struct Body {
     pub instance: Instance,
     pub entry: FileAddress,
     pub breakpoint: FileAddress,
-    pub ranges: Vec<std::ops::Range<FileAddress>>,
+    pub ranges: Vec<Range<FileAddress>>,
 }

@@ -95,7 +95,31 @@ pub(crate) struct Blocks {
     pub binding_ranges: OnceLock<Vec<BindingRanges>>,
 }
 
+/// The blocks of one logical frame.
+pub(crate) struct FrameBlocks {
+    /// The block of the function or inlined call, and the lexical blocks in it around the address, outermost first.
+    pub blocks: Vec<u32>,
+    /// The inlined call in them that covers the address.
+    pub call: Option<u32>,
+}
+
 impl Blocks {
+    /// The blocks around an address of the function itself (`inline_depth` 0), or of the n-th inlined call that covers it, counted from the
+    /// outermost. `None`: there are not so many.
+    pub fn of_frame(&self, address: u64, inline_depth: usize) -> Option<FrameBlocks> {
+        let path = self.path(address);
+        // A frame's blocks reach from its function or inlined call to the next inlined call.
+        let is_inlined = |&at: &usize| self.blocks[path[at] as usize].kind == BlockKind::Inlined;
+        let inlined = (1..path.len()).filter(is_inlined);
+        let mut starts = std::iter::once(0).chain(inlined).skip(inline_depth);
+        let start = starts.next()?;
+        let end = starts.next();
+        Some(FrameBlocks {
+            blocks: path.get(start..end.unwrap_or(path.len()))?.to_vec(),
+            call: end.map(|end| path[end]),
+        })
+    }
+
     pub fn parse<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, function: usize) -> Blocks {
         let mut blocks = Blocks::default();
         if let Err((offset, reason)) = blocks.read(dwarf, unit, function) {

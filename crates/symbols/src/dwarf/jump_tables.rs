@@ -92,6 +92,30 @@ impl Dwarf<'_> {
         targets
     }
 
+    /// The targets of a function's first table jump, in the table's order. Empty if it isn't understood.
+    pub(crate) fn first_jump_table(&self, start: u64, code: &[u8]) -> Vec<u64> {
+        let mut sweep = Sweep::default();
+        sweep.look_through(start, code);
+        let Some(jump) = sweep.jumps.first() else {
+            return Vec::new();
+        };
+        let mut before = Sweep::default();
+        let length = usize::try_from(jump.at - start).unwrap_or(code.len());
+        before.look_through(start, code.get(..length).unwrap_or(code));
+        let loaded = |register: Register| {
+            let mut all = before.loaded.iter().rev();
+            all.find(|(by, _)| *by == register)
+                .map(|(_, address)| *address)
+        };
+        let table = match jump.table {
+            Table::At(address) => Some(address),
+            Table::In(register) => loaded(register),
+        };
+        table.map_or(Vec::new(), |table| {
+            self.entries(jump, table..u64::MAX, &sweep.instructions, MOST)
+        })
+    }
+
     /// The targets of a table's entries, up to the table's bound or the first entry that leads to no instruction; at most
     /// `most`.
     fn entries(

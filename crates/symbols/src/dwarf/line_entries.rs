@@ -15,14 +15,15 @@ use std::ops::Range;
 const LARGEST: u64 = 1 << 18;
 
 impl<'a> Dwarf<'a> {
-    /// Returns those of the `places`, a line's addresses in a function, at which execution enters the line: on some path from the
-    /// function's entry, no other place comes first. `others` are the addresses whose instruction belongs to another line, even if this
+    /// Returns those of the `places`, a line's addresses in a function, at which execution enters the line: on some path from
+    /// `begin` (`None`: the function's entry), no other place comes first. `others` are the addresses whose instruction belongs to another line, even if this
     /// line has a row there. A place among `others` is left out if code of this line that was entered elsewhere leads there: when
     /// optimisers merge code behind branches, the merged code keeps the lines of one branch. The lowest place is left out only if all jumps
     /// on the way have known targets and it is reached only behind another place. Empty if the function is too large.
     pub(crate) fn line_entry_addresses(
         &self,
         ranges: &[Range<u64>],
+        begin: Option<u64>,
         places: &[u64],
         others: &FxHashSet<u64>,
     ) -> Vec<u64> {
@@ -47,7 +48,7 @@ impl<'a> Dwarf<'a> {
             seen: FxHashSet::default(),
             queue: Vec::new(),
         };
-        let first = walk.run(&[first.start], Until::Place);
+        let first = walk.run(&[begin.unwrap_or(first.start)], Until::Place);
         let is_followed = !walk.is_indirect;
         let mut begin = first.clone();
         if first.len() > 1 && first.iter().any(|place| others.contains(place)) {

@@ -331,12 +331,13 @@ impl<'a> Dwarf<'a> {
         }
         self.remove_future_makers(&mut instances);
         let mut found = Vec::new();
-        for (instance, candidates) in instances {
+        for (instance, mut candidates) in instances {
+            let begin = self.remove_resumptions(&instance, &mut candidates);
             let Some(lowest) = candidates.iter().min_by_key(|candidate| candidate.address) else {
                 continue;
             };
             let lines = self.lines(lowest.named.unit);
-            let entered = self.entered(&instance, &candidates);
+            let entered = self.entered(&instance, &candidates, begin);
             for candidate in &candidates {
                 let is_copy = || {
                     is_copy(lowest, candidate, lines)
@@ -381,25 +382,52 @@ impl<'a> Dwarf<'a> {
         }
     }
 
+    /// On a line with an `await` in an unoptimised body, removes the code at which the future is resumed, if the line has other code: a
+    /// breakpoint is to stop when the line is entered. Returns where the body begins, if code was removed.
+    fn remove_resumptions(
+        &self,
+        instance: &Instance,
+        candidates: &mut Vec<Candidate<'_, 'a>>,
+    ) -> Option<u64> {
+        let (&Instance::Code { unit, function, .. }, 2..) = (instance, candidates.len()) else {
+            return None;
+        };
+        let dispatch = self.coroutine_dispatch(self.unit(unit)?, function)?;
+        let is_entry = |candidate: &Candidate<'_, 'a>| {
+            let mut resumed = dispatch.resumptions.iter();
+            !resumed.any(|code| code.contains(&candidate.address))
+        };
+        let before = candidates.len();
+        if candidates.iter().any(is_entry) {
+            candidates.retain(is_entry);
+        }
+        (candidates.len() < before).then_some(dispatch.begin)
+    }
+
     /// Whether a function is known to be optimised. Clang's producer doesn't contain the switches. But only when it optimises, clang marks
     /// functions whose calls are all described.
-    fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
+    pub(crate) fn is_optimised(&self, unit: &Unit<'a>, function: usize) -> bool {
         let describes = |name| self.chain(unit, UnitOffset(function)).flag(name);
         unit.optimised().unwrap_or_else(|| {
             describes(dw::DW_AT_call_all_calls) || describes(dw::DW_AT_GNU_all_call_sites)
         })
     }
 
-    /// The addresses among a line's rows in an optimised function at which execution first enters the line. Empty if the function isn't
-    /// optimised, if it is too large, or if the line has only one row.
-    fn entered(&self, instance: &Instance, candidates: &[Candidate<'_, 'a>]) -> Vec<u64> {
+    /// The addresses among a line's rows at which execution first enters the line, from the function's entry if it is optimised, or from
+    /// `begin`. Empty if neither is the case, the function is too large, or the line has one row only.
+    fn entered(
+        &self,
+        instance: &Instance,
+        candidates: &[Candidate<'_, 'a>],
+        begin: Option<u64>,
+    ) -> Vec<u64> {
         let (&Instance::Code { function, .. }, Some(of)) = (instance, candidates.first()) else {
             return Vec::new();
         };
         let unit = of.named.unit;
         let rows = candidates.iter().filter(|one| one.row().is_some());
         let places: Vec<u64> = rows.map(|one| one.address).collect();
-        if places.len() < 2 || !self.is_optimised(unit, function) {
+        if places.len() < 2 || (begin.is_none() && !self.is_optimised(unit, function)) {
             return Vec::new();
         }
         let Some(function) = self.index(unit).function_with_offset(function) else {
@@ -418,7 +446,7 @@ impl<'a> Dwarf<'a> {
                 false => others.insert(row.address),
             };
         }
-        self.line_entry_addresses(&function.ranges, &places, &others)
+        self.line_entry_addresses(&function.ranges, begin, &places, &others)
     }
 
     /// Whether the line's code before `run` ends in a jump to `run`, or to code without a line directly before `run`. Then

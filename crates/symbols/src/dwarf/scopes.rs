@@ -1,6 +1,6 @@
 //! Lexical scopes and the variables in them (DWARF 5 §3.5, §4.1).
 
-use crate::dwarf::blocks::{Block, BlockKind, Blocks};
+use crate::dwarf::blocks::{Block, BlockKind, Blocks, FrameBlocks};
 use crate::dwarf::entries::Chain;
 use crate::dwarf::functions::{FunctionId, Language, SourcePosition};
 use crate::dwarf::let_chains::BindingRanges;
@@ -61,20 +61,15 @@ impl<'a> Dwarf<'a> {
             return Vec::new();
         };
         let blocks = self.blocks(unit, function.offset);
-        let path = blocks.path(address);
-        // A frame's blocks reach from its function or inlined call to the next inlined call.
-        let mut starts = vec![0];
-        starts.extend(
-            (1..path.len())
-                .filter(|&at| blocks.blocks[path[at] as usize].kind == BlockKind::Inlined),
-        );
-        let Some(&start) = starts.get(inline_depth) else {
+        let Some(FrameBlocks {
+            blocks: frame,
+            call,
+        }) = blocks.of_frame(address, inline_depth)
+        else {
             return Vec::new();
         };
-        let end = starts.get(inline_depth + 1).copied();
-        let frame = path.get(start..end.unwrap_or(path.len())).unwrap_or(&[]);
-        let here = match end {
-            Some(call) => self.call_place(unit, &blocks, path[call]),
+        let here = match call {
+            Some(call) => self.call_place(unit, &blocks, call),
             None => self.row_place(address),
         };
         let id = FunctionId {

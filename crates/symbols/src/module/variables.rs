@@ -24,6 +24,21 @@ impl Module {
         self.dwarf(|dwarf| dwarf.variables_at(address.0, inline_depth))
     }
 
+    /// The argument of a Rust coroutine's body (that of an `async fn`, an async block or closure) with the pinned reference to its state,
+    /// `Pin<&mut …>`. `None` if the code at `address` is no coroutine's; `inline_depth` as in [`Self::variables_at`].
+    pub fn coroutine_argument_at(
+        &self,
+        address: FileAddress,
+        inline_depth: usize,
+    ) -> Option<Variable> {
+        self.dwarf(|dwarf| dwarf.coroutine_argument(address.0, inline_depth))
+    }
+
+    /// Whether the function at `address` is a Rust `async fn` as its callers see it: it only makes the future, and the body runs later.
+    pub fn makes_future_at(&self, address: FileAddress) -> bool {
+        self.dwarf(|dwarf| dwarf.makes_future(address.0))
+    }
+
     /// The statics and globals of the unit that covers `address`.
     pub fn statics_at(&self, address: FileAddress) -> Vec<Variable> {
         self.dwarf(|dwarf| {
