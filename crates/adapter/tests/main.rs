@@ -8,6 +8,7 @@ mod assigning_library;
 mod async_functions;
 mod async_units;
 mod attach;
+mod awaits;
 mod building;
 mod called_from;
 mod calls;

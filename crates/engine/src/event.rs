@@ -173,6 +173,8 @@ impl StopReason {
             StopReason::Breakpoint(_)
             | StopReason::Undecided { .. }
             | StopReason::Step
+            | StopReason::FutureDropped { .. }
+            | StopReason::NotAwaited
             | StopReason::Goto
             | StopReason::Restarted
             | StopReason::Data(_) => true,
@@ -231,6 +233,17 @@ pub enum StopReason {
     },
     /// A step is complete.
     Step,
+    /// A step in an asynchronous function has ended because its future was dropped while it was suspended. The thread is in the user's code
+    /// that drops it, or, if there is none, in the destructor.
+    FutureDropped {
+        /// The asynchronous function.
+        function: String,
+        /// Where it was suspended.
+        place: SourcePosition,
+    },
+    /// A step in an asynchronous function has ended because its future is suspended, and no debug register is free to notice when it is
+    /// resumed.
+    NotAwaited,
     /// A pause was asked for, by a command or by Ctrl+C in the debugger's terminal. Also the reason of stops that have no other: after exec
     /// in an inferior call, and in a core file without a signal.
     Pause,

@@ -17,6 +17,7 @@ mod arguments;
 pub(crate) mod assigning;
 mod attach;
 mod attached;
+mod awaiting;
 mod background;
 mod breakpoint_calls;
 mod breakpoint_hits;

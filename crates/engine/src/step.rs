@@ -24,6 +24,7 @@
 //! The trick: the stack pointer tells an activation from others of the same function, in a recursion or in coroutines. A call is
 //! stepped over by running to its return address, and the arrival counts only if the stack is back at the caller's height.
 
+mod awaiting;
 mod code;
 mod exits;
 mod judging;
@@ -39,9 +40,11 @@ mod through;
 use crate::Address;
 use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
+pub use awaiting::Touch;
 use code::Instruction;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
+use dapple_inspect::coroutines::Activation;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_inspect::unwind;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
@@ -90,6 +93,9 @@ pub enum Action {
         /// The stack pointer in the activation that is meant. `None`: every arrival counts.
         height: Option<Address>,
     },
+    /// Run until the future is resumed whose body the step is about, on whichever thread, or dropped: then [`Step::touched`] decides. The
+    /// future is suspended.
+    Await,
     /// The step is complete.
     Finished,
     /// There is nothing left to step to: no caller has source. Let the program run.
@@ -119,6 +125,11 @@ enum Phase {
     Through(Call),
     /// Running to one of the line's exits, mostly out of a loop.
     Looping,
+    /// In the resumed body, on the way to the code behind the suspension. The number: how many instructions were executed.
+    Resuming(u32),
+    /// In the body of an asynchronous function that was entered, on the way to its first statement, or to the `await` that it was suspended
+    /// at. The number: as in [`Phase::Resuming`].
+    Opening(u32),
 }
 
 /// A call being entered, with what is needed to run over it if its target is of no interest.
@@ -168,17 +179,24 @@ pub struct Step {
     chosen: bool,
     /// For a step out to the direct caller: an address in the function that it left.
     left: Option<Address>,
+    /// The activation of the asynchronous function that the step is about, until it has returned.
+    activation: Option<Activation>,
+    /// The step started in the user's own code, so it doesn't end in a dependency that it comes back to.
+    from_own: bool,
 }
 
 impl Step {
-    /// Starts a step at the thread's position, where the innermost `before` inlined calls are not entered yet.
+    /// Starts a step at the thread's position, where the innermost `before` inlined calls are not entered yet. `activation`: that of the
+    /// asynchronous function there.
     pub fn begin(
         kind: StepKind,
         cx: &Context<'_>,
         before: usize,
         options: StepOptions,
+        activation: Option<Activation>,
     ) -> (Step, Action) {
         let mut step = Step::standing(kind, cx, before, options.pace);
+        step.activation = activation.filter(|_| kind.is_by_line());
         step.unit = options.unit;
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
@@ -224,9 +242,13 @@ impl Step {
             target: None,
             chosen: false,
             left: None,
+            activation: None,
+            from_own: false,
         };
         if !step.is_by_instruction() {
-            step.any_source = !cx.position().is_some_and(|p| p.users);
+            let at = cx.position();
+            step.any_source = !at.as_ref().is_some_and(|at| at.users);
+            step.from_own = at.is_some_and(|at| at.users && at.own);
             step.settle(cx);
             step.stand_before(cx, before);
         }
@@ -253,8 +275,10 @@ impl Step {
     }
 
     /// If a step out has arrived in the direct caller of the function that it left: an address in that function. Returned only once.
-    pub fn take_left(&mut self) -> Option<Address> {
-        let arrived = self.kind == StepKind::Out && self.phase == Phase::Leaving;
+    pub fn take_left(&mut self, memory: &dyn Memory) -> Option<Address> {
+        let arrived = self.kind == StepKind::Out
+            && self.phase == Phase::Leaving
+            && !self.is_suspended(memory);
         self.left.take().filter(|_| arrived)
     }
 
@@ -273,7 +297,9 @@ impl Step {
             Phase::Inside if self.left_function(cx) => self.tail_called(cx),
             Phase::Through(call) if call.left => self.arrive_in_caller(cx),
             Phase::Inside | Phase::Skipping | Phase::Through(_) | Phase::Looping => self.judge(cx),
-            Phase::Returning | Phase::Leaving => self.arrive_in_caller(cx),
+            Phase::Returning | Phase::Leaving => self.body_has_returned(cx),
+            Phase::Resuming(executed) => self.behind_resumption(executed, cx),
+            Phase::Opening(executed) => self.open(executed, cx),
             Phase::Entering(call) => self.enter(call, cx),
             Phase::Resolving(call) => {
                 self.phase = Phase::Entering(call);
@@ -355,7 +381,7 @@ impl Step {
         }
         match cx.position() {
             Some(at) if landing == Landing::Thrown && at.is_cleanup() => doing,
-            Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
+            Some(at) if self.may_end_in(&at) => {
                 let starts_line = at.begins_statement()
                     && at.row.as_ref().is_some_and(|row| {
                         row.line != self.line || at.function_id() != self.function
@@ -635,8 +661,15 @@ impl Step {
         if let Some(at) = at
             && at.row.is_some()
             && (at.in_users || self.any_source || self.chosen)
+            && !self.polls_dependency(&at)
         {
+            if !self.chosen && at.module.module.makes_future_at(at.address) {
+                return self.skip(call);
+            }
             self.gates.clear();
+            if at.is_entry() && at.is_coroutine() {
+                return self.open(0, cx);
+            }
             let body = at
                 .module
                 .to_process(at.module.module.after_prologue(at.address));
@@ -692,6 +725,16 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
             users.then_some(before - 1)
         }
     }
+}
+
+/// How many calls are inlined at the thread's position, if the code there is an asynchronous function's.
+pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
+    let at = cx.position()?;
+    let function = at.function.iter().map(|function| function.name.as_str());
+    let mut names = function.chain(at.inlined.iter().map(|call| call.name.as_str()));
+    names
+        .any(|name| name.contains("{async_"))
+        .then_some(at.inlined.len())
 }
 
 /// Whether an exception that landed here only runs destructors, and unwinds further.

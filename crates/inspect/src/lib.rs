@@ -9,6 +9,7 @@
 //! [`frame`] and [`unwind`].
 
 pub mod calls;
+pub mod coroutines;
 pub mod disassembly;
 pub mod eval;
 pub mod exceptions;

@@ -72,6 +72,17 @@ fn shown(stop: &Stop, hit: &Hit) -> Shown {
             Shown::new(breakpoint_reason(hit), description).with_text(why)
         }
         StopReason::Step => Shown::new(Reason::Step, "Stopped after a step"),
+        StopReason::FutureDropped { function, place } => {
+            let file = place.file.file_name().unwrap_or_default().to_string_lossy();
+            let line = place.line;
+            Shown::new(Reason::Step, "Stopped: the future is dropped").with_text(format!(
+                "`{function}` was suspended at {file}:{line} and is dropped here"
+            ))
+        }
+        StopReason::NotAwaited => Shown::new(Reason::Step, "Stopped: the future is suspended")
+            .with_text(
+                "no debug register is free to notice when it is resumed; remove a data breakpoint",
+            ),
         StopReason::Pause => Shown::new(Reason::Pause, "Paused"),
         StopReason::Data(hits) => data_accessed(hits),
         StopReason::DataGone { names, .. } => {

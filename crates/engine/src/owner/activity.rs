@@ -18,6 +18,8 @@ pub(super) enum Activity {
     #[default]
     Free,
     Step(Box<Stepping>),
+    /// A step waits until a future is resumed ([`super::awaiting`]). No thread runs for it.
+    Await(Box<Stepping>),
     Call(InferiorCall),
 }
 
@@ -25,14 +27,14 @@ impl Activity {
     pub(super) fn step(&self) -> Option<&Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Call(_) => None,
+            Activity::Free | Activity::Await(_) | Activity::Call(_) => None,
         }
     }
 
     pub(super) fn step_mut(&mut self) -> Option<&mut Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Call(_) => None,
+            Activity::Free | Activity::Await(_) | Activity::Call(_) => None,
         }
     }
 
@@ -56,17 +58,28 @@ impl Activity {
         }
     }
 
+    /// Takes the step out that waits for a future, if there is one.
+    pub(super) fn take_awaiting(&mut self) -> Option<Box<Stepping>> {
+        match std::mem::take(self) {
+            Activity::Await(step) => Some(step),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
     pub(super) fn call(&self) -> Option<&InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) => None,
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => None,
         }
     }
 
     pub(super) fn call_mut(&mut self) -> Option<&mut InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) => None,
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => None,
         }
     }
 
@@ -91,6 +104,11 @@ impl Owner {
         self.activity.is_call_of(thread)
     }
 
+    /// Whether a thread runs for a step, which no future has suspended.
+    pub(super) fn has_stepping_thread(&self) -> bool {
+        self.activity.step().is_some()
+    }
+
     /// Whether a thread is the one that steps.
     pub(super) fn is_stepping(&self, thread: ThreadId) -> bool {
         self.activity.is_step_of(thread)
@@ -112,7 +130,7 @@ impl Owner {
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {
             Activity::Call(_) => self.noticed_in_call(event),
-            Activity::Free | Activity::Step(_) => {}
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => {}
         }
     }
 
@@ -128,7 +146,7 @@ impl Owner {
                 None
             }
             // What ends a step is decided once all threads have stopped: another thread's stop ends it, too.
-            Activity::Free | Activity::Step(_) => Some(reason),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => Some(reason),
         }
     }
 
@@ -139,7 +157,7 @@ impl Owner {
                 self.all_stopped_in_call();
                 true
             }
-            Activity::Free | Activity::Step(_) => false,
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => false,
         }
     }
 
@@ -149,7 +167,7 @@ impl Owner {
             Activity::Call(call) if call.thread == thread => self.thread_ended_in_call(),
             // The other threads run on. The client's request to step ends with the next stop, whatever its reason.
             Activity::Step(step) if step.thread == thread => self.end_step(),
-            Activity::Free | Activity::Step(_) | Activity::Call(_) => {}
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => {}
         }
     }
 
@@ -158,7 +176,7 @@ impl Owner {
         match &self.activity {
             Activity::Call(_) => self.executed_in_call(thread),
             // The step has ended with the old program.
-            Activity::Free | Activity::Step(_) => self.release(thread),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) => self.release(thread),
         }
     }
 
@@ -166,7 +184,7 @@ impl Owner {
     pub(super) fn activity_runs(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Step(step) if step.thread == thread => self.step_on(thread),
-            Activity::Free | Activity::Step(_) | Activity::Call(_) => {
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => {
                 self.run_on(thread, How::Continue);
             }
         }
@@ -174,7 +192,8 @@ impl Owner {
 
     /// Ends the step, if there is one.
     pub(super) fn end_step(&mut self) {
-        if self.activity.take_step().is_some() {
+        let waited = self.activity.take_awaiting().is_some();
+        if waited || self.activity.take_step().is_some() {
             self.watch_no_return();
             self.remove_sites(Reason::Step);
         }

@@ -15,6 +15,7 @@ use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
+use dapple_symbols::functions::SourcePosition;
 
 /// The most instructions that are emulated in succession, before other events get their turn.
 const MOST_EMULATED: u32 = 64;
@@ -45,6 +46,8 @@ pub(super) struct Stepping {
     pub(super) inside: u32,
     /// The requested step. Set while the thread is first brought out of the sanitizer's runtime, where it had stopped at a report.
     then: Option<(StepKind, StepOptions)>,
+    /// The future that the step waited for is being dropped: its function, and where it was suspended.
+    pub(super) dropped: Option<(String, SourcePosition)>,
 }
 
 /// The landing of an exception or jump that is under way.
@@ -58,6 +61,18 @@ struct Taken {
 }
 
 impl Stepping {
+    /// The future that the step waited for was resumed or dropped by `thread`, which is at `at`.
+    pub(super) fn go_on_in(&mut self, thread: ThreadId, doing: Action, at: Address) {
+        self.thread = thread;
+        self.doing = doing;
+        self.from = at;
+        self.seen = None;
+        self.interrupted = None;
+        self.taken = None;
+        self.arrived = false;
+        self.inside = 0;
+    }
+
     /// Whether `thread` executes a single instruction for this step.
     pub(super) fn is_single(&self, thread: ThreadId) -> bool {
         self.thread == thread && self.doing == Action::SingleStep
@@ -118,6 +133,7 @@ impl Owner {
         }
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let before = self.calls_not_entered(thread);
+        let activation = self.activation_of(thread);
         let context = self.context(registers);
         if kind == StepKind::Into
             && let Some(before) = step::enters_inlined(&context, before, options.target)
@@ -137,7 +153,8 @@ impl Owner {
         let leaving = leaves.then(|| Step::out_to_users(&context, options.pace));
         let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
         let then = leaving.is_some().then_some((kind, options));
-        let (step, doing) = leaving.unwrap_or_else(|| Step::begin(kind, &context, before, options));
+        let begin = || Step::begin(kind, &context, before, options, activation);
+        let (step, doing) = leaving.unwrap_or_else(begin);
         self.activity = Activity::Step(Box::new(Stepping {
             thread,
             step,
@@ -151,6 +168,7 @@ impl Owner {
             emulated: 0,
             inside: 0,
             then,
+            dropped: None,
         }));
         if options.alone {
             return self.resume_only(thread);
@@ -265,9 +283,13 @@ impl Owner {
                 self.insert_landing_hooks(Reason::Hook, "a step");
                 self.run_on(thread, How::Continue);
             }
-            Action::Finished => match stepping.then.take() {
-                Some((kind, options)) => self.begin_behind_report(thread, kind, options),
-                None => self.report(thread, StopReason::Step),
+            Action::Await => self.await_resumption(thread),
+            Action::Finished => match (stepping.then.take(), stepping.dropped.take()) {
+                (Some((kind, options)), _) => self.begin_behind_report(thread, kind, options),
+                (None, Some((function, place))) => {
+                    self.report(thread, StopReason::FutureDropped { function, place });
+                }
+                (None, None) => self.report(thread, StopReason::Step),
             },
             Action::Run => {
                 self.end_step();
@@ -282,7 +304,7 @@ impl Owner {
             return;
         };
         self.set_returned(None);
-        let (step, doing) = Step::begin(kind, &self.context(registers), 0, options);
+        let (step, doing) = Step::begin(kind, &self.context(registers), 0, options, None);
         if let Some(stepping) = self.activity.step_mut() {
             stepping.step = step;
             stepping.doing = doing;
@@ -364,7 +386,7 @@ impl Owner {
                 let context = self.context(*registers);
                 return Some(stepping.step.landed(&context, taken.how, stepping.doing));
             }
-            if let Some(left) = stepping.step.take_left() {
+            if let Some(left) = stepping.step.take_left(self.memory()) {
                 self.note_returned(stepping.thread, left);
             }
             return Some(stepping.step.after(&self.context(*registers)));

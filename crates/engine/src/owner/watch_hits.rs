@@ -36,6 +36,7 @@ impl Owner {
             return false;
         }
         self.return_is_read(thread, status & HITS);
+        self.state_is_touched(thread, status & HITS);
         if let Some(reason) = self.judge_accesses(thread, status & HITS) {
             self.leave_copy(thread);
             self.report(thread, reason);
@@ -57,6 +58,7 @@ impl Owner {
         }
         let status = self.process().take_watch_status(thread).ok()?;
         self.return_is_read(thread, status & HITS);
+        self.state_is_touched(thread, status & HITS);
         self.judge_accesses(thread, status & HITS)
     }
 

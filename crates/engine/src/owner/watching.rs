@@ -38,7 +38,7 @@ const USER_END: u64 = 1 << 47;
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
     pub(super) table: Table,
-    /// The stack word with a return address that the step under way watches: it waits until the address is read.
+    /// What the step under way waits for: that the stack word with its return address is read, or the state of a suspended future.
     pub(super) of_step: Option<Slot>,
 }
 
@@ -472,11 +472,13 @@ impl Owner {
     }
 
     /// Has the debug registers watch the data in the list and the step's stack word, and nothing else.
-    fn watch(&mut self) {
+    pub(super) fn watch(&mut self) {
         let version = self.watches.table.version();
         let (needs, given) = self.share_slots();
         let of_step = self.watches.of_step;
-        if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0) {
+        if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0)
+            && self.has_stepping_thread()
+        {
             self.wait_at_sites();
         }
         let here = (self.is_stopped())

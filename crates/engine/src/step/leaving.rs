@@ -27,7 +27,8 @@ impl Step {
                 address: caller.pc,
                 height: Some(cfa),
             };
-            if self.good(&caller, cx) {
+            // Whether an asynchronous function is suspended is seen in its direct caller.
+            if self.activation.is_some() || self.good(&caller, cx) {
                 self.phase = Phase::Leaving;
                 self.left = cx.registers.pc().filter(|_| direct.is_none());
                 return target;
@@ -77,7 +78,7 @@ impl Step {
 
     /// Runs to the nearest caller with user source. Clears `left`: the value that is returned there is the library function's, not that
     /// of the function that the step left.
-    fn leave_library(&mut self, cx: &Context<'_>) -> Action {
+    pub(super) fn leave_library(&mut self, cx: &Context<'_>) -> Action {
         let action = self.leave(cx);
         self.left = None;
         action
@@ -90,13 +91,14 @@ impl Step {
             true => None,
             false => cx.places.at(frame.lookup, cx.modules),
         };
-        at.is_some_and(|at| at.row.is_some() && (at.in_users || self.any_source))
+        at.is_some_and(|at| at.row.is_some() && self.may_end_in(&at))
     }
 
     /// Decides after a return.
     pub(super) fn arrive_in_caller(&mut self, cx: &Context<'_>) -> Action {
         if self.kind == StepKind::Out {
-            let in_users = self.any_source || cx.position().is_some_and(|at| at.in_users);
+            let in_users = cx.position().is_some_and(|at| self.may_end_in(&at));
+            let in_users = self.any_source || in_users;
             return match self.phase == Phase::Leaving || in_users {
                 true => self.finish(cx),
                 // The user code was inlined into the library function that has returned.
@@ -104,7 +106,7 @@ impl Step {
             };
         }
         match cx.position() {
-            Some(at) if at.in_users || (self.any_source && at.row.is_some()) => {
+            Some(at) if self.may_end_in(&at) => {
                 if at.shown_row().is_some() {
                     return self.finish(cx);
                 }

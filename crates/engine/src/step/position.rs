@@ -6,6 +6,7 @@ use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{Function, InlinedCall};
 use dapple_symbols::lines::LineRow;
+use dapple_symbols::sources::is_dependency_source;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -29,6 +30,8 @@ pub(super) struct Position {
     pub users: bool,
     /// The function, or an inlined one around the address, is the user's own.
     pub in_users: bool,
+    /// As `in_users`, without the sources of dependencies.
+    pub own: bool,
 }
 
 /// A cache of positions. It is emptied when the modules change.
@@ -69,20 +72,25 @@ impl Places {
     }
 
     fn look_up(&self, module: &Arc<LoadedModule>, address: Address) -> Position {
-        let file = module.to_file(address);
-        let function = module.module.function_at(file);
-        let row = module.module.row_at(file);
-        let inlined = module.module.inlined_at(file);
+        let address = module.to_file(address);
+        let function = module.module.function_at(address);
+        let row = module.module.row_at(address);
+        let inlined = module.module.inlined_at(address);
         let innermost = match inlined.last() {
             Some(call) => Some(call.name.as_str()),
             None => function.as_ref().map(|function| function.name.as_str()),
         };
         let users = row.as_ref().is_some_and(|row| self.is_users(&row.file))
-            && !innermost.is_some_and(|name| self.skip.has_function(name));
-        let in_users = users || self.has_users(function.as_deref(), &inlined);
+            && !innermost.is_some_and(|name| is_glue(name) || self.skip.has_function(name));
+        let is_users = |file: &Arc<Path>| self.is_users(file);
+        let in_users = users || self.has(function.as_deref(), &inlined, is_users);
+        let is_own = |file: &Arc<Path>| self.is_users(file) && !is_dependency_source(file);
+        let own = (users && row.as_ref().is_some_and(|row| is_own(&row.file)))
+            || self.has(function.as_deref(), &inlined, is_own);
         Position {
+            own,
             row: row.filter(|row| row.line != 0),
-            address: file,
+            address,
             function,
             inlined,
             users,
@@ -92,7 +100,12 @@ impl Places {
     }
 
     /// Whether a function, or one that is inlined into it around the innermost call, is the user's own.
-    fn has_users(&self, function: Option<&Function>, inlined: &[InlinedCall]) -> bool {
+    fn has(
+        &self,
+        function: Option<&Function>,
+        inlined: &[InlinedCall],
+        is_wanted: impl Fn(&Arc<Path>) -> bool,
+    ) -> bool {
         let declared = function.and_then(|f| Some((f.name.as_str(), f.declaration.as_ref()?)));
         // A call site names the file of the code around the call.
         let around = function
@@ -102,10 +115,9 @@ impl Places {
         let sites = around
             .zip(inlined)
             .filter_map(|(name, call)| Some((name, call.call_site.as_ref()?)));
-        declared
-            .into_iter()
-            .chain(sites)
-            .any(|(name, at)| self.is_users(&at.file) && !self.skip.has_function(name))
+        declared.into_iter().chain(sites).any(|(name, at)| {
+            is_wanted(&at.file) && !is_glue(name) && !self.skip.has_function(name)
+        })
     }
 
     /// Whether a source is the user's own: it exists and isn't skipped.
@@ -122,6 +134,11 @@ impl Places {
         files.insert(place, (Arc::clone(file), users));
         users
     }
+}
+
+/// Whether the compiler has made a function to run the destructors of a value. It gives it the line of the `async fn` whose state that is.
+pub(super) fn is_glue(name: &str) -> bool {
+    name.contains("drop_in_place<")
 }
 
 /// The address of a shared path in memory.
@@ -141,6 +158,12 @@ impl Position {
         self.function
             .as_ref()
             .is_some_and(|f| f.entry == self.address)
+    }
+
+    /// Whether the function is the body of a Rust `async fn`, async block or closure.
+    pub fn is_coroutine(&self) -> bool {
+        let name = self.function.as_ref().map(|function| &function.name);
+        name.is_some_and(|name| name.contains("::{async_"))
     }
 
     /// The row that a thread stopped here is shown at: code of line 0 belongs to the line before.

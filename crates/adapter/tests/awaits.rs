@@ -1,0 +1,329 @@
+//! Steps in asynchronous functions: over an `await` that suspends, into the body that is awaited, out to the one that awaits.
+
+use crate::support::{Fixture, Session, Stopped};
+use dapple_dap::types::*;
+use serde_json::json;
+
+/// A session: the fixture's mode, where it begins (a mark, and a condition), and steps from there. `n`: over, `i`: into, `o`: out, each with
+/// the mark where it has to end.
+struct Row {
+    mode: &'static str,
+    begin: (&'static str, Option<&'static str>),
+    steps: &'static [&'static str],
+    /// The task in which all these stops have to be: the `name` of its worker.
+    task: Option<&'static str>,
+}
+
+const fn row(
+    mode: &'static str,
+    begin: (&'static str, Option<&'static str>),
+    steps: &'static [&'static str],
+    task: Option<&'static str>,
+) -> Row {
+    Row {
+        mode,
+        begin,
+        steps,
+        task,
+    }
+}
+
+const IN_A: Option<&str> = Some("name == \"a\"");
+const IN_B: Option<&str> = Some("name == \"b\"");
+
+const ROWS: &[Row] = &[
+    // Two tasks run the same code by turns; each step stays in its task.
+    row(
+        "turns",
+        ("worker", IN_A),
+        &["n total", "n for", "n worker", "n total"],
+        Some("a"),
+    ),
+    row(
+        "turns",
+        ("worker", IN_B),
+        &["n total", "n for", "n worker", "n total"],
+        Some("b"),
+    ),
+    row(
+        "turns",
+        ("worker", IN_B),
+        &[
+            "i leaf", "n await", "n after", "n last", "n end", "n worker", "n total",
+        ],
+        Some("b"),
+    ),
+    row(
+        "turns",
+        ("worker", IN_A),
+        &["i leaf", "o worker", "n total"],
+        Some("a"),
+    ),
+    row(
+        "turns",
+        ("worker", IN_A),
+        &["i leaf", "n await", "o worker", "n total"],
+        Some("a"),
+    ),
+    row(
+        "turns",
+        ("total", IN_B),
+        &["n for", "i worker", "i leaf", "i await"],
+        Some("b"),
+    ),
+    row(
+        "turns",
+        ("print", IN_A),
+        &["n total end", "n worker end", "n turn"],
+        None,
+    ),
+    row("turns", ("total", IN_B), &["o turn"], None),
+    // Each poll is on another thread.
+    row(
+        "threads",
+        ("worker", IN_A),
+        &["n total", "n for", "n worker", "n total"],
+        Some("a"),
+    ),
+    row(
+        "threads",
+        ("worker", IN_B),
+        &[
+            "i leaf", "n await", "n after", "n last", "n end", "n worker", "n total",
+        ],
+        Some("b"),
+    ),
+    row(
+        "threads",
+        ("worker", IN_B),
+        &["i leaf", "o worker", "n total"],
+        Some("b"),
+    ),
+    // Recursion: the same function several times in one chain.
+    row("nested", ("nested", Some("depth == 3")), &["n inner"], None),
+    row("nested", ("nested", Some("depth == 1")), &["n inner"], None),
+    row(
+        "nested",
+        ("innermost", None),
+        &["i leaf", "n await", "n after", "o innermost"],
+        None,
+    ),
+    row(
+        "nested",
+        ("innermost", None),
+        &["o nested", "n inner"],
+        None,
+    ),
+    // Blocks and closures.
+    row(
+        "pieces",
+        ("of block", None),
+        &["i block", "n in block"],
+        None,
+    ),
+    row(
+        "pieces",
+        ("of block", None),
+        &["n of closure", "n several", "n both"],
+        None,
+    ),
+    row(
+        "pieces",
+        ("of closure", None),
+        &["i closure", "n in closure", "o of closure"],
+        None,
+    ),
+    row("pieces", ("several", None), &["i ready"], None),
+    // A future that is dropped while it is suspended.
+    row(
+        "cancelling",
+        ("await", None),
+        &["n first end", "n select", "n selected"],
+        None,
+    ),
+    row("cancelling", ("select", None), &["n selected"], None),
+    row("abandoned", ("await", None), &["n drop", "n dropped"], None),
+    row("abandoned", ("worker", None), &["n drop"], None),
+    // Two futures are polled by a third.
+    row("joining", ("join", None), &["n joined"], None),
+    row(
+        "joining",
+        ("worker", Some("name == \"two\"")),
+        &["n total", "n for"],
+        Some("two"),
+    ),
+    row(
+        "joining",
+        ("worker", Some("name == \"one\"")),
+        &["i leaf", "n await", "n after", "o worker"],
+        Some("one"),
+    ),
+];
+
+fn begun(fixture: &Fixture, row: &Row) -> (Session, Stopped) {
+    let session = Session::new();
+    session.launch(fixture, json!({"args": [row.mode]}));
+    let (mark, condition) = row.begin;
+    let mut breakpoint = SourceBreakpoint::new(fixture.line(mark));
+    breakpoint.condition = condition.map(str::to_owned);
+    let source = Source::new().with_path(fixture.path());
+    let set = SetBreakpointsArguments::new(source).with_breakpoints(vec![breakpoint]);
+    session.ok::<SetBreakpointsRequest>(set);
+    session.configured();
+    let stop = session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
+    session.set_breakpoints(fixture, &[]);
+    (session, stop)
+}
+
+/// The `name` of the innermost worker on the stack.
+fn task(session: &Session, stop: &Stopped) -> Option<String> {
+    let stack = session.stack(stop.thread);
+    let worker = stack.iter().find(|frame| frame.name.contains("worker"))?;
+    Some(
+        session
+            .evaluate(worker, "name")
+            .trim_matches('"')
+            .to_owned(),
+    )
+}
+
+#[test]
+fn a_step_stays_in_its_activation() {
+    let fixture = Fixture::new("awaits.rs");
+    for (index, row) in ROWS.iter().enumerate() {
+        let (session, mut stop) = begun(&fixture, row);
+        for step in row.steps {
+            let (kind, mark) = step.split_once(' ').expect("a mark");
+            eprintln!("row {index}, {} from {}: {step}", row.mode, row.begin.0);
+            stop = match kind {
+                "n" => session.next(&stop, &fixture, mark),
+                "i" => session.step_in(&stop, &fixture, mark),
+                _ => session.step_out(&stop, &fixture, mark),
+            };
+            if let Some(name) = row.task {
+                assert_eq!(
+                    task(&session, &stop).as_deref(),
+                    Some(name),
+                    "row {index}: {step}"
+                );
+            }
+        }
+        session.resume(stop.thread);
+        assert_eq!(session.exit_code(), 0);
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_step_out_shows_what_the_future_gave() {
+    let fixture = Fixture::new("awaits.rs");
+    let (session, stop) = begun(&fixture, &row("threads", ("leaf", None), &[], None));
+    let stop = session.step_out(&stop, &fixture, "worker");
+    let locals = session.scope(&stop.top, "Locals");
+    let locals = session.variables(locals.variables_reference);
+    let returned = locals
+        .iter()
+        .find(|local| local.name.starts_with("returned by"));
+    let returned = returned.expect("a returned value");
+    assert_eq!(returned.value, "Ready(30)");
+    session.disconnect();
+}
+
+#[test]
+fn a_step_that_ends_with_its_future_says_so() {
+    let fixture = Fixture::new("awaits.rs");
+    let (session, stop) = begun(&fixture, &row("abandoned", ("await", None), &[], None));
+    let stop = session.next(&stop, &fixture, "drop");
+    let line = fixture.line("await");
+    let text = format!(
+        "`awaits::leaf::{{async_fn#0}}` was suspended at awaits.rs:{line} and is dropped here"
+    );
+    assert_eq!(stop.event.text.as_deref(), Some(text.as_str()));
+    // A step that isn't about a future has no such text.
+    assert_eq!(session.next(&stop, &fixture, "dropped").event.text, None);
+    session.disconnect();
+}
+
+#[test]
+fn a_breakpoint_in_another_task_ends_a_step_that_waits() {
+    let fixture = Fixture::new("awaits.rs");
+    let (session, stop) = begun(&fixture, &row("turns", ("await", None), &[], None));
+    assert_eq!(task(&session, &stop).as_deref(), Some("a"));
+    session.set_breakpoints(&fixture, &["worker"]);
+    session.ok::<NextRequest>(NextArguments::new(stop.thread));
+    let stop = session.stopped_at(&fixture, "worker", StoppedEventReason::Breakpoint);
+    assert_eq!(task(&session, &stop).as_deref(), Some("b"));
+    session.set_breakpoints(&fixture, &[]);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn a_step_that_waits_can_be_paused_and_ends_with_the_program() {
+    let fixture = Fixture::new("awaits.rs");
+    let (session, stop) = begun(&fixture, &row("endless", ("endless", None), &[], None));
+    session.ok::<NextRequest>(NextArguments::new(stop.thread));
+    session.wait_for_output("still here");
+    session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Pause);
+    session.resume(stop.thread);
+    session.disconnect();
+}
+
+/// Takes all debug registers, for code that nothing reads as data.
+fn take_debug_registers(session: &Session, stop: &Stopped) {
+    let reference = stop.top.instruction_pointer_reference.clone();
+    let reference = reference.expect("an address");
+    let pc = u64::from_str_radix(reference.trim_start_matches("0x"), 16).expect("a number");
+    let watches = (0..4).map(|index| {
+        let address = format!("{:#x}", (pc & !7) + 8 * index);
+        let mut arguments = DataBreakpointInfoArguments::new(address);
+        arguments.as_address = Some(true);
+        arguments.bytes = Some(8);
+        let info = session.ok::<DataBreakpointInfoRequest>(arguments);
+        let mut watch = DataBreakpoint::new(info.data_id.expect("an id"));
+        watch.access_type = Some(DataBreakpointAccessType::ReadWrite);
+        watch
+    });
+    let set = SetDataBreakpointsArguments::new(watches.collect());
+    let set = session.ok::<SetDataBreakpointsRequest>(set).breakpoints;
+    assert!(set.iter().all(|watch| watch.verified), "{set:?}");
+}
+
+#[test]
+fn without_a_debug_register_a_step_waits_at_the_entry_of_the_body() {
+    let fixture = Fixture::new("awaits.rs");
+    for (mode, condition, name) in [("turns", IN_A, "a"), ("threads", IN_B, "b")] {
+        let (session, stop) = begun(&fixture, &row(mode, ("worker", condition), &[], None));
+        take_debug_registers(&session, &stop);
+        let stop = session.step_in(&stop, &fixture, "leaf");
+        let stop = session.next(&stop, &fixture, "await");
+        let stop = session.next(&stop, &fixture, "after");
+        let stop = session.step_out(&stop, &fixture, "worker");
+        let stop = session.next(&stop, &fixture, "total");
+        assert_eq!(task(&session, &stop).as_deref(), Some(name));
+        session.resume(stop.thread);
+        assert_eq!(session.exit_code(), 0);
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_breakpoint_at_an_await_stops_when_the_line_is_entered_and_not_when_it_is_resumed() {
+    let fixture = Fixture::new("awaits.rs");
+    for (mark, stops) in [("worker", 4), ("await", 4)] {
+        let session = Session::started(&fixture, json!({"args": ["turns"]}), &[mark]);
+        for _ in 0..stops {
+            let stop = session.stopped_at(&fixture, mark, StoppedEventReason::Breakpoint);
+            // What is awaited has not been made yet.
+            let locals = session.scope(&stop.top, "Locals");
+            let locals = session.variables(locals.variables_reference);
+            let names: Vec<&str> = locals.iter().map(|local| local.name.as_str()).collect();
+            assert!(!names.contains(&"__awaitee"), "{names:?}");
+            session.resume(stop.thread);
+        }
+        assert_eq!(session.exit_code(), 0);
+        session.disconnect();
+    }
+}

@@ -1,0 +1,146 @@
+//! Steps in asynchronous functions. When the body returns because its future is suspended, the step isn't over: it goes on when the same
+//! activation is resumed, on whichever thread, at the code behind the `await`.
+
+use super::code::{self, Instruction};
+use super::position::{Position, is_glue};
+use super::{Action, Context, Phase, Places, Step};
+use crate::Address;
+use crate::step::options::{Pace, StepKind};
+use dapple_arch::Memory;
+use dapple_inspect::coroutines::Activation;
+use dapple_inspect::modules::Modules;
+
+/// The most instructions between the entry of a body and the code behind the suspension: a jump through a table.
+const MOST_DISPATCH: u32 = 64;
+
+/// What an access to the state of a suspended future means.
+#[derive(Debug)]
+pub enum Touch {
+    /// The body is being resumed: the step goes on.
+    Resumed(Action),
+    /// The future is being dropped. The action takes the thread to the nearest user code.
+    Dropped(Action),
+    /// Something else, such as a copy: the step waits on.
+    Other,
+}
+
+impl Step {
+    /// The future that the step waits for, after [`Action::Await`].
+    pub fn awaited(&self) -> Option<&Activation> {
+        self.activation.as_ref()
+    }
+
+    pub(super) fn is_suspended(&self, memory: &dyn Memory) -> bool {
+        let activation = self.activation.as_ref();
+        activation.is_some_and(|activation| activation.is_suspended(memory))
+    }
+
+    /// The step has left its function by a return: to the caller, or, if the function is asynchronous and suspended, for the time being.
+    pub(super) fn body_has_returned(&mut self, cx: &Context<'_>) -> Action {
+        if self.is_suspended(cx.memory) {
+            return Action::Await;
+        }
+        if self.activation.take().is_some()
+            && self.phase == Phase::Leaving
+            && !cx.position().is_some_and(|at| self.may_end_in(&at))
+        {
+            return self.leave_library(cx);
+        }
+        self.arrive_in_caller(cx)
+    }
+
+    /// The entry of the body that the step waits for. `None` if the body is inlined.
+    pub fn awaited_entry(&self, places: &Places, modules: &Modules) -> Option<Address> {
+        let activation = self.activation.as_ref()?;
+        let at = places.at(self.entry?, modules)?;
+        let function = at.function.as_ref()?;
+        (function.name == activation.function).then_some(self.entry?)
+    }
+
+    /// A thread has accessed the number that tells the future's state, or enters the future's body, by the instruction that has the byte
+    /// `at`.
+    pub fn touched(&mut self, cx: &Context<'_>, at: Address) -> Touch {
+        let Some(activation) = &self.activation else {
+            return Touch::Other;
+        };
+        let Some(at) = cx.places.at(at, cx.modules) else {
+            return Touch::Other;
+        };
+        let function = at.function.iter().map(|function| function.name.as_str());
+        let mut names = function.chain(at.inlined.iter().map(|call| call.name.as_str()));
+        if let Some(depth) = names.clone().position(|name| name == activation.function) {
+            self.function = at.function_id();
+            self.inlined = at.inlined.iter().take(depth).cloned().collect();
+            self.exits.forget();
+            self.phase = Phase::Resuming(0);
+            return Touch::Resumed(self.behind_resumption(0, cx));
+        }
+        if names.any(is_glue) || !activation.is_suspended(cx.memory) {
+            let (step, action) = Step::out_to_users(cx, Pace::default());
+            *self = Step {
+                from_own: self.from_own,
+                ..step
+            };
+            return Touch::Dropped(action);
+        }
+        Touch::Other
+    }
+
+    /// In the resumed body: gets behind the jump to the place where it was suspended.
+    pub(super) fn behind_resumption(&mut self, executed: u32, cx: &Context<'_>) -> Action {
+        if self.kind == StepKind::Out {
+            return self.leave(cx);
+        }
+        let opening = self.activation.as_ref().and_then(Activation::opening);
+        let in_opening = match (cx.position().and_then(|at| at.row.clone()), opening) {
+            (Some(row), Some(opening)) => row.line == opening.line && row.file == opening.file,
+            (row, _) => row.is_none(),
+        };
+        if in_opening && self.line_is_not(opening.map(|at| at.line)) && executed < MOST_DISPATCH {
+            self.phase = Phase::Resuming(executed + 1);
+            return Action::SingleStep;
+        }
+        self.judge(cx)
+    }
+
+    /// In the body of an asynchronous function that was entered: gets behind the code of its opening line, which moves the arguments and jumps
+    /// to the place where the body was suspended.
+    pub(super) fn open(&mut self, executed: u32, cx: &Context<'_>) -> Action {
+        let (Some(at), Some(pc)) = (cx.position(), cx.registers.pc()) else {
+            return Action::Finished;
+        };
+        let entry = at.function.as_ref().map(|function| function.entry);
+        let opening = entry.and_then(|entry| at.module.module.row_at(entry));
+        let in_opening = match (&at.row, &opening) {
+            (Some(row), Some(opening)) => row.line == opening.line && row.file == opening.file,
+            (row, _) => row.is_none(),
+        };
+        let calls = || {
+            let instruction = code::instruction_at(pc, cx.modules, cx.memory);
+            matches!(instruction, Instruction::Call { .. } | Instruction::Return)
+        };
+        if in_opening && executed < MOST_DISPATCH && !calls() {
+            self.phase = Phase::Opening(executed + 1);
+            return Action::SingleStep;
+        }
+        self.finish(cx)
+    }
+
+    /// Whether the line to finish is another than this one.
+    fn line_is_not(&self, line: Option<u32>) -> bool {
+        Some(self.line) != line
+    }
+
+    /// Whether the step may end at a place that it comes back to.
+    pub(super) fn may_end_in(&self, at: &Position) -> bool {
+        let users = at.in_users && (at.own || !self.from_own);
+        users || (self.any_source && at.row.is_some())
+    }
+
+    /// Whether a function that is about to be entered only polls a dependency's future, in the middle of an `await` of the user's.
+    pub(super) fn polls_dependency(&self, at: &Position) -> bool {
+        let name = at.function.as_ref().map(|function| function.name.as_str());
+        let polls = |name: &str| name.ends_with("::poll") || name.contains("::{async_");
+        self.from_own && !at.own && self.activation.is_some() && name.is_some_and(polls)
+    }
+}

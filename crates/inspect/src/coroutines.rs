@@ -1,0 +1,144 @@
+//! Activations of asynchronous functions. The body of a Rust `async fn`, async block or async closure is a function that runs each time the
+//! future is polled, on any thread and any stack. What stays between the polls is its state, so the state's address identifies the
+//! activation, as the canonical frame address does for other functions.
+
+use crate::Address;
+use crate::frame::Frame;
+use crate::modules::LoadedModule;
+use crate::values::{Contents, Reader, Value};
+use dapple_arch::Memory;
+use dapple_symbols::functions::{Language, SourcePosition};
+use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
+use std::sync::Arc;
+
+/// The states of a coroutine that hasn't begun, has returned, or has panicked. In the others it is suspended, or runs on from there.
+const NOT_SUSPENDED: [&str; 3] = ["Unresumed", "Returned", "Panicked"];
+/// The most bytes of the number that tells the state.
+const MOST_BYTES: u64 = 8;
+
+/// An activation of an asynchronous function.
+#[derive(Debug, Clone)]
+pub struct Activation {
+    /// The address of its state. It is valid until the future is dropped: a future that was polled can't be moved.
+    pub state: Address,
+    /// The function whose body it is, as in [`Frame::function`].
+    pub function: String,
+    /// The address of the number that tells at which `await` it is suspended. Resuming reads it, as dropping does.
+    pub discriminant: Address,
+    /// The size of that number, in bytes: at most 8.
+    pub size: u64,
+    /// Where the function is declared.
+    opening: Option<SourcePosition>,
+    suspensions: Arc<[Suspension]>,
+}
+
+/// A place where a coroutine can be suspended.
+#[derive(Debug, Clone)]
+struct Suspension {
+    discriminants: Vec<(u128, u128)>,
+    place: Option<SourcePosition>,
+}
+
+impl Activation {
+    /// The activation in a frame that runs a coroutine's body. `None`: it runs another function, or the address of the state isn't known
+    /// there.
+    pub fn of_frame(reader: &Reader<'_>, frame: &Frame) -> Option<Activation> {
+        let loaded = frame.physical.module.as_ref()?;
+        let lookup = loaded.to_file(frame.physical.lookup);
+        let argument = (loaded.module).coroutine_argument_at(lookup, frame.inline_depth)?;
+        let pinned = reader.variable(&argument, loaded, frame).value;
+        let bytes = reader.bytes(&pinned.contents, 8).ok()?;
+        let state = u64::from_le_bytes(bytes.try_into().ok()?);
+        let state_type = pointee(loaded, pinned.type_id?)?;
+        let function = frame.function.clone().unwrap_or_default();
+        Activation::with_state(reader, loaded, state_type, Address(state), function)
+    }
+
+    fn with_state(
+        reader: &Reader<'_>,
+        loaded: &Arc<LoadedModule>,
+        state_type: TypeId,
+        state: Address,
+        function: String,
+    ) -> Option<Activation> {
+        let type_ = loaded.module.type_of(state_type).ok()?;
+        let part = aggregate(&type_)?.variants.as_ref()?;
+        let member = part.discriminant.as_ref()?;
+        let contents = Contents::Memory(state);
+        let value = Value::new(
+            Arc::clone(loaded),
+            Some(state_type),
+            Language::Rust,
+            contents,
+        );
+        let number = reader.member(&value, member);
+        let suspensions = part.variants.iter();
+        let suspensions = suspensions.filter(|variant| is_suspension(loaded, variant));
+        let suspensions = suspensions.map(|variant| Suspension {
+            discriminants: variant.discriminants.clone(),
+            place: variant.declaration.clone(),
+        });
+        Some(Activation {
+            state,
+            function,
+            discriminant: number.contents.address()?,
+            size: reader.size_of(&number).filter(|size| *size <= MOST_BYTES)?,
+            opening: part.variants.first().and_then(|v| v.declaration.clone()),
+            suspensions: suspensions.collect(),
+        })
+    }
+
+    /// The source position where the body begins; the code that dispatches to the suspended place has this line.
+    pub fn opening(&self) -> Option<&SourcePosition> {
+        self.opening.as_ref()
+    }
+
+    /// Whether the state is that of a suspended coroutine. While its body runs, the state is the one that it was resumed from. `false` also
+    /// if the memory can't be read.
+    pub fn is_suspended(&self, memory: &dyn Memory) -> bool {
+        self.suspension(memory).is_some()
+    }
+
+    /// The source of the `await` that the coroutine is suspended at.
+    pub fn suspended_at(&self, memory: &dyn Memory) -> Option<&SourcePosition> {
+        self.suspension(memory)?.place.as_ref()
+    }
+
+    fn suspension(&self, memory: &dyn Memory) -> Option<&Suspension> {
+        let mut bytes = [0; MOST_BYTES as usize];
+        let length = usize::try_from(self.size).ok()?;
+        memory
+            .read(self.discriminant, bytes.get_mut(..length)?)
+            .ok()?;
+        let number = u128::from(u64::from_le_bytes(bytes));
+        self.suspensions.iter().find(|suspension| {
+            let mut ranges = suspension.discriminants.iter();
+            ranges.any(|(low, high)| (*low..=*high).contains(&number))
+        })
+    }
+}
+
+/// The type that a `Pin<&mut T>` points to.
+fn pointee(loaded: &LoadedModule, pinned: TypeId) -> Option<TypeId> {
+    let pin = loaded.module.type_of(pinned).ok()?;
+    let pointer = aggregate(&pin)?.members.first()?.type_id;
+    match loaded.module.type_of(pointer).ok()?.kind {
+        TypeKind::Pointer(_, target) => target,
+        _ => None,
+    }
+}
+
+fn is_suspension(loaded: &LoadedModule, variant: &Variant) -> bool {
+    let payload = loaded.module.type_of(variant.member.type_id);
+    payload.is_ok_and(|payload| {
+        let name = payload.name.rsplit("::").next().unwrap_or_default();
+        !NOT_SUSPENDED.contains(&name)
+    })
+}
+
+fn aggregate(type_: &Type) -> Option<&Aggregate> {
+    match &type_.kind {
+        TypeKind::Aggregate(aggregate) => Some(aggregate),
+        _ => None,
+    }
+}
