@@ -13,7 +13,7 @@ fn set(session: &Session, names: &[&str]) -> Vec<Breakpoint> {
         .breakpoints
 }
 
-/// Waits for a stop in a body, and checks that these are all locals there, apart from the compiler's.
+/// Waits for a stop in a body, and checks that these are all locals there.
 #[track_caller]
 fn stops_with(session: &Session, fixture: &Fixture, mark: &str, locals: &[&str]) -> Stopped {
     let stop = session.stopped_at(fixture, mark, StoppedEventReason::FunctionBreakpoint);
@@ -21,11 +21,10 @@ fn stops_with(session: &Session, fixture: &Fixture, mark: &str, locals: &[&str])
     stop
 }
 
-/// The locals without `_task_context`, which the compiler adds.
+/// The locals, with their values.
 fn written(session: &Session, stop: &Stopped) -> Vec<String> {
     let locals = session.scope(&stop.top, "Locals");
-    let mut locals = session.variables(locals.variables_reference);
-    locals.retain(|local| local.name != "_task_context");
+    let locals = session.variables(locals.variables_reference);
     let line = |local: Variable| format!("{} = {}", local.name, local.value);
     locals.into_iter().map(line).collect()
 }

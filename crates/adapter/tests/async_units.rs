@@ -79,8 +79,8 @@ fn a_body_in_the_program_is_found_by_the_name_of_a_function_in_the_library() {
         assert_eq!(stopped.top.line, line, "{:?}", stopped.top);
         let scope = session.scope(&stopped.top, "Locals");
         let locals = session.variables(scope.variables_reference);
-        let written = locals.iter().filter(|local| local.name != "_task_context");
-        let written: Vec<String> = written
+        let written: Vec<String> = locals
+            .iter()
             .map(|local| format!("{} = {}", local.name, local.value))
             .collect();
         assert_eq!(written, expected);

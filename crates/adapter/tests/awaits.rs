@@ -327,3 +327,59 @@ fn a_breakpoint_at_an_await_stops_when_the_line_is_entered_and_not_when_it_is_re
         session.disconnect();
     }
 }
+
+#[test]
+fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
+    let fixture = Fixture::new("awaits.rs");
+    let gone = "<not kept over the await>";
+    let cases: [(&str, &str, &[(&str, &str)]); 5] = [
+        (
+            "turns",
+            "worker",
+            &[
+                ("name", "\"a\""),
+                ("n", "2"),
+                ("total", "0"),
+                ("iter", "1..2"),
+                ("i", "0"),
+            ],
+        ),
+        (
+            "joining",
+            "total",
+            &[
+                ("name", "\"one\""),
+                ("n", gone),
+                ("total", "0"),
+                ("iter", "1..1"),
+                ("i", gone),
+                ("got", "30"),
+            ],
+        ),
+        (
+            "turns",
+            "after",
+            &[("n", gone), ("before", "11"), ("got", "7")],
+        ),
+        ("pieces", "in closure", &[("by", "3"), ("two", "7")]),
+        ("nested", "inner", &[("depth", gone), ("inner", "12")]),
+    ];
+    for (mode, mark, wanted) in cases {
+        let session = Session::started(&fixture, json!({"args": [mode]}), &[mark]);
+        let stop = session.stopped_at(&fixture, mark, StoppedEventReason::Breakpoint);
+        let locals = session.scope(&stop.top, "Locals");
+        let locals = session.variables(locals.variables_reference);
+        let found = locals
+            .iter()
+            .map(|local| (local.name.as_str(), local.value.as_str()));
+        assert_eq!(found.collect::<Vec<_>>(), wanted, "at {mark}");
+        session.disconnect();
+    }
+    // In its next turn, the loop has written its variable.
+    let (session, stop) = begun(&fixture, &row("turns", ("total", IN_B), &[], None));
+    let stop = session.next(&stop, &fixture, "for");
+    let stop = session.next(&stop, &fixture, "worker");
+    assert_eq!(session.evaluate(&stop.top, "i"), "1");
+    assert_eq!(session.variable(&stop.top, "Locals", "n").value, gone);
+    session.disconnect();
+}

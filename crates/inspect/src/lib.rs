@@ -9,7 +9,6 @@
 //! [`frame`] and [`unwind`].
 
 pub mod calls;
-pub mod coroutines;
 pub mod disassembly;
 pub mod eval;
 pub mod exceptions;

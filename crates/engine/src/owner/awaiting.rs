@@ -11,9 +11,9 @@ use crate::stops::{How, Mode};
 use crate::{Address, ThreadId, step};
 use dapple_arch::abi::FIRST_ARGUMENT;
 use dapple_arch::watch_slots::Slot;
-use dapple_inspect::coroutines::Activation;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::values::coroutines::Activation;
 
 impl Owner {
     /// The activation of the asynchronous function that a stopped thread runs, in its innermost frame or around calls inlined into it.

@@ -7,8 +7,8 @@ use super::{Action, Context, Phase, Places, Step};
 use crate::Address;
 use crate::step::options::{Pace, StepKind};
 use dapple_arch::Memory;
-use dapple_inspect::coroutines::Activation;
 use dapple_inspect::modules::Modules;
+use dapple_inspect::values::coroutines::Activation;
 
 /// The most instructions between the entry of a body and the code behind the suspension: a jump through a table.
 const MOST_DISPATCH: u32 = 64;

@@ -24,6 +24,7 @@ use std::sync::Arc;
 mod c;
 mod children;
 mod contents;
+pub mod coroutines;
 mod cpp;
 pub(crate) mod entries;
 mod extended;
@@ -308,6 +309,12 @@ impl Reader<'_> {
             }
             Err(reason) => Contents::Unavailable(reason),
         };
+        let contents = match contents.address() {
+            Some(address) if self.is_lost(variable, address, loaded, frame) => {
+                Contents::Unavailable(Unavailable::NotKept)
+            }
+            _ => contents,
+        };
         let module = Arc::clone(loaded);
         let mut value = Value::new(module, variable.type_id, frame.language, contents);
         if self.has_unknown_length(&value) {
@@ -322,11 +329,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a variable in memory is on a stack that was left at an `await`.
+    fn is_lost(
+        &self,
+        variable: &Variable,
+        address: Address,
+        loaded: &LoadedModule,
+        frame: &Frame,
+    ) -> bool {
+        let size = || loaded.module.strip_aliases(variable.type_id?).ok()??.size;
+        !variable.artificial && self.is_not_kept(address, size().unwrap_or(1), frame)
+    }
+
     /// The text for a value that is unavailable.
     pub fn reason(&self, reason: &Unavailable) -> String {
         match reason {
             Unavailable::OptimizedOut => "<optimized out>".to_owned(),
             Unavailable::NotHere => "<not in scope here>".to_owned(),
+            Unavailable::NotKept => "<not kept over the await>".to_owned(),
             Unavailable::Discarded => "<dropped by the linker>".to_owned(),
             Unavailable::Unreadable(address) => format!("<cannot read memory at {address:#x}>"),
             Unavailable::RegisterLost(number) => {

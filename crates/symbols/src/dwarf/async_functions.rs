@@ -19,7 +19,8 @@ use crate::dwarf::{Dwarf, Unit};
 use crate::indexing::IndexState;
 use dapple_arch::instructions::decoder;
 use gimli::{UnitOffset, constants as dw};
-use iced_x86::FlowControl;
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,6 +32,10 @@ const COROUTINES: &[u8] = b"{async_";
 const FIRST_SUSPENSION: usize = 3;
 /// How the types of coroutines' states are named.
 const STATES: [&str; 3] = [FUTURE, "{async_block_env#", CLOSURE_STATE];
+/// How the bodies of async closures are named.
+const CLOSURE_BODY: &[u8] = b"{async_closure#";
+/// The name of the argument with the waker, which the source doesn't have.
+const CONTEXT: &str = "_task_context";
 const CLOSURE_STATE: &str = "{async_closure_env#";
 
 /// The base name of a body. The number counts within the `async fn`, which has one body.
@@ -217,6 +222,37 @@ impl<'a> Dwarf<'a> {
         })
     }
 
+    /// Whether control may come from where the coroutine's body goes on in `state` to `address` without a write to a part of its stack. `base`
+    /// has the values of the registers by which the body addresses its stack. `false` if that isn't known.
+    pub(crate) fn is_unwritten_since_resumption(
+        &self,
+        address: u64,
+        state: usize,
+        slot: &Range<u64>,
+        base: &dyn Fn(Register) -> Option<u64>,
+    ) -> bool {
+        let Some((unit, function)) = self.function_entry_at(address) else {
+            return false;
+        };
+        let dispatch = self.coroutine_dispatch(unit, function.offset);
+        let resumed = dispatch.and_then(|dispatch| {
+            let block = dispatch
+                .resumptions
+                .get(state.checked_sub(FIRST_SUSPENSION)?)?;
+            Some(block.start)
+        });
+        let (Some(resumed), Some(range)) = (resumed, function.ranges.first()) else {
+            return false;
+        };
+        let mut unwritten = Unwritten {
+            code: (range.start, self.code(range)),
+            slot,
+            base,
+            factory: InstructionInfoFactory::new(),
+        };
+        unwritten.reaches(resumed, address)
+    }
+
     /// The end of the straight code that begins at an address.
     fn end_of_block(&self, start: u64, limit: u64) -> u64 {
         let mut decoder = decoder(self.code(&(start..limit)), start);
@@ -264,7 +300,14 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// In the body of an `async fn`, removes the variables for the arguments' former places in the future, and unnamed
+    /// Whether a function is the body of an `async fn` or async closure, which moves the arguments before all else.
+    fn moves_arguments(&self, unit: &Unit<'a>, function: usize) -> bool {
+        let chain = self.chain(unit, UnitOffset(function));
+        let name = self.chain_text(&chain, dw::DW_AT_name);
+        name.is_some_and(|name| name.starts_with(BODY.as_bytes()) || name.starts_with(CLOSURE_BODY))
+    }
+
+    /// In the body of an `async fn` or async closure, removes the variables for the arguments' former places in the future, and unnamed
     /// arguments that a pattern destructures. `block` is the entry of the function or of its inlined copy.
     pub(crate) fn remove_moved_arguments(
         &self,
@@ -272,6 +315,9 @@ impl<'a> Dwarf<'a> {
         block: usize,
         variables: &mut Vec<Variable>,
     ) {
+        for variable in variables.iter_mut() {
+            variable.artificial |= variable.name == CONTEXT;
+        }
         let outermost = variables.partition_point(|variable| variable.depth == 0);
         let is_moved: Vec<bool> = variables
             .iter()
@@ -282,7 +328,7 @@ impl<'a> Dwarf<'a> {
                     || at < outermost && inner().any(|inner| inner.name == variable.name)
             })
             .collect();
-        if is_moved.contains(&true) && self.is_async_body(unit, block) {
+        if is_moved.contains(&true) && self.moves_arguments(unit, block) {
             let mut moved = is_moved.into_iter();
             variables.retain(|_| moved.next() != Some(true));
         }
@@ -304,6 +350,77 @@ fn is_pinned_coroutine(type_name: &str) -> bool {
 fn is_pattern(name: &str) -> bool {
     let number = name.strip_prefix("__arg");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A walk along a body's control flow, on the paths that don't write a part of its stack.
+struct Unwritten<'w> {
+    code: (u64, &'w [u8]),
+    slot: &'w Range<u64>,
+    base: &'w dyn Fn(Register) -> Option<u64>,
+    factory: InstructionInfoFactory,
+}
+
+impl Unwritten<'_> {
+    fn reaches(&mut self, from: u64, to: u64) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut queue = vec![from];
+        let (start, code) = self.code;
+        while let Some(at) = queue.pop() {
+            let distance = at
+                .checked_sub(start)
+                .and_then(|by| usize::try_from(by).ok());
+            let Some(rest) = distance.and_then(|distance| code.get(distance..)) else {
+                continue;
+            };
+            let mut decoder = decoder(rest, at);
+            while decoder.can_decode() {
+                let instruction = decoder.decode();
+                let here = instruction.ip()..instruction.next_ip();
+                if here.contains(&to) {
+                    return true;
+                }
+                if instruction.is_invalid() || !seen.insert(here.start) || self.writes(&instruction)
+                {
+                    break;
+                }
+                match instruction.flow_control() {
+                    FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {}
+                    FlowControl::ConditionalBranch => queue.push(instruction.near_branch_target()),
+                    FlowControl::UnconditionalBranch => {
+                        queue.push(instruction.near_branch_target());
+                        break;
+                    }
+                    // A jump through a table: nothing is claimed of what is behind it.
+                    _ => break,
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an instruction writes a part of the stack, or takes its address, as for a call that writes it.
+    fn writes(&mut self, instruction: &Instruction) -> bool {
+        let overlaps = |base: Register, displacement: u64, size: u64| {
+            let start = (self.base)(base).map(|base| base.wrapping_add(displacement));
+            start.is_some_and(|start| {
+                start < self.slot.end && self.slot.start < start.saturating_add(size.max(1))
+            })
+        };
+        if instruction.mnemonic() == Mnemonic::Lea {
+            return overlaps(
+                instruction.memory_base(),
+                instruction.memory_displacement64(),
+                1,
+            );
+        }
+        let info = self.factory.info(instruction);
+        let mut used = info.used_memory().iter();
+        used.any(|memory| {
+            let writes = !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead);
+            let size = memory.memory_size().size() as u64;
+            writes && overlaps(memory.base(), memory.displacement(), size)
+        })
+    }
 }
 
 /// Where the jump at the beginning of a coroutine's body leads.

@@ -53,6 +53,9 @@ pub enum Unavailable {
     NotHere,
     /// Nothing uses the variable, so the linker discarded it; its address has no meaning.
     Discarded,
+    /// The variable is on the stack of an asynchronous function's body, and nothing has written it since the future was resumed: the compiler
+    /// doesn't keep it in the future, because it isn't used behind the `await`.
+    NotKept,
     /// Memory at the address can't be read.
     Unreadable(u64),
     /// A register that the location needs was not saved by the called frames.

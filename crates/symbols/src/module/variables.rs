@@ -10,9 +10,12 @@ use crate::dwarf::location::Piece;
 use crate::dwarf::location::Unavailable;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::StaticMember;
+use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER};
+use dapple_arch::registers::{FP, SP};
 use gimli::AttributeValue;
 use gimli::UnitOffset;
 use gimli::constants as dw;
+use std::ops::Range;
 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself (`inline_depth` 0), or
@@ -32,6 +35,24 @@ impl Module {
         inline_depth: usize,
     ) -> Option<Variable> {
         self.dwarf(|dwarf| dwarf.coroutine_argument(address.0, inline_depth))
+    }
+
+    /// Whether nothing may have written a part of the stack of a Rust coroutine's body since its future was resumed in `state` (the number
+    /// that tells the state), when control comes to `address`. `register` has the frame's registers, by DWARF number. `false` in optimised
+    /// code, and where that isn't known.
+    pub fn is_unwritten_since_resumption(
+        &self,
+        address: FileAddress,
+        state: usize,
+        slot: &Range<u64>,
+        register: &dyn Fn(u16) -> Option<u64>,
+    ) -> bool {
+        let base = |base| match base {
+            STACK_POINTER => register(SP),
+            FRAME_POINTER => register(FP),
+            _ => None,
+        };
+        self.dwarf(|dwarf| dwarf.is_unwritten_since_resumption(address.0, state, slot, &base))
     }
 
     /// Whether the function at `address` is a Rust `async fn` as its callers see it: it only makes the future, and the body runs later.

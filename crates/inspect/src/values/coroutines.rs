@@ -2,10 +2,10 @@
 //! future is polled, on any thread and any stack. What stays between the polls is its state, so the state's address identifies the
 //! activation, as the canonical frame address does for other functions.
 
+use super::{Contents, Reader, Value};
 use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
-use crate::values::{Contents, Reader, Value};
 use dapple_arch::Memory;
 use dapple_symbols::functions::{Language, SourcePosition};
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// The states of a coroutine that hasn't begun, has returned, or has panicked. In the others it is suspended, or runs on from there.
 const NOT_SUSPENDED: [&str; 3] = ["Unresumed", "Returned", "Panicked"];
+/// What the names of functions contain that run coroutines' bodies.
+const COROUTINE: &str = "::{async_";
 /// The most bytes of the number that tells the state.
 const MOST_BYTES: u64 = 8;
 
@@ -104,17 +106,52 @@ impl Activation {
         self.suspension(memory)?.place.as_ref()
     }
 
-    fn suspension(&self, memory: &dyn Memory) -> Option<&Suspension> {
+    /// The number that tells the state.
+    fn number(&self, memory: &dyn Memory) -> Option<u128> {
         let mut bytes = [0; MOST_BYTES as usize];
         let length = usize::try_from(self.size).ok()?;
         memory
             .read(self.discriminant, bytes.get_mut(..length)?)
             .ok()?;
-        let number = u128::from(u64::from_le_bytes(bytes));
+        Some(u128::from(u64::from_le_bytes(bytes)))
+    }
+
+    fn suspension(&self, memory: &dyn Memory) -> Option<&Suspension> {
+        let number = self.number(memory)?;
         self.suspensions.iter().find(|suspension| {
             let mut ranges = suspension.discriminants.iter();
             ranges.any(|(low, high)| (*low..=*high).contains(&number))
         })
+    }
+}
+
+impl Reader<'_> {
+    /// Whether a variable on the stack of a coroutine's body may have a value that was never written there: since the future was resumed, the
+    /// body runs on another piece of stack, to which only what is kept in the state was brought over.
+    pub(super) fn is_not_kept(&self, address: Address, size: u64, frame: &Frame) -> bool {
+        let is_coroutine = (frame.function.as_ref()).is_some_and(|name| name.contains(COROUTINE));
+        let physical = &frame.physical;
+        let on_stack = |sp: Address, cfa: Address| (sp..cfa).contains(&address);
+        let (Some(sp), Some(cfa)) = (physical.registers.sp(), physical.cfa) else {
+            return false;
+        };
+        let Some(loaded) = physical
+            .module
+            .as_ref()
+            .filter(|_| is_coroutine && on_stack(sp, cfa))
+        else {
+            return false;
+        };
+        let state = Activation::of_frame(self, frame).and_then(|it| it.number(self.memory));
+        let Some(state) = state.and_then(|state| usize::try_from(state).ok()) else {
+            return false;
+        };
+        let slot = address.0..address.0.saturating_add(size.max(1));
+        let pc = loaded.to_file(physical.lookup);
+        let base = |register| physical.registers.get(register);
+        loaded
+            .module
+            .is_unwritten_since_resumption(pc, state, &slot, &base)
     }
 }
 
