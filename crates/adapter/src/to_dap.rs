@@ -168,7 +168,9 @@ pub fn frame(
     match &frame.position {
         Some(position) => {
             let (here, exists) = locate(&position.file);
-            shown = shown.with_source(source(&here, exists && !aside, client));
+            let mut file = source(&here, exists && !aside, client);
+            file.origin = frame.origin();
+            shown = shown.with_source(file);
             if !exists || aside {
                 shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);
             }

@@ -119,12 +119,33 @@ pub fn is_others_source(file: &Path) -> bool {
     is_library_source(file) || is_dependency_source(file)
 }
 
+/// The folders into which cargo fetches sources, each with the number of folders between it and the package's.
+const FETCHED: [(&str, usize); 3] = [
+    // Dependencies of the standard library, in the paths of its official builds.
+    ("/rust/deps/", 0),
+    // Behind it comes the registry's name.
+    ("/registry/src/", 1),
+    ("/git/checkouts/", 0),
+];
+
 /// Whether a source file was fetched by cargo (`~/.cargo/registry`, `~/.cargo/git`), judged by its path.
 pub fn is_dependency_source(file: &Path) -> bool {
-    // `/rust/deps/` has the dependencies of the standard library, in the paths of its official builds.
-    const FETCHED: [&str; 3] = ["/rust/deps/", "/registry/src/", "/git/checkouts/"];
     let text = file.to_string_lossy();
-    FETCHED.iter().any(|folder| text.contains(folder))
+    FETCHED.iter().any(|(folder, _)| text.contains(folder))
+}
+
+/// Whose code a source file is, for the user: `standard library` ([`is_library_source`]), or the folder of a package that cargo has fetched,
+/// `tokio-1.54.1`. `None`: the user's own.
+pub fn origin(file: &Path) -> Option<String> {
+    if is_library_source(file) {
+        return Some("standard library".to_owned());
+    }
+    let text = file.to_string_lossy();
+    FETCHED.iter().find_map(|(folder, between)| {
+        let (_, rest) = text.split_once(folder)?;
+        let package = rest.split('/').nth(*between)?;
+        Some(package.to_owned())
+    })
 }
 
 /// The part of the path behind `/rustc/HASH/`; `None` for other paths.

@@ -48,7 +48,7 @@ pub fn stack_trace(
         let is_here = found.as_ref().map(|(_, is_here)| *is_here);
         let locate = |_: &Path| found.unwrap_or_default();
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
-        let aside = sets_aside && frame.in_library() && !arrived;
+        let aside = sets_aside && frame.is_others() && !arrived;
         let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {

@@ -16,6 +16,9 @@ pub fn path(path: &Path) -> String {
     if let Some(library) = in_standard_library(path) {
         return printable(&format!("<rust>/{library}"));
     }
+    if let Some(dependency) = in_registry(path) {
+        return printable(&format!("~registry/{dependency}"));
+    }
     let below = std::env::current_dir()
         .ok()
         // If the working directory is the root, everything would be below it.
@@ -29,6 +32,12 @@ pub fn path(path: &Path) -> String {
 fn in_standard_library(path: &Path) -> Option<&str> {
     let (commit, rest) = path.to_str()?.strip_prefix("/rustc/")?.split_once('/')?;
     (commit.len() == 40 && rest.starts_with("library/")).then_some(rest)
+}
+
+/// The part of a path from a package's folder on, if it is in cargo's registry (`~/.cargo/registry/src/REGISTRY/PACKAGE/…`).
+fn in_registry(path: &Path) -> Option<&str> {
+    let (_, rest) = path.to_str()?.split_once("/registry/src/")?;
+    Some(rest.split_once('/')?.1)
 }
 
 /// `file:line`.
@@ -257,6 +266,14 @@ mod tests {
         let file = format!("/rustc/{commit}/library/std/src/rt.rs");
         assert_eq!(path(Path::new(&file)), "<rust>/library/std/src/rt.rs");
         assert_eq!(path(Path::new("/rustc/x/y.rs")), "/rustc/x/y.rs");
+    }
+
+    #[test]
+    fn a_dependency_is_named_without_its_registry() {
+        let folder = "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
+        let file = format!("{folder}/tokio-1.54.1/src/time/sleep.rs");
+        let written = path(Path::new(&file));
+        assert_eq!(written, "~registry/tokio-1.54.1/src/time/sleep.rs");
     }
 
     #[test]

@@ -5,11 +5,14 @@ use dapple_dap::types::{StackFrame, StackFramePresentationHint};
 
 use super::{Argument, Command, Flow, number};
 use crate::debug::render;
+use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
 
 /// How many frames a backtrace shows by default.
 const USUAL_FRAMES: usize = 50;
+/// This many frames of libraries in a row are shown as one line.
+const FEW: usize = 3;
 
 pub static COMMANDS: &[Command] = &[
     Command {
@@ -17,8 +20,8 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["bt", "where"],
         usage: "[N | all]",
         summary: "show who called whom",
-        details: "`bt 5` shows the innermost five frames. Without a number, what is below the last frame that has a source \
-                  here is only counted: the language's own start, most of the time.",
+        details: "`bt 5` shows the innermost five frames, `bt all` all of them. Without a number, runs of frames of libraries, \
+                  dependencies and code without source are one line each.",
         argument: Argument::None,
         repeats: false,
         run: backtrace,
@@ -38,7 +41,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "[N]",
         summary: "select the frame that called this one",
-        details: "",
+        details: "Frames of libraries and dependencies are skipped; `frame N` selects them.",
         argument: Argument::None,
         repeats: true,
         run: up,
@@ -48,7 +51,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "[N]",
         summary: "select the frame that this one called",
-        details: "",
+        details: "Frames of libraries and dependencies are skipped; `frame N` selects them.",
         argument: Argument::None,
         repeats: true,
         run: down,
@@ -93,8 +96,20 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         false => frames.len() - outer_library_frames(frames),
     };
     let mut text = String::new();
-    for (index, frame) in frames.iter().enumerate().take(shown) {
-        text += &render::frame_line(index, frame, index == stop.selected, style);
+    let mut index = 0;
+    while index < shown {
+        let folded = match is_told {
+            true => 0,
+            false => foldable(&frames[index..shown], stop.selected.checked_sub(index)),
+        };
+        if folded > 0 {
+            let run = &frames[index..index + folded];
+            text += &style.paint(Role::Aside, &format!("  … {}", whose(run)));
+            index += folded;
+        } else {
+            text += &render::frame_line(index, &frames[index], index == stop.selected, style);
+            index += 1;
+        }
         text.push('\n');
     }
     if frames.len() > count {
@@ -112,13 +127,54 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 /// How many of the outermost frames belong to libraries or have no source here. 0 if fewer than three do, or if all frames do.
 fn outer_library_frames(frames: &[StackFrame]) -> usize {
-    let is_subtle =
-        |frame: &&StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
     match frames.iter().rev().take_while(is_subtle).count() {
-        0..3 => 0,
+        0..FEW => 0,
         all if all == frames.len() => 0,
         count => count,
     }
+}
+
+/// How many frames from the first on are shown as one line: those of libraries and dependencies, if there are several, down to the selected
+/// one (`selected` counts from the first).
+fn foldable(frames: &[StackFrame], selected: Option<usize>) -> usize {
+    let run = frames.iter().take_while(is_others).count();
+    match selected.map_or(run, |selected| run.min(selected)) {
+        0..FEW => 0,
+        count => count,
+    }
+}
+
+/// `12 frames of tokio-1.54.1, 3 of standard library`.
+fn whose(frames: &[StackFrame]) -> String {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for frame in frames {
+        let origin = frame
+            .source
+            .as_ref()
+            .and_then(|source| source.origin.as_deref());
+        let origin = printable(origin.unwrap_or("code without source"));
+        match counts.iter_mut().find(|(known, _)| *known == origin) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((origin, 1)),
+        }
+    }
+    let mut parts = counts.iter();
+    let first = parts
+        .next()
+        .map(|(origin, count)| format!("{count} frames of {origin}"));
+    let rest = parts.map(|(origin, count)| format!("{count} of {origin}"));
+    first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a frame is subtle because it is in a library or a dependency, or has no source at all. The source of another subtle frame is only
+/// not on this machine.
+fn is_others(frame: &&StackFrame) -> bool {
+    let source = frame.source.as_ref();
+    is_subtle(frame) && source.is_none_or(|source| source.origin.is_some())
+}
+
+fn is_subtle(frame: &&StackFrame) -> bool {
+    frame.presentation_hint == Some(StackFramePresentationHint::Subtle)
 }
 
 fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
@@ -132,27 +188,39 @@ fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 fn up(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let by: usize = if argument.is_empty() {
-        1
-    } else {
-        number(argument, "a number of frames")?
-    };
-    let index = session.stop()?.selected.saturating_add(by);
-    session.select_frame(index)?;
+    for _ in 0..frames_to_move(argument)? {
+        let next = session.stop()?.selected.saturating_add(1);
+        session.load_frames(next.saturating_add(USUAL_FRAMES))?;
+        let frames = &session.stop()?.frames;
+        let mut callers = (next..).zip(frames.iter().skip(next));
+        let own = callers.find(|(_, frame)| !is_others(frame));
+        session.choose_frame(own.map_or(next, |(index, _)| index))?;
+    }
+    session.show_selected()?;
     Ok(Flow::Go)
 }
 
 fn down(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let by: usize = if argument.is_empty() {
-        1
-    } else {
-        number(argument, "a number of frames")?
-    };
-    let Some(index) = session.stop()?.selected.checked_sub(by) else {
-        bail!("this is the innermost frame")
-    };
-    session.select_frame(index)?;
+    for _ in 0..frames_to_move(argument)? {
+        let stop = session.stop()?;
+        let Some(next) = stop.selected.checked_sub(1) else {
+            bail!("this is the innermost frame")
+        };
+        let mut callees = stop.frames.iter().enumerate().take(next + 1).rev();
+        let own = callees.find(|(_, frame)| !is_others(frame));
+        let own = own.map_or(next, |(index, _)| index);
+        session.choose_frame(own)?;
+    }
+    session.show_selected()?;
     Ok(Flow::Go)
+}
+
+/// How many frames `up` and `down` move. Frames of libraries don't count.
+fn frames_to_move(argument: &str) -> anyhow::Result<usize> {
+    match argument {
+        "" => Ok(1),
+        count => number(count, "a number of frames"),
+    }
 }
 
 fn thread(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
