@@ -91,7 +91,7 @@ impl Owner {
             return;
         };
         let slot = self.watches.of_step;
-        if !slot.is_some_and(|slot| self.watches.table.mask(&[slot]) & hits != 0) {
+        if slot.is_none_or(|slot| self.watches.table.mask(&[slot]) & hits == 0) {
             return;
         }
         self.leave_copy(thread);
