@@ -6,7 +6,7 @@
 //! Waking a thread on another CPU takes 15 to 40 µs, more than a step does. Hence:
 //! - The kernel's SIGURG for the client's descriptor (`O_ASYNC`) ends the wait for the debuggee.
 //! - The reader thread rests meanwhile, so a [`CancelToken`](dapple_dap::cancel::CancelToken) that is asked about a cancellation reads the input
-//! itself.
+//!   itself.
 //! - A client that sends within 200 µs of its response, as scripts do, is waited for 100 µs without sleeping.
 //!
 //! If breakpoints write more than 16 MiB that the client doesn't read, the loop lets the debuggee wait, and handles requests only.

@@ -328,11 +328,20 @@ fn a_breakpoint_at_an_await_stops_when_the_line_is_entered_and_not_when_it_is_re
     }
 }
 
+/// The text of a variable that was left behind at an `await`.
+const GONE: &str = "<not kept over the await>";
+
+/// A mode, a mark, and the names and values of the locals there.
+type Locals = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
 #[test]
 fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
     let fixture = Fixture::new("awaits.rs");
-    let gone = "<not kept over the await>";
-    let cases: [(&str, &str, &[(&str, &str)]); 5] = [
+    let cases: [Locals; 5] = [
         (
             "turns",
             "worker",
@@ -349,20 +358,20 @@ fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
             "total",
             &[
                 ("name", "\"one\""),
-                ("n", gone),
+                ("n", GONE),
                 ("total", "0"),
                 ("iter", "1..1"),
-                ("i", gone),
+                ("i", GONE),
                 ("got", "30"),
             ],
         ),
         (
             "turns",
             "after",
-            &[("n", gone), ("before", "11"), ("got", "7")],
+            &[("n", GONE), ("before", "11"), ("got", "7")],
         ),
         ("pieces", "in closure", &[("by", "3"), ("two", "7")]),
-        ("nested", "inner", &[("depth", gone), ("inner", "12")]),
+        ("nested", "inner", &[("depth", GONE), ("inner", "12")]),
     ];
     for (mode, mark, wanted) in cases {
         let session = Session::started(&fixture, json!({"args": [mode]}), &[mark]);
@@ -380,6 +389,6 @@ fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
     let stop = session.next(&stop, &fixture, "for");
     let stop = session.next(&stop, &fixture, "worker");
     assert_eq!(session.evaluate(&stop.top, "i"), "1");
-    assert_eq!(session.variable(&stop.top, "Locals", "n").value, gone);
+    assert_eq!(session.variable(&stop.top, "Locals", "n").value, GONE);
     session.disconnect();
 }

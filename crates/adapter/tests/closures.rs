@@ -86,6 +86,10 @@ fn what_closure_is_not_called_has_its_reason() {
                 "consumes()",
                 "error: it has captured `owned` by value, and may give it away",
             ),
+            (
+                "opens()",
+                "error: it has captured `on_heap` by value, and may give it away",
+            ),
             ("adds()", "error: takes 1 argument, and 0 are given"),
             ("adds(1, 2)", "error: takes 1 argument, and 2 are given"),
             ("adds(point)", "error: "),

@@ -12,7 +12,7 @@ mod sessions;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -231,9 +231,12 @@ impl UnixServer {
             .as_ref()
             .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
         {
-            let abandoned = UnixStream::connect(path)
+            // Connecting to a file of another kind is refused, too; that file must not be removed.
+            let is_socket =
+                fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+            let refused = UnixStream::connect(path)
                 .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-            if !abandoned {
+            if !(is_socket && refused) {
                 return Err(ListenError::InUse { address: address() });
             }
             bound = fs::remove_file(path).and_then(|()| UnixListener::bind(path));
@@ -473,6 +476,16 @@ mod tests {
         assert_turned_away(refused, peer);
         let _peer = TcpStream::connect(address).expect("connected");
         server.accept(Options::new()).expect("the own user");
+    }
+
+    #[test]
+    fn a_file_that_is_no_socket_is_not_replaced() {
+        let path = std::env::temp_dir().join(format!("dapple-no-socket-{}", std::process::id()));
+        fs::write(&path, "precious").expect("written");
+        let refused = UnixServer::bind(&path).expect_err("a file is there");
+        assert!(matches!(refused, ListenError::InUse { .. }), "{refused}");
+        assert_eq!(fs::read_to_string(&path).expect("still there"), "precious");
+        fs::remove_file(&path).expect("removed");
     }
 
     #[test]

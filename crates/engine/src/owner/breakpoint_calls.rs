@@ -73,16 +73,19 @@ impl Owner {
     /// Makes the calls for the threads that [`Owner::asks`] has noted, and adds a report for each that a breakpoint then stops. Call when
     /// all threads have stopped.
     pub(super) fn decide_asked(&mut self) {
-        for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
+        'threads: for (thread, at) in std::mem::take(&mut self.stop.asking.0) {
             let mut asks = std::mem::take(&mut self.control(thread).asks);
             if !self.is_live(thread) {
                 continue;
             }
             let mut answers = Answers::default();
             while !asks.is_empty() {
-                let is_there = self.registers(thread).is_some_and(|it| it.pc() == at);
-                if self.is_over() || !is_there {
+                if self.is_over() {
                     return;
+                }
+                if self.registers(thread).is_none_or(|it| it.pc() != at) {
+                    // A call for another thread has moved it; what is left to ask has no meaning there.
+                    continue 'threads;
                 }
                 match asks.remove(0) {
                     Ask::Condition(id) => self.decide_condition(thread, at, id, &mut answers),

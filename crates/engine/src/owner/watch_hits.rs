@@ -119,9 +119,19 @@ impl Owner {
         });
         if !gone.is_empty() {
             // An exception or a jump has left the frame, or the frame's thread has ended.
+            let ids: Vec<i64> = hits
+                .iter()
+                .map(|(at, _)| self.watches.list[*at].id)
+                .collect();
             let ended =
                 self.stop_watching(|watch| gone.contains(&watch.id), "its function was left");
-            return hits.is_empty().then(|| data_gone(ended)).flatten();
+            if hits.is_empty() {
+                return data_gone(ended);
+            }
+            // Other watches have their hits. Their places in the list have changed.
+            for ((at, _), id) in hits.iter_mut().zip(ids) {
+                *at = self.watches.list.iter().position(|watch| watch.id == id)?;
+            }
         }
         if hits.is_empty() {
             return None;

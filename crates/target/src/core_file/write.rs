@@ -88,7 +88,8 @@ impl WrittenProcess<'_> {
             .iter()
             .filter(|mapping| mapping.name != "[vvar]");
         let parts: Vec<&Mapping> = parts.collect();
-        if parts.len() > MOST_PARTS {
+        // The notes have a header, too.
+        if parts.len() >= MOST_PARTS {
             return Err(io::Error::other("it has too many mappings"));
         }
         let notes = self.notes();

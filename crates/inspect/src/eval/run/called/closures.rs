@@ -195,7 +195,10 @@ impl Through {
 fn is_copy(type_: &Type) -> bool {
     match &type_.kind {
         TypeKind::Base(_) => true,
-        TypeKind::Pointer(PointerKind::Pointer, _) => !type_.name.starts_with("&mut "),
+        // A `Box` is described as a pointer, too.
+        TypeKind::Pointer(PointerKind::Pointer, _) => {
+            type_.name.starts_with(['&', '*']) && !type_.name.starts_with("&mut ")
+        }
         TypeKind::Aggregate(_) => matches!(&*type_.name, "&str") || type_.name.starts_with("&["),
         _ => false,
     }
