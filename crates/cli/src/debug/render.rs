@@ -124,7 +124,10 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
         }
         (_, 1) => format!("at breakpoint {}", numbers()),
         (_, 2..) => format!("at breakpoints {}", numbers()),
-        (StoppedEventReason::Step, _) => "after a step".to_owned(),
+        (StoppedEventReason::Step, _) => match stop.text.as_deref().map(printable) {
+            Some(why) => format!("after a step: {why}"),
+            None => "after a step".to_owned(),
+        },
         (StoppedEventReason::Pause, _) => "by a pause".to_owned(),
         (StoppedEventReason::Entry, _) => "at its entry".to_owned(),
         (StoppedEventReason::Breakpoint, _) => "at a breakpoint".to_owned(),
@@ -286,6 +289,11 @@ mod tests {
         assert_eq!(
             stop_reason(&stop(StoppedEventReason::Step), &[]),
             "after a step"
+        );
+        let dropped = stop(StoppedEventReason::Step).with_text("the future is dropped here");
+        assert_eq!(
+            stop_reason(&dropped, &[]),
+            "after a step: the future is dropped here"
         );
         let fault =
             stop(StoppedEventReason::Exception).with_description("SIGSEGV: read of address 0x0");

@@ -382,7 +382,8 @@ pub(crate) fn name_captures(fields: &mut [Field]) {
     }
 }
 
-/// The most-derived object that contains a value as a base, as a field with the object's class as its name: `[Derived]`.
+/// The most-derived object that a value is a base of, as a field named after the object's class: `[Derived]`. `None`: the value is that
+/// object itself or is shown within it, or the class is unknown.
 pub(crate) fn most_derived(
     reader: &Reader<'_>,
     value: &Value,

@@ -201,7 +201,8 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether a location is a single place near the frame, as opposed to a location list or a register.
+/// Whether a location is one place in memory, as that of a variable on the stack, judged by its first operation: an offset from the frame base
+/// or from a register. A location list or a register itself is none.
 fn is_on_stack(location: &AttributeValue<Reader<'_>>) -> bool {
     let AttributeValue::Exprloc(expression) = location else {
         return false;

@@ -11,6 +11,8 @@ use crate::debug::style::Role;
 
 /// How many frames a backtrace shows by default.
 const USUAL_FRAMES: usize = 50;
+/// So many frames are loaded for each line of a backtrace in which runs of frames are folded.
+const FOLDED: usize = 10;
 /// This many frames of libraries in a row are shown as one line.
 const FEW: usize = 3;
 
@@ -85,19 +87,21 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         "all" => (i32::MAX as usize, true),
         count => (number(count, "a number of frames")?, true),
     };
-    // One more than shown, to know whether there are more.
-    session.load_frames(count.saturating_add(1))?;
+    // Runs of libraries' frames take one line each, so more frames are loaded than lines are shown. And one more, to know whether there are
+    // more.
+    let most = if is_told { count } else { count * FOLDED };
+    session.load_frames(most.saturating_add(1))?;
     let stop = session.stop()?;
     let style = session.screen.style;
     let frames = &stop.frames;
-    let shown = match frames.len() > count {
-        true => count,
+    let shown = match frames.len() > most {
+        true => most,
         false if is_told => frames.len(),
         false => frames.len() - outer_library_frames(frames),
     };
     let mut text = String::new();
-    let mut index = 0;
-    while index < shown {
+    let (mut index, mut lines) = (0, 0);
+    while index < shown && lines < count {
         let folded = match is_told {
             true => 0,
             false => foldable(&frames[index..shown], stop.selected.checked_sub(index)),
@@ -111,9 +115,10 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             index += 1;
         }
         text.push('\n');
+        lines += 1;
     }
-    if frames.len() > count {
-        let more = format!("  … `bt {}` shows more", count.saturating_mul(2));
+    if index < shown || frames.len() > most {
+        let more = format!("  … `bt {}` shows more", index.saturating_mul(2));
         text += &style.paint(Role::Aside, &more);
     } else if shown < frames.len() {
         let rest = frames.len() - shown;
@@ -170,7 +175,7 @@ fn whose(frames: &[StackFrame]) -> String {
 /// not on this machine.
 fn is_others(frame: &&StackFrame) -> bool {
     let source = frame.source.as_ref();
-    is_subtle(frame) && source.is_none_or(|source| source.origin.is_some())
+    is_subtle(frame) && source.is_none_or(|it| it.origin.is_some() || it.path.is_none())
 }
 
 fn is_subtle(frame: &&StackFrame) -> bool {

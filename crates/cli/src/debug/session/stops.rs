@@ -72,6 +72,7 @@ impl Session {
         }
         // The user expects the end of a step in the thread that stopped last, so no reason is printed: only the place is shown.
         let expected = body.reason == StoppedEventReason::Step
+            && body.text.is_none()
             && previous.is_none_or(|thread| thread == id)
             && !self.selected_for_event;
         if !expected {

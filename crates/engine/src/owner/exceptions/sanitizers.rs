@@ -120,9 +120,9 @@ impl Owner {
         frames.iter().filter_map(PhysicalFrame::symbol).collect()
     }
 
-    /// The reason to stop for a complete report. `None`: the filter doesn't want a stop, or the thread has stopped for the fault already.
+    /// The reason to stop for a complete report. `None`: the filter doesn't want a stop, or the report is about a signal for which the
+    /// thread was stopped already.
     fn reported(&mut self, thread: ThreadId, report: Report) -> Option<(ExceptionKind, Exception)> {
-        // The report is about a signal, for which the thread was stopped already.
         let of_signal = report.signal();
         if of_signal.is_some_and(|signal| self.signals.of(signal).stop == When::Always) {
             return None;

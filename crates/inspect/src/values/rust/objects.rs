@@ -187,7 +187,8 @@ pub(super) fn named(value: &Value, name: &str) -> Option<Value> {
     Some(value.sibling(Some(found.id), Contents::Memory(Address(0))))
 }
 
-/// A value of the type that the debug information gives for a vtable; `None` if it gives none. Its location is a placeholder.
+/// A value of the concrete type whose vtable is at `table`, by the debug information; `None` if that type isn't found. The value's location
+/// is a placeholder.
 fn described(reader: &Reader<'_>, value: &Value, table: u64) -> Option<Value> {
     let module = reader.modules.at(Address(table))?;
     let file = module.to_file(Address(table));
