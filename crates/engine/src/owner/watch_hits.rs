@@ -90,7 +90,6 @@ impl Owner {
     /// The reason to stop for accesses that these debug registers have caught (`registers` has a bit for each), if any.
     fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
         let mut hits: Vec<(usize, Vec<u8>)> = Vec::new();
-        let mut gone = Vec::new();
         for (index, watch) in self.watches.list.iter_mut().enumerate() {
             if self.watches.table.mask(&watch.slots) & registers == 0 {
                 continue;
@@ -108,30 +107,10 @@ impl Owner {
                 hits.push((index, old));
             }
         }
-        hits.retain(|(index, _)| {
-            let watch = &self.watches.list[*index];
-            let frame = watch.found.as_ref().and_then(|target| target.frame);
-            let stands = frame.is_none_or(|frame| self.frame_stands(&frame));
-            if !stands {
-                gone.push(watch.id);
-            }
-            stands
-        });
-        if !gone.is_empty() {
-            // An exception or a jump has left the frame, or the frame's thread has ended.
-            let ids: Vec<i64> = hits
-                .iter()
-                .map(|(at, _)| self.watches.list[*at].id)
-                .collect();
-            let ended =
-                self.stop_watching(|watch| gone.contains(&watch.id), "its function was left");
-            if hits.is_empty() {
-                return data_gone(ended);
-            }
-            // Other watches have their hits. Their places in the list have changed.
-            for ((at, _), id) in hits.iter_mut().zip(ids) {
-                *at = self.watches.list.iter().position(|watch| watch.id == id)?;
-            }
+        if let Some(ended) = self.without_left_frames(&mut hits)
+            && hits.is_empty()
+        {
+            return data_gone(ended);
         }
         if hits.is_empty() {
             return None;
@@ -172,6 +151,39 @@ impl Owner {
             true => StopReason::undecided_yet(),
             false => StopReason::Data(due.into_iter().map(|(hit, _)| hit).collect()),
         })
+    }
+
+    /// Removes the hits of data in frames that an exception or a jump has left, or whose thread has ended, and stops watching that data. Returns
+    /// the ids and names of these breakpoints, if there are any. The places of the other hits in the list of watches are brought up to date.
+    fn without_left_frames(
+        &mut self,
+        hits: &mut Vec<(usize, Vec<u8>)>,
+    ) -> Option<Vec<(i64, String)>> {
+        let mut gone = Vec::new();
+        hits.retain(|(index, _)| {
+            let watch = &self.watches.list[*index];
+            let frame = watch.found.as_ref().and_then(|target| target.frame);
+            let stands = frame.is_none_or(|frame| self.frame_stands(&frame));
+            if !stands {
+                gone.push(watch.id);
+            }
+            stands
+        });
+        if gone.is_empty() {
+            return None;
+        }
+        let ids: Vec<i64> = hits
+            .iter()
+            .map(|(at, _)| self.watches.list[*at].id)
+            .collect();
+        let ended = self.stop_watching(|watch| gone.contains(&watch.id), "its function was left");
+        let list = &self.watches.list;
+        let now = ids
+            .iter()
+            .map(|id| list.iter().position(|watch| watch.id == *id));
+        let kept = now.zip(std::mem::take(hits));
+        *hits = kept.filter_map(|(at, (_, old))| Some((at?, old))).collect();
+        Some(ended)
     }
 
     /// The accesses that stop the thread by the breakpoints' conditions and hit counts, and those about which an inferior call has yet to
