@@ -134,6 +134,25 @@ const ROWS: &[Row] = &[
         None,
     ),
     row("pieces", ("several", None), &["i ready"], None),
+    // Methods, whose bodies the compiler calls closures, and generic functions.
+    row(
+        "methods",
+        ("of measure", None),
+        &["n of twice", "n of methods"],
+        None,
+    ),
+    row(
+        "methods",
+        ("of measure", None),
+        &["i measure", "n in measure", "n measured", "o of measure"],
+        None,
+    ),
+    row(
+        "methods",
+        ("of twice", None),
+        &["i twice", "n twice end", "o of twice", "n of methods"],
+        None,
+    ),
     // A future that is dropped while it is suspended.
     row(
         "cancelling",
@@ -390,5 +409,15 @@ fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
     let stop = session.next(&stop, &fixture, "worker");
     assert_eq!(session.evaluate(&stop.top, "i"), "1");
     assert_eq!(session.variable(&stop.top, "Locals", "n").value, GONE);
+    session.disconnect();
+}
+
+#[test]
+fn a_finished_future_of_a_generic_function_says_so() {
+    let fixture = Fixture::new("awaits.rs");
+    let (session, stop) = begun(&fixture, &row("methods", ("twice end", None), &[], None));
+    let stop = session.step_out(&stop, &fixture, "of twice");
+    let awaited = session.evaluate(&stop.top, "__awaitee");
+    assert!(awaited.ends_with("(finished)"), "{awaited}");
     session.disconnect();
 }

@@ -727,14 +727,10 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
     }
 }
 
-/// How many calls are inlined at the thread's position, if the code there is an asynchronous function's.
+/// How many calls are inlined at the thread's position, if the code there may be an asynchronous function's.
 pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
     let at = cx.position()?;
-    let function = at.function.iter().map(|function| function.name.as_str());
-    let mut names = function.chain(at.inlined.iter().map(|call| call.name.as_str()));
-    names
-        .any(|name| name.contains("{async_"))
-        .then_some(at.inlined.len())
+    at.may_be_in_coroutine().then_some(at.inlined.len())
 }
 
 /// Whether an exception that landed here only runs destructors, and unwinds further.

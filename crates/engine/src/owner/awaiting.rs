@@ -47,8 +47,9 @@ impl Owner {
         });
         self.activity = Activity::Await(stepping);
         self.watches.of_step = slot;
+        // Without a free debug register, it makes the step wait at the entry of the body.
         self.watch();
-        let is_watched = slot.is_some_and(|slot| self.watches.table.mask(&[slot]) != 0);
+        let is_watched = self.watches.of_step.is_some();
         if !is_watched && !self.wait_at_entry() {
             self.end_step();
             return self.report(thread, StopReason::NotAwaited);
@@ -60,7 +61,7 @@ impl Owner {
 
     /// Without a free debug register, the step waits at the entry of the body, where each resumption of each future of this kind stops for
     /// a moment. That the future is dropped isn't noticed. `false`: the body has no entry of its own, or no site can be inserted there.
-    fn wait_at_entry(&mut self) -> bool {
+    pub(super) fn wait_at_entry(&mut self) -> bool {
         self.watch_no_return();
         let Activity::Await(stepping) = &self.activity else {
             return false;

@@ -476,10 +476,13 @@ impl Owner {
         let version = self.watches.table.version();
         let (needs, given) = self.share_slots();
         let of_step = self.watches.of_step;
-        if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0)
-            && self.has_stepping_thread()
-        {
-            self.wait_at_sites();
+        if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0) {
+            match self.has_stepping_thread() {
+                true => self.wait_at_sites(),
+                false => {
+                    self.wait_at_entry();
+                }
+            }
         }
         let here = (self.is_stopped())
             .then(|| self.registers(self.current()))

@@ -140,7 +140,7 @@ impl Step {
     /// Whether a function that is about to be entered only polls a dependency's future, in the middle of an `await` of the user's.
     pub(super) fn polls_dependency(&self, at: &Position) -> bool {
         let name = at.function.as_ref().map(|function| function.name.as_str());
-        let polls = |name: &str| name.ends_with("::poll") || name.contains("::{async_");
-        self.from_own && !at.own && self.activation.is_some() && name.is_some_and(polls)
+        let polls = || at.is_coroutine() || name.is_some_and(|name| name.ends_with("::poll"));
+        self.from_own && !at.own && self.activation.is_some() && polls()
     }
 }

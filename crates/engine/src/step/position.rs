@@ -141,6 +141,11 @@ pub(super) fn is_glue(name: &str) -> bool {
     name.contains("drop_in_place<")
 }
 
+/// Whether a function may be the body of a Rust `async fn`, async block or async closure. In methods, the compiler calls them closures.
+fn may_be_coroutine(name: &str) -> bool {
+    name.contains("{async_") || name.contains("{{closure}}")
+}
+
 /// The address of a shared path in memory.
 trait InMemory {
     fn as_ptr_usize(&self) -> usize;
@@ -160,10 +165,20 @@ impl Position {
             .is_some_and(|f| f.entry == self.address)
     }
 
-    /// Whether the function is the body of a Rust `async fn`, async block or closure.
+    /// Whether the function is the body of a Rust `async fn`, async block or async closure.
     pub fn is_coroutine(&self) -> bool {
-        let name = self.function.as_ref().map(|function| &function.name);
-        name.is_some_and(|name| name.contains("::{async_"))
+        let function = self.function.as_ref();
+        function.is_some_and(|function| {
+            may_be_coroutine(&function.name)
+                && (self.module.module.coroutine_argument_at(function.entry, 0)).is_some()
+        })
+    }
+
+    /// Whether the function, or one that is inlined into it around the address, may be such a body, judged by the names.
+    pub fn may_be_in_coroutine(&self) -> bool {
+        let function = self.function.iter().map(|function| function.name.as_str());
+        let mut names = function.chain(self.inlined.iter().map(|call| call.name.as_str()));
+        names.any(may_be_coroutine)
     }
 
     /// The row that a thread stopped here is shown at: code of line 0 belongs to the line before.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// The states of a coroutine that hasn't begun, has returned, or has panicked. In the others it is suspended, or runs on from there.
 const NOT_SUSPENDED: [&str; 3] = ["Unresumed", "Returned", "Panicked"];
-/// What the names of functions contain that run coroutines' bodies.
-const COROUTINE: &str = "::{async_";
+/// What the names of functions contain that may run coroutines' bodies. In methods, the compiler calls them closures.
+const COROUTINES: [&str; 2] = ["{async_", "{{closure}}"];
 /// The most bytes of the number that tells the state.
 const MOST_BYTES: u64 = 8;
 
@@ -129,7 +129,8 @@ impl Reader<'_> {
     /// Whether a variable on the stack of a coroutine's body may have a value that was never written there: since the future was resumed, the
     /// body runs on another piece of stack, to which only what is kept in the state was brought over.
     pub(super) fn is_not_kept(&self, address: Address, size: u64, frame: &Frame) -> bool {
-        let is_coroutine = (frame.function.as_ref()).is_some_and(|name| name.contains(COROUTINE));
+        let is_coroutine = (frame.function.as_ref())
+            .is_some_and(|name| COROUTINES.iter().any(|part| name.contains(part)));
         let physical = &frame.physical;
         let on_stack = |sp: Address, cfa: Address| (sp..cfa).contains(&address);
         let (Some(sp), Some(cfa)) = (physical.registers.sp(), physical.cfa) else {

@@ -99,7 +99,10 @@ pub(super) fn future(
 }
 
 fn state_name(payload: Option<&Type>) -> &str {
-    payload.map_or("", |type_| names::base_name(&type_.name))
+    // The future's own type, in whose name it is, may have generic arguments.
+    payload.map_or("", |type_| {
+        type_.name.rsplit("::").next().unwrap_or_default()
+    })
 }
 
 /// The state of a future: not started, finished, panicked, or where it is suspended. `None`: the state is unknown.
