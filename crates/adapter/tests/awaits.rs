@@ -1,5 +1,6 @@
 //! Steps in asynchronous functions: over an `await` that suspends, into the body that is awaited, out to the one that awaits.
 
+use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
@@ -206,31 +207,69 @@ fn task(session: &Session, stop: &Stopped) -> Option<String> {
     )
 }
 
-#[test]
-fn a_step_stays_in_its_activation() {
-    let fixture = Fixture::new("awaits.rs");
-    for (index, row) in ROWS.iter().enumerate() {
-        let (session, mut stop) = begun(&fixture, row);
+/// Makes the steps of each row.
+fn check(fixture: &Fixture, rows: &[Row]) {
+    for (index, row) in rows.iter().enumerate() {
+        let (session, mut stop) = begun(fixture, row);
         for step in row.steps {
             let (kind, mark) = step.split_once(' ').expect("a mark");
             eprintln!("row {index}, {} from {}: {step}", row.mode, row.begin.0);
             stop = match kind {
-                "n" => session.next(&stop, &fixture, mark),
-                "i" => session.step_in(&stop, &fixture, mark),
-                _ => session.step_out(&stop, &fixture, mark),
+                "n" => session.next(&stop, fixture, mark),
+                "i" => session.step_in(&stop, fixture, mark),
+                _ => session.step_out(&stop, fixture, mark),
             };
             if let Some(name) = row.task {
-                assert_eq!(
-                    task(&session, &stop).as_deref(),
-                    Some(name),
-                    "row {index}: {step}"
-                );
+                let task = task(&session, &stop);
+                assert_eq!(task.as_deref(), Some(name), "row {index}: {step}");
             }
         }
         session.resume(stop.thread);
         assert_eq!(session.exit_code(), 0);
         session.disconnect();
     }
+}
+
+#[test]
+fn a_step_stays_in_its_activation() {
+    check(&Fixture::new("awaits.rs"), ROWS);
+}
+
+/// In optimised code, where bodies are inlined into those that await them and into the executor.
+const OPTIMISED: &[Row] = &[
+    row(
+        "turns",
+        ("worker", None),
+        &["n total", "n worker", "n total"],
+        None,
+    ),
+    row(
+        "threads",
+        ("worker", None),
+        &["n total", "n worker", "n total"],
+        None,
+    ),
+    row(
+        "pieces",
+        ("of block", None),
+        &["n of closure", "n several", "n both"],
+        None,
+    ),
+    row("nested", ("nested", None), &["n inner"], None),
+    row("cancelling", ("select", None), &["n selected"], None),
+    row("joining", ("join", None), &["n joined"], None),
+    row(
+        "methods",
+        ("of measure", None),
+        &["n of twice", "n of methods"],
+        None,
+    ),
+];
+
+#[test]
+fn a_step_over_an_await_in_optimised_code_stays_in_its_activation() {
+    let fixture = Fixture::built("awaits.rs", Optimization::Full, Linking::Pie);
+    check(&fixture, OPTIMISED);
 }
 
 #[test]
