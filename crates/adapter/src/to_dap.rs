@@ -145,13 +145,22 @@ pub fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// A frame with this `id`. `locate` returns the path of a source file on this machine, and whether it exists. `aside` deemphasizes the frame
-/// even if its source exists.
+/// A source file of a frame.
+pub struct Located {
+    /// Its path on this machine.
+    pub path: PathBuf,
+    /// It exists there.
+    pub is_here: bool,
+    /// Whose code it is, if not the user's.
+    pub origin: Option<String>,
+}
+
+/// A frame with this `id`, whose source is `found`. `aside` deemphasizes the frame even if its source exists.
 pub fn frame(
     frame: &Frame,
     id: i64,
     aside: bool,
-    locate: impl FnOnce(&Path) -> (PathBuf, bool),
+    found: Option<&Located>,
     client: &ClientConventions,
 ) -> StackFrame {
     let (line, column) = frame.position.as_ref().map_or((0, 0), |position| {
@@ -165,13 +174,12 @@ pub fn frame(
     if let Some(module) = &frame.physical.module {
         shown = shown.with_module_id(module_id(module.id));
     }
-    match &frame.position {
-        Some(position) => {
-            let (here, exists) = locate(&position.file);
-            let mut file = source(&here, exists && !aside, client);
-            file.origin = frame.origin();
+    match found {
+        Some(found) => {
+            let mut file = source(&found.path, found.is_here && !aside, client);
+            file.origin.clone_from(&found.origin);
             shown = shown.with_source(file);
-            if !exists || aside {
+            if !found.is_here || aside {
                 shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);
             }
         }

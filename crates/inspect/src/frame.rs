@@ -11,7 +11,7 @@ use dapple_arch::registers::Registers;
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
-use dapple_symbols::sources::{is_library_source, is_others_source};
+use dapple_symbols::sources::is_library_source;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -128,12 +128,6 @@ impl Frame {
     /// Whose code its source is, unless it is the user's: [`origin`](dapple_symbols::sources::origin).
     pub fn origin(&self) -> Option<String> {
         dapple_symbols::sources::origin(&self.position.as_ref()?.file)
-    }
-
-    /// Whether its source belongs to a standard library, the system or a dependency that cargo has fetched. The file may exist.
-    pub fn is_others(&self) -> bool {
-        let position = self.position.as_ref();
-        position.is_some_and(|at| is_others_source(&at.file))
     }
 
     /// Whether its source belongs to a standard library or the system. The file may exist.

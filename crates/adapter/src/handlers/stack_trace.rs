@@ -4,12 +4,12 @@ mod frame_format;
 
 use crate::adapter::Adapter;
 use crate::shown_frame::ShownFrame;
-use crate::to_dap::OrFail;
+use crate::to_dap::{Located, OrFail};
 use crate::{from_dap, to_dap};
 use dapple_dap::server::{Context, Failure};
 use dapple_dap::types::{StackTraceArguments, StackTraceResponse};
 use dapple_engine::frame::FrameId;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Lists a window of a stack. While the stack's depth is unknown, `totalFrames` is one more than the frames so far, so that the client
@@ -31,7 +31,7 @@ pub fn stack_trace(
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
     let mut frames = Vec::with_capacity(stack.frames.len());
     // Locates each file once: a stack's frames are in few files, and neighbours often in the same one.
-    let mut located: Vec<(Arc<Path>, (PathBuf, bool))> = Vec::new();
+    let mut located: Vec<(Arc<Path>, Located)> = Vec::new();
     let mut last = 0;
     for frame in stack.frames {
         let found = frame.position.as_ref().map(|at| {
@@ -39,17 +39,24 @@ pub fn stack_trace(
             let is_it = |(known, _): &(Arc<Path>, _)| Arc::ptr_eq(known, file);
             if !located.get(last).is_some_and(is_it) {
                 last = located.iter().position(is_it).unwrap_or_else(|| {
-                    located.push((Arc::clone(file), adapter.locate(file)));
+                    let (path, is_here) = adapter.locate(file);
+                    let origin = frame.origin();
+                    let found = Located {
+                        path,
+                        is_here,
+                        origin,
+                    };
+                    located.push((Arc::clone(file), found));
                     located.len() - 1
                 });
             }
-            located[last].1.clone()
+            &located[last].1
         });
-        let is_here = found.as_ref().map(|(_, is_here)| *is_here);
-        let locate = |_: &Path| found.unwrap_or_default();
         let arrived = frame.id.index == 0 && adapter.arrived.contains(&frame.id.thread);
-        let aside = sets_aside && frame.is_others() && !arrived;
-        let mut shown = to_dap::frame(&frame, 0, aside, locate, context.conventions());
+        let is_others = found.is_some_and(|found| found.origin.is_some());
+        let aside = sets_aside && is_others && !arrived;
+        let is_here = found.map(|found| found.is_here);
+        let mut shown = to_dap::frame(&frame, 0, aside, found, context.conventions());
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
             shown.name = frame_format::written(adapter, &frame, shown.name, format)?;
