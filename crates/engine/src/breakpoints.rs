@@ -1,6 +1,6 @@
 //! Breakpoints in three layers: what the user asks for ([`wanted`], listed in [`model`]; [`function`] for names), the bytes in memory
-//! ([`site`]), and how a thread gets past such a byte without other threads missing the breakpoint ([`displaced`] stepping). What a
-//! breakpoint does besides stopping is in [`options`]. Data ([`data`]) is watched by the processor ([`dapple_arch::watch_slots`]).
+//! ([`site`]), and how a thread gets past such a byte without other threads missing the breakpoint ([`displaced`] stepping). What a hit
+//! does is in [`options`]: stop, write a message instead, or nothing. Data ([`data`]) is watched by the processor ([`dapple_arch::watch_slots`]).
 
 pub(crate) mod condition;
 pub(crate) mod data;

@@ -244,7 +244,8 @@ pub enum StopReason {
     /// A step in an asynchronous function has ended because its future is suspended, and no debug register is free to notice when it is
     /// resumed.
     NotAwaited,
-    /// A pause was asked for, by a command or by Ctrl+C in the debugger's terminal. Also the reason of stops that have no other: after exec
+    /// A pause was asked for, by a command or by Ctrl+C in a terminal. In a pseudoterminal that the debugger made for the program, Ctrl+C is
+    /// a [`StopReason::Signal`]. Also the reason of stops that have no other: after exec
     /// in an inferior call, and in a core file without a signal.
     Pause,
     /// A signal is about to be delivered; it is delivered on resume, unless the signal table keeps it from the program. In a core file: the

@@ -1,4 +1,5 @@
-//! Finds the separate file with a module's debug information in the places that distributions use.
+//! Finds the separate file with a module's debug information: by its build id in the places that distributions use, and by
+//! `.gnu_debuglink` there and beside the module.
 
 use crate::companions::{Companion, Outcome, Search};
 use crate::files::ElfFile;

@@ -41,7 +41,8 @@ impl Owner {
         let Ok(info) = self.process().signal_info(thread) else {
             return;
         };
-        // In a terminal that is only the program's, a typed Ctrl+C is meant for the program. Elsewhere it is meant for the debugger.
+        // In a pseudoterminal that the debugger has made, a Ctrl+C is typed for the program. In any other terminal it is meant for the
+        // debugger.
         let own_terminal = self.link.input.as_ref().is_some_and(Input::is_terminal);
         if !own_terminal && signals::is_keyboard_interrupt(signal, info.code) {
             self.control(thread).signal = 0;

@@ -51,7 +51,8 @@ struct Shown {
     calls_not_entered: usize,
     /// The line of the breakpoint that it has stopped at.
     line: Option<SourcePosition>,
-    /// The lowest address on its stack that inferior calls have left occupied, by their results and by texts that they were given.
+    /// The lowest address on its stack that inferior calls have left occupied, by their results and by what their arguments point to (texts,
+    /// copies). `None`: nothing is left, or so much that the next call may overwrite it.
     stack_left: Option<u64>,
 }
 

@@ -300,7 +300,7 @@ impl<'a> Evaluator<'a> {
 /// The largest number of elements considered plausible.
 pub(super) const MAX_LENGTH: u64 = 1 << 40;
 
-/// The view of a value that is to be shown in a certain way. `None`: the value is shown as usual.
+/// The view of a value that is to be shown in a certain way. `None` for [`Wanted::View`]: the usual way chooses that view's entries.
 pub(crate) fn wanted_view(
     reader: &Reader<'_>,
     value: &Value,

@@ -112,8 +112,9 @@ impl<'a> Dwarf<'a> {
         })
     }
 
-    /// Like [`Dwarf::code_ranges`], for ranges that are cached. In a broken file, every entry may refer to one long list;
-    /// the total is limited in proportion to the size of the lists. Empty, with a warning, for entries beyond that.
+    /// Like [`Dwarf::code_ranges`], for ranges that are cached. In a broken file, every entry may refer to one long list.
+    /// So the number of cached ranges is limited in proportion to the size of the lists. Beyond that, entries with a list
+    /// get no ranges, with a warning; entries with a single range still get it.
     pub fn kept_code_ranges(
         &self,
         part: &Part<'a>,

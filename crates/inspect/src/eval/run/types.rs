@@ -365,7 +365,7 @@ impl Runner<'_> {
         })
     }
 
-    /// The number of a value. For a Rust reference, this is its address, not the number behind it.
+    /// The number of a value. For a Rust reference or `Box` of one word, this is the address that it holds, not the number behind it.
     pub(super) fn pointer_itself(
         &self,
         value: &Value,
