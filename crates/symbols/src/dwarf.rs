@@ -16,6 +16,7 @@ pub(crate) mod blocks;
 pub(crate) mod breakpoint_locations;
 pub(crate) mod call_sites;
 pub(crate) mod compilation;
+pub(crate) mod coroutines;
 pub(crate) mod enclosing;
 pub(crate) mod entries;
 pub mod enumerations;

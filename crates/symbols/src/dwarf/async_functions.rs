@@ -4,39 +4,25 @@
 //! body and is called again at each resumption. The latter begins with a jump to the suspension point. The first call
 //! jumps to code that moves the arguments to their places in the body, and continues with the body. The future's type,
 //! `fetch::{async_fn_env#0}`, is in the same namespace `fetch`. The body is compiled where the future is first polled,
-//! which may be in another crate's unit than the function. Async blocks and closures are not handled here: they begin
-//! where they are written.
+//! which may be in another crate's unit than the function. Async blocks and closures begin where they are written. What
+//! all of them have in common is in [`coroutines`].
 
 use crate::FileAddress;
+use crate::dwarf::coroutines;
 use crate::dwarf::entries::Chain;
 use crate::dwarf::functions::{FunctionId, Language, file_range};
 use crate::dwarf::lines::Row;
 use crate::dwarf::name_index::{AnyIndex, EntryKind, NameIndex, OneUnit};
 use crate::dwarf::queries::Instance;
-use crate::dwarf::scopes::{Variable, VariableKind};
 use crate::dwarf::types::TypeId;
 use crate::dwarf::{Dwarf, Unit};
 use crate::indexing::IndexState;
-use dapple_arch::instructions::decoder;
 use gimli::{UnitOffset, constants as dw};
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
-use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::path::Path;
 
-const FUTURE: &str = "{async_fn_env#";
-const BODY: &str = "{async_fn#";
-/// How the functions are named that run coroutines' bodies.
-const COROUTINES: &[u8] = b"{async_";
-/// The number of the first state in which a coroutine is suspended. Those before: it has not begun, has returned, has panicked.
-const FIRST_SUSPENSION: usize = 3;
-/// How the types of coroutines' states are named.
-const STATES: [&str; 3] = [FUTURE, "{async_block_env#", CLOSURE_STATE];
-/// How the bodies of async closures are named.
-const CLOSURE_BODY: &[u8] = b"{async_closure#";
-/// The name of the argument with the waker, which the source doesn't have.
-const CONTEXT: &str = "_task_context";
-const CLOSURE_STATE: &str = "{async_closure_env#";
+pub(crate) const FUTURE: &str = "{async_fn_env#";
+pub(crate) const BODY: &str = "{async_fn#";
 
 /// The base name of a body. The number counts within the `async fn`, which has one body.
 pub(crate) const FIRST_BODY: &[u8] = b"{async_fn#0}";
@@ -74,10 +60,10 @@ impl<'a> Dwarf<'a> {
         };
         let chain = self.chain(unit, UnitOffset(function.offset));
         let makes = |start| self.coroutine_made(&chain, start).is_some();
-        makes(FUTURE) || makes(CLOSURE_STATE)
+        makes(FUTURE) || makes(coroutines::CLOSURE_STATE)
     }
 
-    fn text_of_name(&self, unit: &Unit<'a>, offset: usize) -> Option<&'a [u8]> {
+    pub(crate) fn text_of_name(&self, unit: &Unit<'a>, offset: usize) -> Option<&'a [u8]> {
         let entry = self.entry(unit, UnitOffset(offset))?;
         self.text(unit, entry.attr_value(dw::DW_AT_name)?)
     }
@@ -195,241 +181,19 @@ impl<'a> Dwarf<'a> {
 
     /// Whether the function of this entry is the body of an `async fn`.
     pub(crate) fn is_async_body(&self, unit: &Unit<'a>, function: usize) -> bool {
+        self.is_called(unit, function, &[BODY])
+    }
+
+    /// Whether the name of a function, or of an inlined copy, starts with one of these. Its scopes aren't part of it.
+    pub(crate) fn is_called(&self, unit: &Unit<'a>, function: usize, starts: &[&str]) -> bool {
         let chain = self.chain(unit, UnitOffset(function));
         let name = self.chain_text(&chain, dw::DW_AT_name);
-        name.is_some_and(|name| name.starts_with(BODY.as_bytes()))
-    }
-
-    /// The jumps at the beginning of an unoptimised coroutine's body. `None`: it is another function, or its code isn't understood.
-    pub(crate) fn coroutine_dispatch(&self, unit: &Unit<'a>, function: usize) -> Option<Dispatch> {
-        let is_coroutine = || {
-            let chain = self.chain(unit, UnitOffset(function));
-            let name = self.chain_text(&chain, dw::DW_AT_name);
-            name.is_some_and(|name| name.starts_with(COROUTINES))
-        };
-        if unit.language() != Language::Rust || self.is_optimised(unit, function) || !is_coroutine()
-        {
-            return None;
-        }
-        let entry = self.index(unit).function_with_offset(function)?;
-        let range = entry.ranges.first()?;
-        let targets = self.first_jump_table(range.start, self.code(range));
-        let resumed = targets.iter().skip(FIRST_SUSPENSION);
-        let block = |target: &u64| *target..self.end_of_block(*target, range.end);
-        Some(Dispatch {
-            begin: *targets.first()?,
-            resumptions: resumed.map(block).collect(),
+        name.is_some_and(|name| {
+            starts
+                .iter()
+                .any(|start| name.starts_with(start.as_bytes()))
         })
     }
-
-    /// Whether control may come from where the coroutine's body goes on in `state` to `address` without a write to a part of its stack. `base`
-    /// has the values of the registers by which the body addresses its stack. `false` if that isn't known.
-    pub(crate) fn is_unwritten_since_resumption(
-        &self,
-        address: u64,
-        state: usize,
-        slot: &Range<u64>,
-        base: &dyn Fn(Register) -> Option<u64>,
-    ) -> bool {
-        let Some((unit, function)) = self.function_entry_at(address) else {
-            return false;
-        };
-        let dispatch = self.coroutine_dispatch(unit, function.offset);
-        let resumed = dispatch.and_then(|dispatch| {
-            let block = dispatch
-                .resumptions
-                .get(state.checked_sub(FIRST_SUSPENSION)?)?;
-            Some(block.start)
-        });
-        let (Some(resumed), Some(range)) = (resumed, function.ranges.first()) else {
-            return false;
-        };
-        let mut unwritten = Unwritten {
-            code: (range.start, self.code(range)),
-            slot,
-            base,
-            factory: InstructionInfoFactory::new(),
-        };
-        unwritten.reaches(resumed, address)
-    }
-
-    /// The end of the straight code that begins at an address.
-    fn end_of_block(&self, start: u64, limit: u64) -> u64 {
-        let mut decoder = decoder(self.code(&(start..limit)), start);
-        while decoder.can_decode() {
-            if decoder.decode().flow_control() != FlowControl::Next {
-                break;
-            }
-        }
-        decoder.ip().min(limit)
-    }
-
-    /// The argument of a coroutine's body (that of an `async fn`, an async block or closure) with the pinned reference to its state. The
-    /// compiler gives it no name. `None` in any other function.
-    pub(crate) fn coroutine_argument(&self, address: u64, inline_depth: usize) -> Option<Variable> {
-        let (unit, function) = self.function_entry_at(address)?;
-        if unit.language() != Language::Rust {
-            return None;
-        }
-        let blocks = self.blocks(unit, function.offset);
-        let &block = blocks.of_frame(address, inline_depth)?.blocks.first()?;
-        let arguments = blocks.variables.iter();
-        let first = { arguments }.find(|argument| argument.block == block && argument.parameter)?;
-        let chain = self.chain(unit, UnitOffset(first.offset));
-        let (type_unit, value) = chain.attribute(dw::DW_AT_type)?;
-        let type_id = self.type_id(type_unit, value)?;
-        let type_name = self.text_of_name(self.unit(type_id.unit)?, type_id.offset)?;
-        let type_name = std::str::from_utf8(type_name).ok()?;
-        if self.chain_text(&chain, dw::DW_AT_name).is_some() || !is_pinned_coroutine(type_name) {
-            return None;
-        }
-        Some(Variable {
-            name: "self".to_owned(),
-            type_id: Some(type_id),
-            kind: VariableKind::Parameter,
-            declaration: None,
-            depth: 0,
-            artificial: true,
-            dropped: false,
-            unit: unit.index,
-            offset: first.offset,
-            function: Some(FunctionId {
-                unit: unit.index,
-                offset: function.offset,
-            }),
-        })
-    }
-
-    /// Whether a function is the body of an `async fn` or async closure, which moves the arguments before all else.
-    fn moves_arguments(&self, unit: &Unit<'a>, function: usize) -> bool {
-        let chain = self.chain(unit, UnitOffset(function));
-        let name = self.chain_text(&chain, dw::DW_AT_name);
-        name.is_some_and(|name| name.starts_with(BODY.as_bytes()) || name.starts_with(CLOSURE_BODY))
-    }
-
-    /// In the body of an `async fn` or async closure, removes the variables for the arguments' former places in the future, and unnamed
-    /// arguments that a pattern destructures. `block` is the entry of the function or of its inlined copy.
-    pub(crate) fn remove_moved_arguments(
-        &self,
-        unit: &Unit<'a>,
-        block: usize,
-        variables: &mut Vec<Variable>,
-    ) {
-        for variable in variables.iter_mut() {
-            variable.artificial |= variable.name == CONTEXT;
-        }
-        let outermost = variables.partition_point(|variable| variable.depth == 0);
-        let is_moved: Vec<bool> = variables
-            .iter()
-            .enumerate()
-            .map(|(at, variable)| {
-                let inner = || variables.get(outermost..).unwrap_or(&[]).iter();
-                is_pattern(&variable.name)
-                    || at < outermost && inner().any(|inner| inner.name == variable.name)
-            })
-            .collect();
-        if is_moved.contains(&true) && self.moves_arguments(unit, block) {
-            let mut moved = is_moved.into_iter();
-            variables.retain(|_| moved.next() != Some(true));
-        }
-    }
-}
-
-/// Whether this is the type of a pinned reference to a coroutine's state.
-fn is_pinned_coroutine(type_name: &str) -> bool {
-    let state = type_name
-        .strip_prefix("Pin<&mut ")
-        .or_else(|| type_name.strip_prefix("core::pin::Pin<&mut "));
-    state.is_some_and(|state| {
-        let base = crate::names::base_of(state.strip_suffix('>').unwrap_or(state));
-        STATES.iter().any(|start| base.starts_with(start))
-    })
-}
-
-/// Whether this is rustc's name for an argument that is a pattern.
-fn is_pattern(name: &str) -> bool {
-    let number = name.strip_prefix("__arg");
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// A walk along a body's control flow, on the paths that don't write a part of its stack.
-struct Unwritten<'w> {
-    code: (u64, &'w [u8]),
-    slot: &'w Range<u64>,
-    base: &'w dyn Fn(Register) -> Option<u64>,
-    factory: InstructionInfoFactory,
-}
-
-impl Unwritten<'_> {
-    fn reaches(&mut self, from: u64, to: u64) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut queue = vec![from];
-        let (start, code) = self.code;
-        while let Some(at) = queue.pop() {
-            let distance = at
-                .checked_sub(start)
-                .and_then(|by| usize::try_from(by).ok());
-            let Some(rest) = distance.and_then(|distance| code.get(distance..)) else {
-                continue;
-            };
-            let mut decoder = decoder(rest, at);
-            while decoder.can_decode() {
-                let instruction = decoder.decode();
-                let here = instruction.ip()..instruction.next_ip();
-                if here.contains(&to) {
-                    return true;
-                }
-                if instruction.is_invalid() || !seen.insert(here.start) || self.writes(&instruction)
-                {
-                    break;
-                }
-                match instruction.flow_control() {
-                    FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {}
-                    FlowControl::ConditionalBranch => queue.push(instruction.near_branch_target()),
-                    FlowControl::UnconditionalBranch => {
-                        queue.push(instruction.near_branch_target());
-                        break;
-                    }
-                    // A jump through a table: nothing is claimed of what is behind it.
-                    _ => break,
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether an instruction writes a part of the stack, or takes its address, as for a call that writes it.
-    fn writes(&mut self, instruction: &Instruction) -> bool {
-        let overlaps = |base: Register, displacement: u64, size: u64| {
-            let start = (self.base)(base).map(|base| base.wrapping_add(displacement));
-            start.is_some_and(|start| {
-                start < self.slot.end && self.slot.start < start.saturating_add(size.max(1))
-            })
-        };
-        if instruction.mnemonic() == Mnemonic::Lea {
-            return overlaps(
-                instruction.memory_base(),
-                instruction.memory_displacement64(),
-                1,
-            );
-        }
-        let info = self.factory.info(instruction);
-        let mut used = info.used_memory().iter();
-        used.any(|memory| {
-            let writes = !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead);
-            let size = memory.memory_size().size() as u64;
-            writes && overlaps(memory.base(), memory.displacement(), size)
-        })
-    }
-}
-
-/// Where the jump at the beginning of a coroutine's body leads.
-pub(crate) struct Dispatch {
-    /// The code that runs when the future is polled for the first time.
-    pub begin: u64,
-    /// The code at which a suspended future goes on, before what it awaits is polled. It has the lines of the `await`s, and usually lower
-    /// addresses than these lines' other code.
-    pub resumptions: Vec<Range<u64>>,
 }
 
 /// A function or inlined copy with the body of an `async fn`.

@@ -1,6 +1,7 @@
 //! The inside of a function: its tree of lexical blocks and inlined calls, with their variables and call sites. Parsed
 //! from the function's entries on first use.
 
+use crate::dwarf::coroutines::Dispatch;
 use crate::dwarf::entries::unsigned;
 use crate::dwarf::let_chains::BindingRanges;
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
@@ -93,6 +94,8 @@ pub(crate) struct Blocks {
     pub call_sites: Vec<CallSite>,
     /// See [`Dwarf::binding_ranges`].
     pub binding_ranges: OnceLock<Vec<BindingRanges>>,
+    /// See [`Dwarf::coroutine_dispatch`].
+    pub dispatch: OnceLock<Option<Dispatch>>,
 }
 
 /// The blocks of one logical frame.

@@ -64,7 +64,7 @@ impl Dwarf<'_> {
         for (start, code) in code {
             sweep.look_through(*start, code);
         }
-        let starts: BTreeSet<u64> = sweep.loaded.iter().map(|(_, address)| *address).collect();
+        let starts = sweep.starts();
         let mut targets = Targets::default();
         let mut left = MOST;
         for jump in &sweep.jumps {
@@ -77,8 +77,7 @@ impl Dwarf<'_> {
             };
             let mut found = Vec::new();
             for table in tables {
-                let next = starts.range((Excluded(table), Unbounded)).next();
-                let end = next.map_or(u64::MAX, |next| *next);
+                let end = end_of_table(&starts, table);
                 let targets = self.entries(jump, table..end, &sweep.instructions, left);
                 left = left.saturating_sub(targets.len().max(1));
                 found.extend(targets);
@@ -99,20 +98,20 @@ impl Dwarf<'_> {
         let Some(jump) = sweep.jumps.first() else {
             return Vec::new();
         };
-        let mut before = Sweep::default();
-        let length = usize::try_from(jump.at - start).unwrap_or(code.len());
-        before.look_through(start, code.get(..length).unwrap_or(code));
-        let loaded = |register: Register| {
-            let mut all = before.loaded.iter().rev();
-            all.find(|(by, _)| *by == register)
-                .map(|(_, address)| *address)
-        };
         let table = match jump.table {
             Table::At(address) => Some(address),
-            Table::In(register) => loaded(register),
+            Table::In(register) => {
+                let mut before = Sweep::default();
+                let length = usize::try_from(jump.at - start).unwrap_or(code.len());
+                before.look_through(start, code.get(..length).unwrap_or(code));
+                let mut loaded = before.loaded.into_iter().rev();
+                let last = loaded.find(|(by, _)| *by == register);
+                last.map(|(_, address)| address)
+            }
         };
         table.map_or(Vec::new(), |table| {
-            self.entries(jump, table..u64::MAX, &sweep.instructions, MOST)
+            let end = end_of_table(&sweep.starts(), table);
+            self.entries(jump, table..end, &sweep.instructions, MOST)
         })
     }
 
@@ -152,7 +151,18 @@ impl Dwarf<'_> {
     }
 }
 
+/// Where a table ends at the latest: where the next one may begin.
+fn end_of_table(starts: &BTreeSet<u64>, table: u64) -> u64 {
+    let next = starts.range((Excluded(table), Unbounded)).next();
+    next.map_or(u64::MAX, |next| *next)
+}
+
 impl Sweep {
+    /// The addresses at which tables may begin.
+    fn starts(&self) -> BTreeSet<u64> {
+        self.loaded.iter().map(|(_, address)| *address).collect()
+    }
+
     fn look_through(&mut self, start: u64, code: &[u8]) {
         let end = start.saturating_add(code.len() as u64);
         let mut decoder = decoder(code, start);

@@ -33,21 +33,8 @@ impl<'a> Dwarf<'a> {
         let Some(first) = ranges.first().filter(|_| size.sum::<u64>() <= LARGEST) else {
             return Vec::new();
         };
-        let mut walk = Walk {
-            dwarf: self,
-            jumps: None,
-            code: ranges
-                .iter()
-                .map(|range| (range.start, self.code(range)))
-                .collect(),
-            places,
-            others,
-            until: Until::Place,
-            is_indirect: false,
-            reached: Vec::new(),
-            seen: FxHashSet::default(),
-            queue: Vec::new(),
-        };
+        let mut walk = Walk::new(self, ranges, places);
+        walk.others = Some(others);
         let first = walk.run(&[begin.unwrap_or(first.start)], Until::Place);
         let is_followed = !walk.is_indirect;
         let mut begin = first.clone();
@@ -67,6 +54,21 @@ impl<'a> Dwarf<'a> {
         }
         begin
     }
+
+    /// Whether control may come from one address of a function to the instruction with another, on a path without an
+    /// instruction that is a `wall`.
+    pub(crate) fn leads_to(
+        &self,
+        ranges: &[Range<u64>],
+        from: u64,
+        to: u64,
+        wall: &dyn Fn(&Instruction) -> bool,
+    ) -> bool {
+        let places = [to];
+        let mut walk = Walk::new(self, ranges, &places);
+        walk.wall = Some(wall);
+        !walk.run(&[from], Until::Place).is_empty()
+    }
 }
 
 /// Where a walk along a function's control flow ends, besides the function's exits.
@@ -85,7 +87,10 @@ struct Walk<'w, 'a> {
     jumps: Option<Targets>,
     code: Vec<(u64, &'w [u8])>,
     places: &'w [u64],
-    others: &'w FxHashSet<u64>,
+    /// Addresses whose instruction belongs to another line, for [`Until::OtherLine`].
+    others: Option<&'w FxHashSet<u64>>,
+    /// Instructions at which a path ends.
+    wall: Option<&'w dyn Fn(&Instruction) -> bool>,
     until: Until,
     /// Whether there are jumps with unknown targets.
     is_indirect: bool,
@@ -94,7 +99,24 @@ struct Walk<'w, 'a> {
     queue: Vec<u64>,
 }
 
-impl Walk<'_, '_> {
+impl<'w, 'a> Walk<'w, 'a> {
+    fn new(dwarf: &'w Dwarf<'a>, ranges: &[Range<u64>], places: &'w [u64]) -> Walk<'w, 'a> {
+        let code = ranges.iter().map(|range| (range.start, dwarf.code(range)));
+        Walk {
+            dwarf,
+            jumps: None,
+            code: code.collect(),
+            places,
+            others: None,
+            wall: None,
+            until: Until::Place,
+            is_indirect: false,
+            reached: Vec::new(),
+            seen: FxHashSet::default(),
+            queue: Vec::new(),
+        }
+    }
+
     /// The places that are reached from these addresses.
     fn run(&mut self, from: &[u64], until: Until) -> Vec<u64> {
         self.seen.clear();
@@ -127,16 +149,18 @@ impl Walk<'_, '_> {
             if instruction.is_invalid() || !self.seen.insert(here) {
                 return;
             }
-            let is_place = self.places.contains(&here);
+            // A place may be in the middle of an instruction: the byte before a call's return address.
+            let bytes = here..instruction.next_ip();
+            let is_place = self.places.iter().any(|place| bytes.contains(place));
             if is_place {
                 self.reached.push(here);
             }
             let ends = match self.until {
                 Until::Place => is_place,
-                Until::OtherLine => self.others.contains(&here),
+                Until::OtherLine => self.others.is_some_and(|others| others.contains(&here)),
                 Until::End => false,
             };
-            if ends {
+            if ends || self.wall.is_some_and(|wall| wall(&instruction)) {
                 return;
             }
             match instruction.flow_control() {
