@@ -11,6 +11,8 @@
 //!   at the first statement of an inlined one. Linkage stubs are followed to the function that they jump to.
 //! - A step **out** ends after the return, in the nearest caller with user source, or after the inlined code. Out of library code, it ends
 //!   in the direct caller if no caller has user source.
+//! - In an asynchronous function, the activation is that of its future: if the function returns because that is suspended, the step goes
+//!   on when it is resumed ([`awaiting`]).
 //! - If an exception or a panic unwinds past the place that a step runs to, the step ends at the code that catches it; after a
 //!   `longjmp`, at the `setjmp`.
 //!
@@ -46,7 +48,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_inspect::unwind;
-use dapple_inspect::values::coroutines::Activation;
+use dapple_inspect::values::coroutines::{Activation, may_be_body};
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 use exits::Exits;
 pub use position::Places;
@@ -730,7 +732,7 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
 /// How many calls are inlined at the thread's position, if the code there may be an asynchronous function's.
 pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
     let at = cx.position()?;
-    at.may_be_in_coroutine().then_some(at.inlined.len())
+    at.names().any(may_be_body).then_some(at.inlined.len())
 }
 
 /// Whether an exception that landed here only runs destructors, and unwinds further.

@@ -66,16 +66,14 @@ impl Step {
         let Some(at) = cx.places.at(at, cx.modules) else {
             return Touch::Other;
         };
-        let function = at.function.iter().map(|function| function.name.as_str());
-        let mut names = function.chain(at.inlined.iter().map(|call| call.name.as_str()));
-        if let Some(depth) = names.clone().position(|name| name == activation.function) {
+        if let Some(depth) = at.names().position(|name| name == activation.function) {
             self.function = at.function_id();
             self.inlined = at.inlined.iter().take(depth).cloned().collect();
             self.exits.forget();
             self.phase = Phase::Resuming(0);
             return Touch::Resumed(self.behind_resumption(0, cx));
         }
-        if names.any(is_glue) || !activation.is_suspended(cx.memory) {
+        if at.names().any(is_glue) || !activation.is_suspended(cx.memory) {
             let (step, action) = Step::out_to_users(cx, Pace::default());
             *self = Step {
                 from_own: self.from_own,
@@ -92,11 +90,10 @@ impl Step {
             return self.leave(cx);
         }
         let opening = self.activation.as_ref().and_then(Activation::opening);
-        let in_opening = match (cx.position().and_then(|at| at.row.clone()), opening) {
-            (Some(row), Some(opening)) => row.line == opening.line && row.file == opening.file,
-            (row, _) => row.is_none(),
-        };
-        if in_opening && self.line_is_not(opening.map(|at| at.line)) && executed < MOST_DISPATCH {
+        let is_opening = cx.position().is_none_or(|at| at.is_on_line(opening));
+        // With the body on one line, the code of the jump is the line's.
+        let is_one_line = opening.is_some_and(|opening| opening.line == self.line);
+        if is_opening && !is_one_line && executed < MOST_DISPATCH {
             self.phase = Phase::Resuming(executed + 1);
             return Action::SingleStep;
         }
@@ -109,26 +106,17 @@ impl Step {
         let (Some(at), Some(pc)) = (cx.position(), cx.registers.pc()) else {
             return Action::Finished;
         };
-        let entry = at.function.as_ref().map(|function| function.entry);
-        let opening = entry.and_then(|entry| at.module.module.row_at(entry));
-        let in_opening = match (&at.row, &opening) {
-            (Some(row), Some(opening)) => row.line == opening.line && row.file == opening.file,
-            (row, _) => row.is_none(),
-        };
+        let function = at.function.as_ref();
+        let is_opening = at.is_on_line(function.and_then(|it| it.declaration.as_ref()));
         let calls = || {
             let instruction = code::instruction_at(pc, cx.modules, cx.memory);
             matches!(instruction, Instruction::Call { .. } | Instruction::Return)
         };
-        if in_opening && executed < MOST_DISPATCH && !calls() {
+        if is_opening && executed < MOST_DISPATCH && !calls() {
             self.phase = Phase::Opening(executed + 1);
             return Action::SingleStep;
         }
         self.finish(cx)
-    }
-
-    /// Whether the line to finish is another than this one.
-    fn line_is_not(&self, line: Option<u32>) -> bool {
-        Some(self.line) != line
     }
 
     /// Whether the step may end at a place that it comes back to.

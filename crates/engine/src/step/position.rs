@@ -3,8 +3,9 @@
 use super::SkipList;
 use crate::Address;
 use dapple_inspect::modules::{LoadedModule, Modules};
+use dapple_inspect::values::coroutines::may_be_body;
 use dapple_symbols::FileAddress;
-use dapple_symbols::functions::{Function, InlinedCall};
+use dapple_symbols::functions::{Function, InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineRow;
 use dapple_symbols::sources::is_dependency_source;
 use rustc_hash::FxHashMap;
@@ -141,11 +142,6 @@ pub(super) fn is_glue(name: &str) -> bool {
     name.contains("drop_in_place<")
 }
 
-/// Whether a function may be the body of a Rust `async fn`, async block or async closure. In methods, the compiler calls them closures.
-fn may_be_coroutine(name: &str) -> bool {
-    name.contains("{async_") || name.contains("{{closure}}")
-}
-
 /// The address of a shared path in memory.
 trait InMemory {
     fn as_ptr_usize(&self) -> usize;
@@ -165,20 +161,27 @@ impl Position {
             .is_some_and(|f| f.entry == self.address)
     }
 
+    /// The names of the function and of the inlined calls, outermost first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let function = self.function.iter().map(|function| function.name.as_str());
+        function.chain(self.inlined.iter().map(|call| call.name.as_str()))
+    }
+
     /// Whether the function is the body of a Rust `async fn`, async block or async closure.
     pub fn is_coroutine(&self) -> bool {
         let function = self.function.as_ref();
         function.is_some_and(|function| {
-            may_be_coroutine(&function.name)
+            may_be_body(&function.name)
                 && (self.module.module.coroutine_argument_at(function.entry, 0)).is_some()
         })
     }
 
-    /// Whether the function, or one that is inlined into it around the address, may be such a body, judged by the names.
-    pub fn may_be_in_coroutine(&self) -> bool {
-        let function = self.function.iter().map(|function| function.name.as_str());
-        let mut names = function.chain(self.inlined.iter().map(|call| call.name.as_str()));
-        names.any(may_be_coroutine)
+    /// Whether the address is on the line of `opening`, or on none.
+    pub fn is_on_line(&self, opening: Option<&SourcePosition>) -> bool {
+        match (&self.row, opening) {
+            (Some(row), Some(opening)) => row.line == opening.line && row.file == opening.file,
+            (row, _) => row.is_none(),
+        }
     }
 
     /// The row that a thread stopped here is shown at: code of line 0 belongs to the line before.

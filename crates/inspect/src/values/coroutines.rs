@@ -2,7 +2,8 @@
 //! future is polled, on any thread and any stack. What stays between the polls is its state, so the state's address identifies the
 //! activation, as the canonical frame address does for other functions.
 
-use super::{Contents, Reader, Value};
+use super::rust::captures;
+use super::{Contents, Reader, Value, Variable};
 use crate::Address;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
@@ -11,12 +12,13 @@ use dapple_symbols::functions::{Language, SourcePosition};
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 use std::sync::Arc;
 
-/// The states of a coroutine that hasn't begun, has returned, or has panicked. In the others it is suspended, or runs on from there.
-const NOT_SUSPENDED: [&str; 3] = ["Unresumed", "Returned", "Panicked"];
-/// What the names of functions contain that may run coroutines' bodies. In methods, the compiler calls them closures.
-const COROUTINES: [&str; 2] = ["{async_", "{{closure}}"];
 /// The most bytes of the number that tells the state.
 const MOST_BYTES: u64 = 8;
+
+/// Whether a function may be a coroutine's body, judged by its name. In methods, the compiler calls the bodies closures.
+pub fn may_be_body(function: &str) -> bool {
+    function.contains("{async_") || function.contains("{{closure}}")
+}
 
 /// An activation of an asynchronous function.
 #[derive(Debug, Clone)]
@@ -126,33 +128,29 @@ impl Activation {
 }
 
 impl Reader<'_> {
-    /// Whether a variable on the stack of a coroutine's body may have a value that was never written there: since the future was resumed, the
-    /// body runs on another piece of stack, to which only what is kept in the state was brought over.
-    pub(super) fn is_not_kept(&self, address: Address, size: u64, frame: &Frame) -> bool {
-        let is_coroutine = (frame.function.as_ref())
-            .is_some_and(|name| COROUTINES.iter().any(|part| name.contains(part)));
+    /// Whether a variable at `address`, on the stack of a coroutine's body, may have a value that was never written there: since the future
+    /// was resumed, the body runs on another piece of stack, to which only what is kept in the state was brought over.
+    pub(super) fn is_not_kept(&self, variable: &Variable, address: Address, frame: &Frame) -> bool {
         let physical = &frame.physical;
-        let on_stack = |sp: Address, cfa: Address| (sp..cfa).contains(&address);
-        let (Some(sp), Some(cfa)) = (physical.registers.sp(), physical.cfa) else {
-            return false;
+        let is_on_stack = || {
+            let sp = physical.registers.sp();
+            sp.zip(physical.cfa)
+                .is_some_and(|(sp, cfa)| (sp..cfa).contains(&address))
         };
-        let Some(loaded) = physical
-            .module
-            .as_ref()
-            .filter(|_| is_coroutine && on_stack(sp, cfa))
-        else {
+        let may_be_body = frame.function.as_deref().is_some_and(may_be_body);
+        if variable.artificial || !may_be_body || !is_on_stack() {
             return false;
-        };
+        }
         let state = Activation::of_frame(self, frame).and_then(|it| it.number(self.memory));
-        let Some(state) = state.and_then(|state| usize::try_from(state).ok()) else {
+        let state = state.and_then(|state| usize::try_from(state).ok());
+        let (Some(loaded), Some(state)) = (&physical.module, state) else {
             return false;
         };
-        let slot = address.0..address.0.saturating_add(size.max(1));
+        let size = || loaded.module.strip_aliases(variable.type_id?).ok()??.size;
+        let slot = address.0..address.0.saturating_add(size().unwrap_or(1).max(1));
         let pc = loaded.to_file(physical.lookup);
         let base = |register| physical.registers.get(register);
-        loaded
-            .module
-            .is_unwritten_since_resumption(pc, state, &slot, &base)
+        (loaded.module).is_unwritten_since_resumption(pc, state, &slot, &base)
     }
 }
 
@@ -166,11 +164,12 @@ fn pointee(loaded: &LoadedModule, pinned: TypeId) -> Option<TypeId> {
     }
 }
 
+/// Whether a variant of a state is of a suspended coroutine, not of one that hasn't begun, has returned, or has panicked.
 fn is_suspension(loaded: &LoadedModule, variant: &Variant) -> bool {
-    let payload = loaded.module.type_of(variant.member.type_id);
-    payload.is_ok_and(|payload| {
-        let name = payload.name.rsplit("::").next().unwrap_or_default();
-        !NOT_SUSPENDED.contains(&name)
+    let payload = loaded.module.type_of(variant.member.type_id).ok();
+    payload.is_some_and(|payload| {
+        let name = captures::state_name(Some(&payload));
+        !["Unresumed", "Returned", "Panicked"].contains(&name)
     })
 }
 

@@ -310,7 +310,7 @@ impl Reader<'_> {
             Err(reason) => Contents::Unavailable(reason),
         };
         let contents = match contents.address() {
-            Some(address) if self.is_lost(variable, address, loaded, frame) => {
+            Some(address) if self.is_not_kept(variable, address, frame) => {
                 Contents::Unavailable(Unavailable::NotKept)
             }
             _ => contents,
@@ -327,18 +327,6 @@ impl Reader<'_> {
             expression: Some(variable.name.clone()),
             kind: Some(variable.kind),
         }
-    }
-
-    /// Whether a variable in memory is on a stack that was left at an `await`.
-    fn is_lost(
-        &self,
-        variable: &Variable,
-        address: Address,
-        loaded: &LoadedModule,
-        frame: &Frame,
-    ) -> bool {
-        let size = || loaded.module.strip_aliases(variable.type_id?).ok()??.size;
-        !variable.artificial && self.is_not_kept(address, size().unwrap_or(1), frame)
     }
 
     /// The text for a value that is unavailable.

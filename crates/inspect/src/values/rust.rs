@@ -10,7 +10,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 
-mod captures;
+pub(crate) mod captures;
 mod cells;
 mod channels;
 mod crates;

@@ -98,7 +98,8 @@ pub(super) fn future(
     Ok(View::Record(record))
 }
 
-fn state_name(payload: Option<&Type>) -> &str {
+/// The name of a state: `Unresumed`, `Returned`, `Panicked`, `Suspend0`, … Empty if its type isn't known.
+pub(crate) fn state_name(payload: Option<&Type>) -> &str {
     // The future's own type, in whose name it is, may have generic arguments.
     payload.map_or("", |type_| {
         type_.name.rsplit("::").next().unwrap_or_default()
