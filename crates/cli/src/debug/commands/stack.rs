@@ -193,30 +193,34 @@ fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 fn up(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let mut index = session.stop()?.selected;
     for _ in 0..frames_to_move(argument)? {
-        let next = session.stop()?.selected.saturating_add(1);
+        let next = index.saturating_add(1);
         session.load_frames(next.saturating_add(USUAL_FRAMES))?;
         let frames = &session.stop()?.frames;
         let mut callers = (next..).zip(frames.iter().skip(next));
         let own = callers.find(|(_, frame)| !is_others(frame));
-        session.choose_frame(own.map_or(next, |(index, _)| index))?;
+        index = own.map_or(next, |(index, _)| index);
+        if index >= frames.len() {
+            break;
+        }
     }
-    session.show_selected()?;
+    session.select_frame(index)?;
     Ok(Flow::Go)
 }
 
 fn down(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    for _ in 0..frames_to_move(argument)? {
-        let stop = session.stop()?;
-        let Some(next) = stop.selected.checked_sub(1) else {
+    let by = frames_to_move(argument)?;
+    let stop = session.stop()?;
+    let mut index = stop.selected;
+    for _ in 0..by {
+        let Some(next) = index.checked_sub(1) else {
             bail!("this is the innermost frame")
         };
-        let mut callees = stop.frames.iter().enumerate().take(next + 1).rev();
-        let own = callees.find(|(_, frame)| !is_others(frame));
-        let own = own.map_or(next, |(index, _)| index);
-        session.choose_frame(own)?;
+        let own = (0..=next).rfind(|at| !stop.frames.get(*at).is_some_and(|it| is_others(&it)));
+        index = own.unwrap_or(next);
     }
-    session.show_selected()?;
+    session.select_frame(index)?;
     Ok(Flow::Go)
 }
 

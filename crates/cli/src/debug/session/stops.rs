@@ -279,12 +279,6 @@ impl Session {
 
     /// Selects a frame by its number and shows it.
     pub fn select_frame(&mut self, index: usize) -> anyhow::Result<()> {
-        self.choose_frame(index)?;
-        self.show_selected()
-    }
-
-    /// Selects a frame without showing it.
-    pub fn choose_frame(&mut self, index: usize) -> anyhow::Result<()> {
         self.load_frames(index.saturating_add(1))?;
         let stop = self.stop_mut()?;
         if index >= stop.frames.len() {
@@ -294,7 +288,7 @@ impl Session {
             }
         }
         stop.selected = index;
-        Ok(())
+        self.show_selected()
     }
 
     /// Shows where the selected frame is, with the source around it.
