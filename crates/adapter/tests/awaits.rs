@@ -5,187 +5,56 @@ use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// A session: the fixture's mode, where it begins (a mark, and a condition), and steps from there. `n`: over, `i`: into, `o`: out, each with
-/// the mark where it has to end.
-struct Row {
-    mode: &'static str,
-    begin: (&'static str, Option<&'static str>),
-    steps: &'static [&'static str],
-    /// The task in which all these stops have to be: the `name` of its worker.
-    task: Option<&'static str>,
-}
+const IN_A: &str = "name == \"a\"";
+const IN_B: &str = "name == \"b\"";
 
-const fn row(
-    mode: &'static str,
-    begin: (&'static str, Option<&'static str>),
-    steps: &'static [&'static str],
-    task: Option<&'static str>,
-) -> Row {
-    Row {
-        mode,
-        begin,
-        steps,
-        task,
-    }
-}
+/// Sessions: the fixture's mode, the mark where it begins, a condition there, steps, and the task in which they stay. `n` steps over, `i` into,
+/// `o` out, each with the mark where it has to end. The task is the `name` of its worker.
+const ROWS: &str = r#"
+# Two tasks run the same code by turns; each step stays in its task.
+turns | worker | name == "a" | n total, n for, n worker, n total | a
+turns | worker | name == "b" | n total, n for, n worker, n total | b
+turns | worker | name == "b" | i leaf, n await, n after, n last, n end, n worker, n total | b
+turns | worker | name == "a" | i leaf, o worker, n total | a
+turns | worker | name == "a" | i leaf, n await, o worker, n total | a
+turns | total | name == "b" | n for, i worker, i leaf, i await | b
+turns | print | name == "a" | n total end, n worker end, n turn | -
+turns | total | name == "b" | o turn | -
+# Each poll is on another thread.
+threads | worker | name == "a" | n total, n for, n worker, n total | a
+threads | worker | name == "b" | i leaf, n await, n after, n last, n end, n worker, n total | b
+threads | worker | name == "b" | i leaf, o worker, n total | b
+# Recursion: the same function several times in one chain.
+nested | nested | depth == 3 | n inner | -
+nested | nested | depth == 1 | n inner | -
+nested | innermost | - | i leaf, n await, n after, o innermost | -
+nested | innermost | - | o nested, n inner | -
+# Blocks and closures.
+pieces | of block | - | i block, n in block | -
+pieces | of block | - | n of closure, n several, n both | -
+pieces | of closure | - | i closure, n in closure, o of closure | -
+pieces | several | - | i ready | -
+# Methods, whose bodies the compiler calls closures, and generic functions.
+methods | of measure | - | n of twice, n of methods | -
+methods | of measure | - | i measure, n in measure, n measured, o of measure | -
+methods | of twice | - | i twice, n twice end, o of twice, n of methods | -
+# A future that is dropped while it is suspended.
+cancelling | await | - | n first end, n select, n selected | -
+cancelling | select | - | n selected | -
+abandoned | await | - | n drop, n dropped | -
+abandoned | worker | - | n drop | -
+# Two futures are polled by a third.
+joining | join | - | n joined | -
+joining | worker | name == "two" | n total, n for | two
+joining | worker | name == "one" | i leaf, n await, n after, o worker | one
+"#;
 
-const IN_A: Option<&str> = Some("name == \"a\"");
-const IN_B: Option<&str> = Some("name == \"b\"");
-
-const ROWS: &[Row] = &[
-    // Two tasks run the same code by turns; each step stays in its task.
-    row(
-        "turns",
-        ("worker", IN_A),
-        &["n total", "n for", "n worker", "n total"],
-        Some("a"),
-    ),
-    row(
-        "turns",
-        ("worker", IN_B),
-        &["n total", "n for", "n worker", "n total"],
-        Some("b"),
-    ),
-    row(
-        "turns",
-        ("worker", IN_B),
-        &[
-            "i leaf", "n await", "n after", "n last", "n end", "n worker", "n total",
-        ],
-        Some("b"),
-    ),
-    row(
-        "turns",
-        ("worker", IN_A),
-        &["i leaf", "o worker", "n total"],
-        Some("a"),
-    ),
-    row(
-        "turns",
-        ("worker", IN_A),
-        &["i leaf", "n await", "o worker", "n total"],
-        Some("a"),
-    ),
-    row(
-        "turns",
-        ("total", IN_B),
-        &["n for", "i worker", "i leaf", "i await"],
-        Some("b"),
-    ),
-    row(
-        "turns",
-        ("print", IN_A),
-        &["n total end", "n worker end", "n turn"],
-        None,
-    ),
-    row("turns", ("total", IN_B), &["o turn"], None),
-    // Each poll is on another thread.
-    row(
-        "threads",
-        ("worker", IN_A),
-        &["n total", "n for", "n worker", "n total"],
-        Some("a"),
-    ),
-    row(
-        "threads",
-        ("worker", IN_B),
-        &[
-            "i leaf", "n await", "n after", "n last", "n end", "n worker", "n total",
-        ],
-        Some("b"),
-    ),
-    row(
-        "threads",
-        ("worker", IN_B),
-        &["i leaf", "o worker", "n total"],
-        Some("b"),
-    ),
-    // Recursion: the same function several times in one chain.
-    row("nested", ("nested", Some("depth == 3")), &["n inner"], None),
-    row("nested", ("nested", Some("depth == 1")), &["n inner"], None),
-    row(
-        "nested",
-        ("innermost", None),
-        &["i leaf", "n await", "n after", "o innermost"],
-        None,
-    ),
-    row(
-        "nested",
-        ("innermost", None),
-        &["o nested", "n inner"],
-        None,
-    ),
-    // Blocks and closures.
-    row(
-        "pieces",
-        ("of block", None),
-        &["i block", "n in block"],
-        None,
-    ),
-    row(
-        "pieces",
-        ("of block", None),
-        &["n of closure", "n several", "n both"],
-        None,
-    ),
-    row(
-        "pieces",
-        ("of closure", None),
-        &["i closure", "n in closure", "o of closure"],
-        None,
-    ),
-    row("pieces", ("several", None), &["i ready"], None),
-    // Methods, whose bodies the compiler calls closures, and generic functions.
-    row(
-        "methods",
-        ("of measure", None),
-        &["n of twice", "n of methods"],
-        None,
-    ),
-    row(
-        "methods",
-        ("of measure", None),
-        &["i measure", "n in measure", "n measured", "o of measure"],
-        None,
-    ),
-    row(
-        "methods",
-        ("of twice", None),
-        &["i twice", "n twice end", "o of twice", "n of methods"],
-        None,
-    ),
-    // A future that is dropped while it is suspended.
-    row(
-        "cancelling",
-        ("await", None),
-        &["n first end", "n select", "n selected"],
-        None,
-    ),
-    row("cancelling", ("select", None), &["n selected"], None),
-    row("abandoned", ("await", None), &["n drop", "n dropped"], None),
-    row("abandoned", ("worker", None), &["n drop"], None),
-    // Two futures are polled by a third.
-    row("joining", ("join", None), &["n joined"], None),
-    row(
-        "joining",
-        ("worker", Some("name == \"two\"")),
-        &["n total", "n for"],
-        Some("two"),
-    ),
-    row(
-        "joining",
-        ("worker", Some("name == \"one\"")),
-        &["i leaf", "n await", "n after", "o worker"],
-        Some("one"),
-    ),
-];
-
-fn begun(fixture: &Fixture, row: &Row) -> (Session, Stopped) {
+/// Runs the fixture in a mode up to a mark where the condition holds (`-`: none).
+fn begun(fixture: &Fixture, mode: &str, mark: &str, condition: &str) -> (Session, Stopped) {
     let session = Session::new();
-    session.launch(fixture, json!({"args": [row.mode]}));
-    let (mark, condition) = row.begin;
+    session.launch(fixture, json!({"args": [mode]}));
     let mut breakpoint = SourceBreakpoint::new(fixture.line(mark));
-    breakpoint.condition = condition.map(str::to_owned);
+    breakpoint.condition = (condition != "-").then(|| condition.to_owned());
     let source = Source::new().with_path(fixture.path());
     let set = SetBreakpointsArguments::new(source).with_breakpoints(vec![breakpoint]);
     session.ok::<SetBreakpointsRequest>(set);
@@ -208,26 +77,38 @@ fn task(session: &Session, stop: &Stopped) -> Option<String> {
 }
 
 /// Makes the steps of each row.
-fn check(fixture: &Fixture, rows: &[Row]) {
-    for (index, row) in rows.iter().enumerate() {
-        let (session, mut stop) = begun(fixture, row);
-        for step in row.steps {
+fn check(fixture: &Fixture, rows: &str) {
+    let rows = rows.lines().filter(|line| line.contains('|'));
+    let mut count = 0;
+    for row in rows {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let &[mode, mark, condition, steps, wanted] = columns.as_slice() else {
+            panic!("{row}");
+        };
+        let (session, mut stop) = begun(fixture, mode, mark, condition);
+        for step in steps.split(", ") {
             let (kind, mark) = step.split_once(' ').expect("a mark");
-            eprintln!("row {index}, {} from {}: {step}", row.mode, row.begin.0);
+            eprintln!("{row}: {step}");
             stop = match kind {
                 "n" => session.next(&stop, fixture, mark),
                 "i" => session.step_in(&stop, fixture, mark),
-                _ => session.step_out(&stop, fixture, mark),
+                "o" => session.step_out(&stop, fixture, mark),
+                _ => panic!("{step}"),
             };
-            if let Some(name) = row.task {
-                let task = task(&session, &stop);
-                assert_eq!(task.as_deref(), Some(name), "row {index}: {step}");
+            if wanted != "-" {
+                assert_eq!(
+                    task(&session, &stop).as_deref(),
+                    Some(wanted),
+                    "{row}: {step}"
+                );
             }
         }
         session.resume(stop.thread);
         assert_eq!(session.exit_code(), 0);
         session.disconnect();
+        count += 1;
     }
+    assert!(count > 0);
 }
 
 #[test]
@@ -236,35 +117,15 @@ fn a_step_stays_in_its_activation() {
 }
 
 /// In optimised code, where bodies are inlined into those that await them and into the executor.
-const OPTIMISED: &[Row] = &[
-    row(
-        "turns",
-        ("worker", None),
-        &["n total", "n worker", "n total"],
-        None,
-    ),
-    row(
-        "threads",
-        ("worker", None),
-        &["n total", "n worker", "n total"],
-        None,
-    ),
-    row(
-        "pieces",
-        ("of block", None),
-        &["n of closure", "n several", "n both"],
-        None,
-    ),
-    row("nested", ("nested", None), &["n inner"], None),
-    row("cancelling", ("select", None), &["n selected"], None),
-    row("joining", ("join", None), &["n joined"], None),
-    row(
-        "methods",
-        ("of measure", None),
-        &["n of twice", "n of methods"],
-        None,
-    ),
-];
+const OPTIMISED: &str = r#"
+turns | worker | - | n total, n worker, n total | -
+threads | worker | - | n total, n worker, n total | -
+pieces | of block | - | n of closure, n several, n both | -
+nested | nested | - | n inner | -
+cancelling | select | - | n selected | -
+joining | join | - | n joined | -
+methods | of measure | - | n of twice, n of methods | -
+"#;
 
 #[test]
 fn a_step_over_an_await_in_optimised_code_stays_in_its_activation() {
@@ -275,7 +136,7 @@ fn a_step_over_an_await_in_optimised_code_stays_in_its_activation() {
 #[test]
 fn a_step_out_shows_what_the_future_gave() {
     let fixture = Fixture::new("awaits.rs");
-    let (session, stop) = begun(&fixture, &row("threads", ("leaf", None), &[], None));
+    let (session, stop) = begun(&fixture, "threads", "leaf", "-");
     let stop = session.step_out(&stop, &fixture, "worker");
     let locals = session.scope(&stop.top, "Locals");
     let locals = session.variables(locals.variables_reference);
@@ -290,7 +151,7 @@ fn a_step_out_shows_what_the_future_gave() {
 #[test]
 fn a_step_that_ends_with_its_future_says_so() {
     let fixture = Fixture::new("awaits.rs");
-    let (session, stop) = begun(&fixture, &row("abandoned", ("await", None), &[], None));
+    let (session, stop) = begun(&fixture, "abandoned", "await", "-");
     let stop = session.next(&stop, &fixture, "drop");
     let line = fixture.line("await");
     let text = format!(
@@ -305,7 +166,7 @@ fn a_step_that_ends_with_its_future_says_so() {
 #[test]
 fn a_breakpoint_in_another_task_ends_a_step_that_waits() {
     let fixture = Fixture::new("awaits.rs");
-    let (session, stop) = begun(&fixture, &row("turns", ("await", None), &[], None));
+    let (session, stop) = begun(&fixture, "turns", "await", "-");
     assert_eq!(task(&session, &stop).as_deref(), Some("a"));
     session.set_breakpoints(&fixture, &["worker"]);
     session.ok::<NextRequest>(NextArguments::new(stop.thread));
@@ -320,7 +181,7 @@ fn a_breakpoint_in_another_task_ends_a_step_that_waits() {
 #[test]
 fn a_step_that_waits_can_be_paused_and_ends_with_the_program() {
     let fixture = Fixture::new("awaits.rs");
-    let (session, stop) = begun(&fixture, &row("endless", ("endless", None), &[], None));
+    let (session, stop) = begun(&fixture, "endless", "endless", "-");
     session.ok::<NextRequest>(NextArguments::new(stop.thread));
     session.wait_for_output("still here");
     session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
@@ -353,7 +214,7 @@ fn take_debug_registers(session: &Session, stop: &Stopped) {
 fn without_a_debug_register_a_step_waits_at_the_entry_of_the_body() {
     let fixture = Fixture::new("awaits.rs");
     for (mode, condition, name) in [("turns", IN_A, "a"), ("threads", IN_B, "b")] {
-        let (session, stop) = begun(&fixture, &row(mode, ("worker", condition), &[], None));
+        let (session, stop) = begun(&fixture, mode, "worker", condition);
         take_debug_registers(&session, &stop);
         let stop = session.step_in(&stop, &fixture, "leaf");
         let stop = session.next(&stop, &fixture, "await");
@@ -443,7 +304,7 @@ fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
         session.disconnect();
     }
     // In its next turn, the loop has written its variable.
-    let (session, stop) = begun(&fixture, &row("turns", ("total", IN_B), &[], None));
+    let (session, stop) = begun(&fixture, "turns", "total", IN_B);
     let stop = session.next(&stop, &fixture, "for");
     let stop = session.next(&stop, &fixture, "worker");
     assert_eq!(session.evaluate(&stop.top, "i"), "1");
@@ -454,7 +315,7 @@ fn locals_are_those_of_the_source_with_what_was_kept_over_the_await() {
 #[test]
 fn a_finished_future_of_a_generic_function_says_so() {
     let fixture = Fixture::new("awaits.rs");
-    let (session, stop) = begun(&fixture, &row("methods", ("twice end", None), &[], None));
+    let (session, stop) = begun(&fixture, "methods", "twice end", "-");
     let stop = session.step_out(&stop, &fixture, "of twice");
     let awaited = session.evaluate(&stop.top, "__awaitee");
     assert!(awaited.ends_with("(finished)"), "{awaited}");
