@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a result is used. A file that is created or removed is noticed after that.
+/// How long results are used at most: after that time, all are removed. So a created or removed file is noticed at the latest then.
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// The most cached files.

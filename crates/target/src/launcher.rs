@@ -118,8 +118,8 @@ impl Rendezvous {
         Ok(vec!["sh".into(), script.into()])
     }
 
-    /// Waits until the launcher has connected and is ready. Returns the launcher, and the options that were given to [`Rendezvous::open`].
-    /// `pause` is called between two checks: it lets the given time pass, or returns why the wait is cancelled.
+    /// Waits until the launcher has connected, and then, for ten seconds at most, until it is ready. Returns the launcher, and the options that were given to [`Rendezvous::open`].
+    /// Until the launcher has connected, `pause` is called between two checks: it lets the given time pass, or returns why the wait is cancelled.
     ///
     /// # Errors
     /// The reason from `pause`, or what went wrong.

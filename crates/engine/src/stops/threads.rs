@@ -69,7 +69,7 @@ impl Thread {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     all: BTreeMap<ThreadId, Thread>,
-    /// How many of them are awaited.
+    /// How many threads haven't stopped yet of those that have to before all are stopped ([`Thread::is_awaited`]).
     awaited: usize,
 }
 

@@ -15,7 +15,7 @@ pub(super) fn thread(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     Ok(shown("Thread", fields))
 }
 
-/// `JoinHandle` and `ScopedJoinHandle`: the thread, and its result if it has finished and wasn't joined.
+/// `JoinHandle` and `ScopedJoinHandle`: the thread, and its result: `None` until it has finished, and after it was joined.
 pub(super) fn handle(reader: &Reader<'_>, value: &Value, name: &str) -> Result<View, Flaw> {
     let thread = reader.find(value, "thread").known()?;
     let packet = reader.find(value, "packet").known()?;

@@ -1,4 +1,5 @@
-//! Durations as `{:?}` writes them, instants in seconds of their clock, and the system's time as a date.
+//! Times of the standard library: `Duration` as `{:?}` writes it, `Instant` in seconds of its clock, `SystemTime` as a date. And `chrono`'s dates
+//! and times.
 
 use super::{Flaw, OrUnknownLayout, broken};
 use crate::values::view::View;
