@@ -223,6 +223,8 @@ pub struct Adapter {
     stopped_thread: Option<ThreadId>,
     /// The progress report of the index that is being made.
     indexing: Option<Progress>,
+    /// Whether the threads were listed without the tasks of executors, because the program's names weren't indexed yet.
+    pub(crate) lacks_tasks: bool,
     stdout: TextStream,
     stderr: TextStream,
 }
@@ -289,6 +291,7 @@ impl Adapter {
             variables: HashMap::new(),
             stopped_thread: None,
             indexing: None,
+            lacks_tasks: false,
             stdout: TextStream::default(),
             stderr: TextStream::default(),
         }

@@ -30,6 +30,7 @@ mod sources;
 mod stack_trace;
 pub mod start_debugging;
 mod step;
+pub mod tasks;
 mod terminate;
 mod terminate_threads;
 mod threads;
@@ -117,6 +118,7 @@ pub fn server() -> Server<Adapter> {
         .on::<StepOutRequest>(step::step_out)
         .on::<PauseRequest>(continue_and_pause::pause)
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
+        .on::<tasks::TasksRequest>(tasks::tasks)
         .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)

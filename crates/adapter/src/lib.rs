@@ -43,5 +43,6 @@ pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};
+pub use handlers::tasks::{ShownTask, ShownWait, TasksArguments, TasksRequest, TasksResponse};
 pub use main_loop::serve;
 pub use serve_options::{OwnStdin, ServeOptions};

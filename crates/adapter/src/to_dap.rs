@@ -22,7 +22,7 @@ use dapple_engine::Error;
 use dapple_engine::disassembly::Instruction;
 use dapple_engine::event::{ExitStatus, PresentationProblem, Stream};
 use dapple_engine::exceptions::{BreakMode, Exception};
-use dapple_engine::frame::Frame;
+use dapple_engine::frame::{Frame, FrameKind};
 use dapple_engine::launch::LaunchOption;
 use dapple_engine::modules::{DebugInfo, ModuleInfo};
 use dapple_engine::registers::shown::ShownRegister;
@@ -169,8 +169,13 @@ pub fn frame(
             known(position.column, |column| client.column_to_client(column)),
         )
     });
-    let mut shown = StackFrame::new(id, frame_name(frame), line, column)
-        .with_instruction_pointer_reference(frame.physical.pc.to_string());
+    let mut shown = StackFrame::new(id, frame_name(frame), line, column);
+    if let FrameKind::Label = frame.kind {
+        return shown.with_presentation_hint(StackFramePresentationHint::Label);
+    }
+    if frame.is_call() {
+        shown.instruction_pointer_reference = Some(frame.physical.pc.to_string());
+    }
     if let Some(module) = &frame.physical.module {
         shown = shown.with_module_id(module_id(module.id));
     }

@@ -20,6 +20,7 @@ use dapple_inspect::inspect::threads::ThreadInfo;
 use dapple_inspect::inspect::{Inspect, Stacks};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::{LoadedModule, Modules, VDSO};
+use dapple_inspect::tasks::TaskTable;
 use dapple_inspect::values::NamedValue;
 use dapple_inspect::values::known::Known;
 use dapple_symbols::Module;
@@ -62,6 +63,7 @@ pub(crate) struct PostMortem {
     core: CoreFile,
     modules: Modules,
     known: Known,
+    tasks: TaskTable,
     stacks: FxHashMap<ThreadId, StackCache>,
     /// The signal that ended the process, if any.
     exception: Option<Arc<Exception>>,
@@ -115,6 +117,7 @@ impl PostMortem {
             core,
             modules: Modules::default(),
             known: Known::default(),
+            tasks: TaskTable::default(),
             stacks: FxHashMap::default(),
             exception: None,
             stop: Stop {
@@ -433,6 +436,10 @@ impl Inspect for PostMortem {
         &self.known
     }
 
+    fn task_table(&self) -> &TaskTable {
+        &self.tasks
+    }
+
     fn stacks(&mut self) -> Stacks<'_> {
         Stacks {
             requested: &mut self.stacks,
@@ -512,7 +519,7 @@ impl Live for PostMortem {
         Some(0)
     }
 
-    fn thread_pointers(&self, most: usize) -> Vec<u64> {
+    fn thread_pointers(&self, most: usize) -> Vec<(ThreadId, u64)> {
         let process = self.core.notes.process;
         let threads = &self.core.notes.threads;
         let first = threads.iter().filter(|thread| thread.id.0 == process);
@@ -520,10 +527,9 @@ impl Live for PostMortem {
         let pointers = first.chain(others).take(most);
         pointers
             .filter_map(|thread| {
-                thread
-                    .registers
-                    .to_dwarf()
-                    .get(dapple_arch::registers::FS_BASE)
+                let registers = thread.registers.to_dwarf();
+                let pointer = registers.get(dapple_arch::registers::FS_BASE)?;
+                Some((thread.id, pointer))
             })
             .collect()
     }

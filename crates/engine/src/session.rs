@@ -29,6 +29,7 @@ use dapple_inspect::frame::Stack;
 use dapple_inspect::inspect::Inspect;
 pub use dapple_inspect::inspect::threads::ThreadInfo;
 use dapple_inspect::modules::{ModuleDetails, ModuleInfo};
+use dapple_inspect::tasks::TaskPage;
 pub use dapple_symbols::functions::SourcePosition;
 use dapple_target::launch::LaunchOptions;
 pub use dapple_target::linux::readable;
@@ -155,6 +156,15 @@ impl Session {
     /// [`Error::Ended`].
     pub fn threads(&self) -> Result<Vec<ThreadInfo>, Error> {
         self.look(|threads| threads.threads())
+    }
+
+    /// The tasks of asynchronous executors in `range`. Their ids can be used like those of threads to look at their frames. `waits`: if the
+    /// program's names aren't indexed yet, waits until they are.
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], [`Error::Ended`].
+    pub fn tasks(&self, range: Range<usize>, waits: bool) -> Result<TaskPage, Error> {
+        self.look(move |threads| threads.tasks(range, waits))?
     }
 
     /// The modules. Works while running.

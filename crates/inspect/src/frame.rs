@@ -12,6 +12,7 @@ pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
 use dapple_symbols::sources::is_library_source;
+use dapple_symbols::types::TypeId;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -116,9 +117,51 @@ pub struct Frame {
     pub position: Option<SourcePosition>,
     /// The language of expressions in this frame.
     pub language: Language,
+    /// What the frame stands for.
+    pub kind: FrameKind,
+}
+
+/// What a frame stands for.
+#[derive(Debug, Clone)]
+pub enum FrameKind {
+    /// A call on a thread's stack.
+    Call,
+    /// A suspended future, whose variables are in its state. Registers don't belong to it.
+    Suspended(Arc<Suspended>),
+    /// Only a text between frames, in place of a function's name.
+    Label,
+}
+
+/// A suspended future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Suspended {
+    /// The address of its state.
+    pub state: Address,
+    /// The state's type, of the frame's module.
+    pub type_id: TypeId,
+}
+
+/// A physical frame in a module without a thread: it has no address and no registers.
+pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> PhysicalFrame {
+    PhysicalFrame {
+        level: 0,
+        pc: Address(0),
+        lookup: Address(0),
+        registers: Registers::default(),
+        cfa: None,
+        module: Some(Arc::clone(module)),
+        signal_trampoline: false,
+        vectors: None,
+        unsaved: None,
+    }
 }
 
 impl Frame {
+    /// Whether it is a call on a thread's stack.
+    pub fn is_call(&self) -> bool {
+        matches!(self.kind, FrameKind::Call)
+    }
+
     /// Whether its source isn't a standard library's or the system's, and the file exists.
     pub fn is_users(&self) -> bool {
         let position = self.position.as_ref();
@@ -180,6 +223,8 @@ pub struct StackCache {
     /// How many logical frames were found so far.
     count: usize,
     complete: bool,
+    /// Frames of suspended futures, outside of all physical frames.
+    suspended: Vec<Frame>,
     /// How many inlined calls begin at the innermost frame's address and are not entered yet.
     not_entered: usize,
     /// The line to show for the innermost frame, where several lines have its address.
@@ -208,9 +253,27 @@ impl StackCache {
             starts: Vec::new(),
             count: 0,
             complete: false,
+            suspended: Vec::new(),
             not_entered: 0,
             line: None,
             descriptions: FxHashMap::default(),
+        }
+    }
+
+    /// The frames of a suspended task, which no thread has.
+    pub(crate) fn of_suspended(task: ThreadId, stop: u64, frames: Vec<Frame>) -> StackCache {
+        StackCache {
+            complete: true,
+            suspended: frames,
+            ..StackCache::new(task, stop, Registers::default())
+        }
+    }
+
+    /// Gives the frames to the task that the thread polls.
+    pub(crate) fn of_task(self, task: ThreadId) -> StackCache {
+        StackCache {
+            thread: task,
+            ..self
         }
     }
 
@@ -240,13 +303,16 @@ impl StackCache {
         window: Range<usize>,
     ) -> Stack {
         self.reach(modules, memory, window.end);
-        let end = window.end.min(self.count);
-        let frames = (window.start..end)
+        let count = match self.complete {
+            true => self.count + self.suspended.len(),
+            false => self.count,
+        };
+        let frames = (window.start..window.end.min(count))
             .filter_map(|index| self.logical(index))
             .collect();
         Stack {
             frames,
-            total: self.complete.then_some(self.count),
+            total: self.complete.then_some(count),
         }
     }
 
@@ -328,6 +394,9 @@ impl StackCache {
     }
 
     fn logical(&self, index: usize) -> Option<Frame> {
+        if self.complete && index >= self.count {
+            return self.suspended.get(index - self.count).cloned();
+        }
         let level = self
             .starts
             .partition_point(|start| *start <= index)
@@ -352,6 +421,7 @@ impl StackCache {
             function: description.function,
             position: description.position,
             language: description.language,
+            kind: FrameKind::Call,
         })
     }
 }

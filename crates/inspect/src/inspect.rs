@@ -6,6 +6,7 @@ pub mod declarations;
 pub mod kept;
 pub mod memory;
 pub mod signals;
+mod tasks;
 pub mod threads;
 
 use crate::disassembly::{self, Instruction, Window};
@@ -18,6 +19,7 @@ use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
 use crate::pages::PageCache;
+use crate::tasks::{TaskPage, TaskTable};
 use crate::values::known::Known;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
@@ -63,6 +65,8 @@ pub trait Inspect {
     fn modules(&self) -> &Modules;
     /// What is cached about values between requests.
     fn known(&self) -> &Known;
+    /// The tasks of asynchronous executors, as far as they were found.
+    fn task_table(&self) -> &TaskTable;
     /// The stacks.
     fn stacks(&mut self) -> Stacks<'_>;
     /// An empty cache for a stack; `None`: the thread is gone.
@@ -130,6 +134,9 @@ pub trait Inspect {
 
     /// Adds a thread's stack to the requested ones.
     fn follow(&mut self, thread: ThreadId) -> Result<(), Error> {
+        if crate::tasks::is_task(thread) {
+            return tasks::follow(self, thread);
+        }
         self.require_thread_stopped(thread)?;
         if !self.stacks().requested.contains_key(&thread) {
             let stack = self.new_stack(thread);
@@ -274,6 +281,12 @@ pub trait Inspect {
         let reader = self.reader().over(&pages);
         let children = reader.children(&value, expression, range);
         Ok(render(&reader, children))
+    }
+
+    /// A page of the tasks of asynchronous executors. `waits`: if the program's names aren't indexed yet, waits until they are.
+    fn tasks(&mut self, range: Range<usize>, waits: bool) -> Result<TaskPage, Error> {
+        self.require_some_stopped()?;
+        Ok(tasks::page(self, range, waits))
     }
 
     /// The completions of a line.

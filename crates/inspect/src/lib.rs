@@ -20,6 +20,7 @@ pub mod live;
 pub mod modules;
 pub mod natvis;
 mod pages;
+pub mod tasks;
 pub mod unwind;
 pub mod values;
 

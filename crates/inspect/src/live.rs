@@ -2,6 +2,7 @@
 
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
+use std::time::Duration;
 
 /// Reads the registers that frames don't store, and other state. Call only when the result is needed: each call takes system calls.
 pub trait Live {
@@ -13,7 +14,11 @@ pub trait Live {
         None
     }
     /// The thread pointers (`fs_base`) of at most `_most` threads. The first thread's comes first.
-    fn thread_pointers(&self, _most: usize) -> Vec<u64> {
+    fn thread_pointers(&self, _most: usize) -> Vec<(ThreadId, u64)> {
         Vec::new()
+    }
+    /// The present time of `CLOCK_MONOTONIC` in the process. `None`: the process is not alive.
+    fn monotonic_time(&self) -> Option<Duration> {
+        None
     }
 }

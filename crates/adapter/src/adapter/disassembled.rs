@@ -121,6 +121,9 @@ impl Adapter {
         shown: &mut StackFrame,
         context: &Context,
     ) -> Result<(), Failure> {
+        if !frame.is_call() {
+            return Ok(());
+        }
         // The terminal debugger shows source positions also of files that are missing, and steps by instructions only on command.
         let is_terminal = self.for_terminal;
         let wants_disassembly = match self.show_disassembly {

@@ -68,7 +68,10 @@ impl Adapter {
                 done,
                 total,
             } => self.send_indexing(&module, done, total, outbox),
-            Event::Indexed { .. } => self.indexing = None,
+            Event::Indexed { .. } => {
+                self.indexing = None;
+                self.tasks_can_be_found(outbox);
+            }
             Event::Fetching { module, source } => {
                 self.send_fetching(&module, source.as_deref(), outbox);
             }

@@ -1,5 +1,6 @@
 //! The `threads` request.
 
+use super::tasks;
 use crate::adapter::Adapter;
 use crate::{clients, to_dap};
 use dapple_dap::message::Empty;
@@ -27,8 +28,10 @@ pub fn threads(
         Err(Error::Ended) => Vec::new(),
         Err(error) => return Err(to_dap::failure(&error)),
     };
-    Ok(ThreadsResponse::new(clients::threads(
-        context.client(),
-        &threads,
-    )))
+    let mut listed = clients::threads(context.client(), &threads);
+    // The terminal debugger has commands of its own for tasks.
+    if !clients::is_terminal(context.client()) {
+        listed.extend(tasks::as_threads(adapter));
+    }
+    Ok(ThreadsResponse::new(listed))
 }

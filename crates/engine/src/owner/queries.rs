@@ -14,10 +14,12 @@ use dapple_inspect::inspect::threads::ThreadInfo;
 use dapple_inspect::inspect::{Inspect, Stacks};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
+use dapple_inspect::tasks::TaskTable;
 use dapple_inspect::values::NamedValue;
 use dapple_inspect::values::known::Known;
 use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Owner {
     pub(super) fn require_stopped(&self) -> Result<(), Error> {
@@ -56,6 +58,10 @@ impl Inspect for Owner {
 
     fn known(&self) -> &Known {
         &self.known
+    }
+
+    fn task_table(&self) -> &TaskTable {
+        self.threads.tasks()
     }
 
     fn stacks(&mut self) -> Stacks<'_> {
@@ -144,14 +150,20 @@ impl Live for Owner {
             .then(|| self.process().changes())
     }
 
-    fn thread_pointers(&self, most: usize) -> Vec<u64> {
+    fn monotonic_time(&self) -> Option<Duration> {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        Duration::try_from(now).ok()
+    }
+
+    fn thread_pointers(&self, most: usize) -> Vec<(ThreadId, u64)> {
         let is_first = |thread: &ThreadId| *thread == self.process().id();
         let first = self.live_threads().filter(is_first);
         let others = self.live_threads().filter(|thread| !is_first(thread));
         let of = |thread: ThreadId| {
             let known = self.threads.get(thread)?.registers;
             let registers = known.or_else(|| self.process().registers(thread).ok())?;
-            registers.to_dwarf().get(dapple_arch::registers::FS_BASE)
+            let pointer = registers.to_dwarf().get(dapple_arch::registers::FS_BASE)?;
+            Some((thread, pointer))
         };
         first.chain(others).take(most).filter_map(of).collect()
     }

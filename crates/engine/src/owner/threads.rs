@@ -12,6 +12,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
 use dapple_inspect::exceptions::cpp::Object;
 use dapple_inspect::frame::StackCache;
+use dapple_inspect::tasks::TaskTable;
 use dapple_inspect::values::NamedValue;
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::linux::affinity::{Pace, Pinning};
@@ -62,6 +63,8 @@ pub(super) struct Threads {
     controls: FxHashMap<ThreadId, Control>,
     shown: FxHashMap<ThreadId, Shown>,
     stacks: FxHashMap<ThreadId, StackCache>,
+    /// The tasks of asynchronous executors.
+    tasks: TaskTable,
     /// For each thread, the uncaught exception that a stop has reported, until the thread throws again. `None`: the exception's object
     /// is unknown.
     reported: FxHashMap<ThreadId, Option<Object>>,
@@ -206,6 +209,10 @@ impl Threads {
         self.shown.entry(thread).or_default().stack_left = lowest;
     }
 
+    pub(super) fn tasks(&self) -> &TaskTable {
+        &self.tasks
+    }
+
     /// The stacks that were unwound at the present stop.
     pub(super) fn stacks(&mut self) -> &mut FxHashMap<ThreadId, StackCache> {
         &mut self.stacks
@@ -222,6 +229,7 @@ impl Threads {
 
     pub(super) fn forget_stacks(&mut self) {
         self.stacks.clear();
+        self.tasks.forget();
     }
 
     /// Whether a stop has reported that nothing catches this exception of a thread.

@@ -17,7 +17,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_inspect::eval;
-use dapple_inspect::frame::{Frame, FrameId, PhysicalFrame, SharedFrame};
+use dapple_inspect::frame::{Frame, FrameId, FrameKind, PhysicalFrame, SharedFrame};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::unwind;
@@ -635,5 +635,6 @@ fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
         function: None,
         position: None,
         language,
+        kind: FrameKind::Call,
     }
 }

@@ -4,11 +4,10 @@
 //! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
-use crate::frame::{Frame, FrameId, PhysicalFrame, SharedFrame};
+use crate::frame::{self, Frame, FrameId, FrameKind};
 use crate::modules::LoadedModule;
 use crate::values::{Number, Reader, Value};
-use crate::{Address, Error, ThreadId};
-use dapple_arch::registers::Registers;
+use crate::{Error, ThreadId};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
 use rustc_hash::FxHashMap;
@@ -82,21 +81,12 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
             thread: ThreadId(0),
             index: 0,
         },
-        physical: SharedFrame::from(PhysicalFrame {
-            level: 0,
-            pc: Address(0),
-            lookup: Address(0),
-            registers: Registers::default(),
-            cfa: None,
-            module: Some(Arc::clone(module)),
-            signal_trampoline: false,
-            vectors: None,
-            unsaved: None,
-        }),
+        physical: frame::nowhere(module).into(),
         inline_depth: 0,
         function: None,
         position: None,
         language: Language::Cpp,
+        kind: FrameKind::Call,
     }
 }
 

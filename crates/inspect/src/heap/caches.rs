@@ -47,7 +47,7 @@ impl Caches {
             return Caches::default();
         }
         let pointers = around.live.thread_pointers(MOST_THREADS);
-        let Some(&main) = pointers.first() else {
+        let Some(&(_, main)) = pointers.first() else {
             return caches;
         };
         let found = offset.or_else(|| distance(main, first, memory));
@@ -55,7 +55,7 @@ impl Caches {
         let Some(distance) = found else {
             return caches;
         };
-        for pointer in &pointers[1..] {
+        for (_, pointer) in pointers.iter().skip(1) {
             let cache = words(memory, pointer.wrapping_sub(distance));
             // A thread that hasn't allocated yet has no cache.
             if let Some([cache]) = cache.filter(|[cache]| *cache != 0 && *cache != first) {

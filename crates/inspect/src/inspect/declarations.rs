@@ -13,6 +13,9 @@ pub fn declaration(
     index: usize,
 ) -> Result<Option<SourcePosition>, Error> {
     let frame = threads.frame(frame)?;
+    if !frame.is_call() {
+        return Ok(None);
+    }
     let Some(loaded) = &frame.physical.module else {
         return Ok(None);
     };

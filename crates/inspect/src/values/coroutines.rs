@@ -3,9 +3,10 @@
 //! activation, as the canonical frame address does for other functions.
 
 use super::rust::captures;
-use super::{Contents, Reader, Value, Variable};
+use super::view::{self, View};
+use super::{Contents, NamedValue, Reader, Value, Variable, VariableKind};
 use crate::Address;
-use crate::frame::Frame;
+use crate::frame::{Frame, FrameKind};
 use crate::modules::LoadedModule;
 use dapple_arch::Memory;
 use dapple_symbols::functions::{Language, SourcePosition};
@@ -151,6 +152,62 @@ impl Reader<'_> {
         let pc = loaded.to_file(physical.lookup);
         let base = |register| physical.registers.get(register);
         (loaded.module).is_unwritten_since_resumption(pc, state, &slot, &base)
+    }
+}
+
+impl Reader<'_> {
+    /// The variables of a suspended future: its arguments, and what is kept over the `await`.
+    pub(crate) fn suspended_variables(&self, frame: &Frame) -> Vec<NamedValue> {
+        let FrameKind::Suspended(suspended) = &frame.kind else {
+            return Vec::new();
+        };
+        let Some(loaded) = &frame.physical.module else {
+            return Vec::new();
+        };
+        let contents = Contents::Memory(suspended.state);
+        let type_id = Some(suspended.type_id);
+        let state = Value::new(Arc::clone(loaded), type_id, Language::Rust, contents);
+        let View::Record(record) = self.view(&state, view::ALL) else {
+            return Vec::new();
+        };
+        let arguments = self.arguments(&state);
+        let fields = { record.fields }
+            .into_iter()
+            .filter(|field| !field.artificial && field.name != captures::AWAITING);
+        let mut variables: Vec<NamedValue> = fields
+            .map(|field| NamedValue {
+                kind: Some(match arguments.contains(&field.name) {
+                    true => VariableKind::Parameter,
+                    false => VariableKind::Local,
+                }),
+                expression: Some(field.name.clone()),
+                name: field.name,
+                value: field.value,
+            })
+            .collect();
+        variables.sort_by_key(|variable| variable.kind != Some(VariableKind::Parameter));
+        variables
+    }
+
+    /// The names of the arguments of an `async fn`, or of the variables that an async block has captured.
+    fn arguments(&self, state: &Value) -> Vec<String> {
+        let unresumed = || {
+            let type_ = self.resolve(state)?.type_;
+            let first = aggregate(&type_)?
+                .variants
+                .as_ref()?
+                .variants
+                .first()?
+                .clone();
+            let payload = state.module.module.type_of(first.member.type_id).ok()?;
+            let members = aggregate(&payload)?.members.iter();
+            Some(
+                members
+                    .filter_map(|member| Some(member.name.as_deref()?.to_owned()))
+                    .collect(),
+            )
+        };
+        unresumed().unwrap_or_default()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::Address;
 use crate::exceptions::thrown::Thrown;
-use crate::frame::{Frame, SharedFrame};
+use crate::frame::{Frame, FrameKind, SharedFrame};
 use crate::live::Live;
 use crate::modules::{LoadedModule, Modules};
 use crate::natvis::Wanted;
@@ -262,6 +262,9 @@ impl Reader<'_> {
     /// Without artificial locals, such as `__for_begin` of a `for` loop, and variables that the linker has removed; expressions can still
     /// name them.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
+        if !frame.is_call() {
+            return self.suspended_variables(frame);
+        }
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
         };
@@ -278,6 +281,9 @@ impl Reader<'_> {
 
     /// Statics of the frame's compilation unit, without those that the linker has removed.
     pub fn statics(&self, frame: &Frame) -> Vec<NamedValue> {
+        if let FrameKind::Label = frame.kind {
+            return Vec::new();
+        }
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
         };

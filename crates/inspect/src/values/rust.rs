@@ -31,7 +31,7 @@ mod trees;
 
 pub(crate) use captures::closure_name;
 pub(crate) use cells::is_poisoned;
-pub(crate) use objects::{concrete_type, function_item};
+pub(crate) use objects::{concrete_object, concrete_type, function_item};
 pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;
 pub(crate) use tails::hand_on as hand_on_tail;
@@ -178,7 +178,7 @@ fn is_uninhabited(reader: &Reader<'_>, value: &Value, nesting: usize) -> bool {
     }
 }
 
-fn active_variant<'a>(
+pub(crate) fn active_variant<'a>(
     reader: &Reader<'_>,
     value: &Value,
     aggregate: &'a Aggregate,

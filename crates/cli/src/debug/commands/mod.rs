@@ -15,6 +15,7 @@ mod presentation;
 mod running;
 mod skipping;
 mod stack;
+mod tasks;
 mod watching;
 
 use anyhow::bail;
@@ -78,6 +79,7 @@ pub static COMMANDS: &[&[Command]] = &[
     watching::COMMANDS,
     exceptions::COMMANDS,
     stack::COMMANDS,
+    tasks::COMMANDS,
     data::COMMANDS,
     machine::COMMANDS,
     presentation::COMMANDS,

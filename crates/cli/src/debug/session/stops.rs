@@ -206,9 +206,7 @@ impl Session {
     /// Selects the innermost frame that the adapter doesn't mark as others' code (`subtle`): after a pause or a failure inside the C library,
     /// the caller is of interest. If the innermost [`FRAMES_SEARCHED`] frames have none, the innermost frame stays selected.
     pub(super) fn select_own_code(&mut self) -> anyhow::Result<()> {
-        let is_own = |frame: &StackFrame| {
-            frame.presentation_hint != Some(StackFramePresentationHint::Subtle)
-        };
+        let is_own = |frame: &StackFrame| frame.presentation_hint.is_none();
         self.load_frames(1)?;
         if self.stop()?.frame().is_none_or(is_own) {
             return Ok(());
@@ -218,8 +216,13 @@ impl Session {
         let stop = self.stop_mut()?;
         if let Some(own) = stop.frames.iter().position(is_own) {
             stop.selected = own;
-            let place = render::frame(&stop.frames[0], style);
-            self.screen.print(&format!("in {place}, called by #{own}"));
+            let inner = &stop.frames[0];
+            let place = render::frame(inner, style);
+            let text = match inner.presentation_hint {
+                Some(StackFramePresentationHint::Label) => place,
+                _ => format!("in {place}, called by #{own}"),
+            };
+            self.screen.print(&text);
         }
         Ok(())
     }

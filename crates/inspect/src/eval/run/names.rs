@@ -103,6 +103,10 @@ impl Runner<'_> {
         if let Some(scope) = self.scope {
             return self.name_in(scope, name, at);
         }
+        let suspended = self.reader.suspended_variables(self.frame).into_iter();
+        if let Some(found) = { suspended }.find(|variable| variable.name == name) {
+            return Ok(found.value);
+        }
         let locals = self.locals();
         if let Some(found) = self.variable_called(name, &locals) {
             return Ok(found);
@@ -319,6 +323,9 @@ impl Runner<'_> {
     }
 
     pub(super) fn locals(&self) -> Vec<Variable> {
+        if !self.frame.is_call() {
+            return Vec::new();
+        }
         let lookup = self.module.to_file(self.frame.physical.lookup);
         self.module
             .module

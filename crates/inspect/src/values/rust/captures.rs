@@ -16,6 +16,8 @@ const FUTURES: [(&str, &str); 4] = [
 ];
 /// How the compiler names the future that another one awaits.
 const AWAITED: &str = "__awaitee";
+/// The name that this field is shown with.
+pub(crate) const AWAITING: &str = "awaiting";
 
 /// Gives a closure's fields the names of the captured variables, and returns the name that is shown for the closure. `None`: the type
 /// called `name` isn't a closure's.
@@ -38,11 +40,15 @@ pub(crate) fn closure_name(name: &str, fields: &mut [Field]) -> Option<&'static 
 }
 
 /// Whether a type is a future made by `async`, or a `gen` block.
-pub(super) fn is_future(name: &str) -> bool {
+pub(crate) fn is_future(name: &str) -> bool {
     kind(name).is_some()
 }
 
 fn kind(name: &str) -> Option<&'static str> {
+    // Tuples, pointers and slices of futures.
+    if name.starts_with(['(', '&', '*', '[']) || name.ends_with(" *") {
+        return None;
+    }
     let base = names::base_name(name);
     let mut kinds = FUTURES.iter();
     let (_, kind) = kinds.find(|(start, _)| base.starts_with(start))?;
@@ -77,13 +83,13 @@ pub(super) fn future(
     });
     for field in &mut record.fields {
         if field.name == AWAITED {
-            field.name = "awaiting".to_owned();
+            field.name = AWAITING.to_owned();
         }
         // Fields without a name in the source, such as drop flags.
         field.artificial |= super::tuple_index(&field.name).is_some();
     }
     // The awaited future comes last, as in the source.
-    record.fields.sort_by_key(|field| field.name == "awaiting");
+    record.fields.sort_by_key(|field| field.name == AWAITING);
     let kind = kind(&type_.name).unwrap_or("future");
     record.name = Some(match kind {
         "async fn" => {
@@ -134,5 +140,7 @@ mod tests {
         assert_eq!(kind("tour::main::{async_block_env#1}"), Some("async block"));
         assert_eq!(kind("tour::main::{closure_env#1}"), None);
         assert_eq!(kind("tour::Future"), None);
+        assert_eq!(kind("(tour::fetch::{async_fn_env#0}<i32>, u8)"), None);
+        assert_eq!(kind("tour::fetch::{async_fn_env#0} *"), None);
     }
 }

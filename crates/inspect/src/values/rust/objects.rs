@@ -74,6 +74,18 @@ pub(super) fn fat_pointer(
     sequences::slice(reader, value, pointee, element, (address, length), limit)
 }
 
+/// The object behind a fat pointer with a vtable. `None`: its type isn't known.
+pub(crate) fn concrete_object(reader: &Reader<'_>, pointer: &Value) -> Option<Value> {
+    let table = reader
+        .word(&reader.field(pointer, "vtable")?.contents)
+        .ok()?;
+    let address = reader.word(&reader.find_pointer(pointer)?.contents).ok()?;
+    match object(reader, pointer, address, table) {
+        Ok(View::Alias(target)) => Some(target),
+        _ => None,
+    }
+}
+
 /// The view of `pointee`, the target of the pointer `value` with a vtable at `table`: a trait object, or a struct that ends in one,
 /// such as a `RefCell<dyn Trait>`.
 pub(super) fn behind_table(

@@ -1,0 +1,274 @@
+//! Follows a suspended future down to what it waits for. The compiler's state of an `async fn` or block has the awaited future in the field
+//! `__awaitee`. Futures that are structs, such as those of `select!` and `join!`, are searched for the futures that they own.
+
+use super::waits::{self, Waited};
+use super::{Wait, parts};
+use crate::Address;
+use crate::values::rust::active_variant;
+use crate::values::rust::captures;
+use crate::values::{Reader, Value, names};
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::types::{Type, TypeId, TypeKind};
+use rustc_hash::FxHashSet;
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+/// The deepest nesting of futures.
+const MOST_DEPTH: usize = 400;
+/// The deepest nesting of fields and pointers between two futures.
+const MOST_FIELDS: usize = 24;
+/// The most values that are visited for one future.
+const MOST_VISITS: usize = 20_000;
+/// The most futures of a collection of futures.
+const MOST_IN_COLLECTION: usize = 1000;
+
+/// The path of collections that poll only the futures that were woken.
+const UNORDERED: &str = "futures_util::stream::futures_unordered::FuturesUnordered";
+
+/// A future, or what one waits for.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// A suspended or unstarted activation of an `async fn`, block or closure, and what it waits for: several nodes if it waits for several
+    /// things at once.
+    Body(Body, Vec<Node>),
+    /// What a future waits for that is no activation.
+    Wait(Waited),
+}
+
+/// An activation.
+#[derive(Debug)]
+pub(super) struct Body {
+    /// Its state.
+    pub state: Value,
+    /// The name of its function, as in [`crate::frame::Frame::function`].
+    pub function: String,
+    /// The `await` that it is suspended at. `None`: it hasn't begun, or the debug information doesn't tell.
+    pub position: Option<SourcePosition>,
+}
+
+/// An activation whose awaited future is being searched.
+pub(super) struct Around {
+    /// The name of its function.
+    pub function: String,
+    /// Its variables at the `await`.
+    pub variables: Value,
+}
+
+/// A search from one future.
+pub(super) struct Search<'a> {
+    reader: &'a Reader<'a>,
+    /// The present time of the clock of timers.
+    now: Option<Duration>,
+    visits: Cell<usize>,
+    /// What was visited: each object belongs to one future.
+    seen: RefCell<FxHashSet<(Option<Address>, Option<TypeId>)>>,
+    /// The activations around the current value, outermost first.
+    around: RefCell<Vec<Around>>,
+}
+
+/// The function of a future's type: `one::leaf::{async_fn_env#0}<T>` → `one::leaf::{async_fn#0}<T>`.
+pub(super) fn function_of(state_type: &str) -> String {
+    let Some(at) = state_type.rfind("_env#") else {
+        return state_type.to_owned();
+    };
+    let (start, end) = state_type.split_at(at);
+    format!("{start}{}", end.trim_start_matches("_env"))
+}
+
+impl<'a> Search<'a> {
+    pub fn new(reader: &'a Reader<'a>, now: Option<Duration>) -> Search<'a> {
+        Search {
+            reader,
+            now,
+            visits: Cell::new(0),
+            seen: RefCell::default(),
+            around: RefCell::default(),
+        }
+    }
+
+    /// The futures in a value, and what they wait for.
+    pub fn nodes(&self, value: &Value) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        self.collect(value, MOST_FIELDS, &mut nodes);
+        nodes
+    }
+
+    fn collect(&self, value: &Value, depth: usize, nodes: &mut Vec<Node>) {
+        let Some(type_) = parts::type_of(self.reader, value) else {
+            return;
+        };
+        self.visits.set(self.visits.get() + 1);
+        let place = (value.contents.address(), value.type_id);
+        if depth == 0 || self.visits.get() > MOST_VISITS {
+            return;
+        }
+        if captures::is_future(&type_.name) {
+            if self.seen.borrow_mut().insert(place) {
+                nodes.extend(self.body(value, &type_));
+            }
+            return;
+        }
+        let path = names::path_name(&type_.name);
+        if let Some(wait) = waits::known(self.reader, path, value, &self.around.borrow(), self.now)
+        {
+            nodes.extend(wait.map(Node::Wait));
+            return;
+        }
+        if type_.size == Some(0) {
+            return;
+        }
+        match path {
+            UNORDERED => return self.unordered(value, depth, nodes),
+            "alloc::vec::Vec" | "alloc::collections::vec_deque::VecDeque" => {
+                let elements = parts::sequence(self.reader, value);
+                return self.each(elements, depth, nodes);
+            }
+            _ => {}
+        }
+        // What a closure captures by reference is a pointer without a name of its own.
+        let owns = type_.name.starts_with("&mut ")
+            || path == "alloc::boxed::Box"
+            || type_.name.ends_with(" *");
+        match &type_.kind {
+            TypeKind::Pointer(..) if owns => {
+                let target = parts::target(self.reader, value, &type_);
+                self.each(target, depth, nodes);
+            }
+            TypeKind::Aggregate(aggregate) => {
+                let has = |name: &str| {
+                    aggregate
+                        .members
+                        .iter()
+                        .any(|m| m.name.as_deref() == Some(name))
+                };
+                match () {
+                    () if has("vtable") && has("pointer") => {
+                        let object = owns.then(|| parts::object(self.reader, value)).flatten();
+                        self.each(object, depth, nodes);
+                    }
+                    () if has("data_ptr") && has("length") => {
+                        let elements = owns.then(|| parts::elements(self.reader, value));
+                        self.each(elements.unwrap_or_default(), depth, nodes);
+                    }
+                    () => self.each(parts::fields(self.reader, value, &type_), depth, nodes),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn each(&self, values: impl IntoIterator<Item = Value>, depth: usize, nodes: &mut Vec<Node>) {
+        for value in values {
+            self.collect(&value, depth - 1, nodes);
+        }
+    }
+
+    /// The futures of a `FuturesUnordered`, which are in a linked list.
+    fn unordered(&self, value: &Value, depth: usize, nodes: &mut Vec<Node>) {
+        let target_of = |value: &Value, field: &str| {
+            parts::pointee(self.reader, &self.reader.find(value, field)?)
+        };
+        let first = target_of(value, "head_all");
+        let tasks = std::iter::successors(first, |task| target_of(task, "next_all"));
+        for task in tasks.take(MOST_IN_COLLECTION) {
+            if !self
+                .seen
+                .borrow_mut()
+                .insert((task.contents.address(), task.type_id))
+            {
+                break;
+            }
+            let future = self.reader.field(&task, "future");
+            self.each(future, depth, nodes);
+        }
+    }
+
+    /// An activation. `None`: it has ended.
+    fn body(&self, state: &Value, type_: &Type) -> Option<Node> {
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        let variant = active_variant(self.reader, state, aggregate).ok()?;
+        let payload = self.reader.member(state, &variant.member);
+        let payload_type = parts::type_of(self.reader, &payload);
+        let mut body = Body {
+            state: state.clone(),
+            function: function_of(&type_.name),
+            position: None,
+        };
+        match captures::state_name(payload_type.as_deref()) {
+            "Returned" | "Panicked" => return None,
+            "Unresumed" => return Some(Node::Body(body, Vec::new())),
+            _ => {}
+        }
+        body.position = variant.declaration.clone();
+        let depth = self.around.borrow().len();
+        if depth >= MOST_DEPTH {
+            let wait = Wait::text("futures that are nested too deeply to be followed".into());
+            return Some(Node::Body(body, vec![Node::Wait(wait.into())]));
+        }
+        let awaited = self.reader.field(&payload, "__awaitee");
+        let mut below = Vec::new();
+        if let Some(awaited) = awaited {
+            self.around.borrow_mut().push(Around {
+                function: body.function.clone(),
+                variables: payload.clone(),
+            });
+            self.collect(&awaited, MOST_FIELDS, &mut below);
+            if below.is_empty() {
+                let type_ = parts::type_of(self.reader, &awaited);
+                below.extend(type_.map(|type_| Node::Wait(waits::unknown(&type_.name).into())));
+            }
+            self.around.borrow_mut().pop();
+        }
+        Some(Node::Body(body, below))
+    }
+}
+
+impl Node {
+    /// Visits all that is waited for.
+    pub fn waits<'a>(nodes: &'a [Node], found: &mut Vec<&'a Waited>) {
+        for node in nodes {
+            match node {
+                Node::Body(_, below) => Node::waits(below, found),
+                Node::Wait(wait) => found.push(wait),
+            }
+        }
+    }
+
+    /// The innermost position for which `wanted` is true, of the first branch that has one.
+    pub fn innermost(
+        nodes: &[Node],
+        wanted: &dyn Fn(&SourcePosition) -> bool,
+    ) -> Option<SourcePosition> {
+        nodes.iter().find_map(|node| match node {
+            Node::Body(body, below) => Node::innermost(below, wanted)
+                .or_else(|| body.position.clone().filter(|position| wanted(position))),
+            Node::Wait(_) => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::function_of;
+
+    #[test]
+    fn a_state_has_the_name_of_its_function() {
+        let names = [
+            ("one::leaf::{async_fn_env#0}", "one::leaf::{async_fn#0}"),
+            (
+                "one::leaf::{async_fn_env#0}<u8>",
+                "one::leaf::{async_fn#0}<u8>",
+            ),
+            (
+                "one::main::{async_block_env#1}",
+                "one::main::{async_block#1}",
+            ),
+            ("one::Future", "one::Future"),
+        ];
+        for (state, function) in names {
+            assert_eq!(function_of(state), function);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Frames of suspended futures. The variables of such a frame are in the future's state; no register belongs to it.
+
+use super::awaits::{Body, Node};
+use crate::ThreadId;
+use crate::frame::{Frame, FrameId, FrameKind, Suspended, nowhere};
+use crate::modules::LoadedModule;
+use crate::values::{Reader, Value};
+use dapple_symbols::FileAddress;
+use dapple_symbols::functions::Language;
+use std::sync::Arc;
+
+/// The most frames of one task.
+const MOST_FRAMES: usize = 2000;
+/// The label between futures that are awaited at the same time.
+const BESIDE: &str = "at the same time:";
+
+/// An address in the body of a function, for look-ups of names. `None`: the function isn't found.
+pub(crate) fn lookup_in_body(loaded: &LoadedModule, function: &str) -> Option<FileAddress> {
+    let found = loaded.module.functions_named(&format!("::{function}"));
+    found.first().map(|function| function.entry)
+}
+
+/// The frames of a future, innermost first.
+pub(crate) fn frames(reader: &Reader<'_>, task: ThreadId, stop: u64, nodes: &[Node]) -> Vec<Frame> {
+    let mut maker = Maker {
+        reader,
+        task,
+        stop,
+        frames: Vec::new(),
+    };
+    maker.add(nodes);
+    maker.frames
+}
+
+struct Maker<'a> {
+    reader: &'a Reader<'a>,
+    task: ThreadId,
+    stop: u64,
+    frames: Vec<Frame>,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, nodes: &[Node]) {
+        for (index, node) in nodes.iter().enumerate() {
+            if self.frames.len() >= MOST_FRAMES {
+                return;
+            }
+            if index > 0 {
+                self.label(BESIDE.to_owned());
+            }
+            match node {
+                Node::Wait(waited) => self.label(format!("waiting for {}", waited.wait.text)),
+                Node::Body(body, below) => {
+                    self.add(below);
+                    if body.position.is_none() && below.is_empty() {
+                        self.label("not started".to_owned());
+                    }
+                    self.body(body);
+                }
+            }
+        }
+    }
+
+    fn label(&mut self, text: String) {
+        let Some(module) = self.reader.modules.iter().next() else {
+            return;
+        };
+        let frame = self.frame(module, FrameKind::Label, text);
+        self.frames.push(frame);
+    }
+
+    fn body(&mut self, body: &Body) {
+        let Value { module, .. } = &body.state;
+        let (Some(address), Some(type_id)) = (body.state.contents.address(), body.state.type_id)
+        else {
+            return;
+        };
+        let suspended = Suspended {
+            state: address,
+            type_id,
+        };
+        let kind = FrameKind::Suspended(Arc::new(suspended));
+        let mut frame = self.frame(module, kind, body.function.clone());
+        frame.position.clone_from(&body.position);
+        self.frames.push(frame);
+    }
+
+    fn frame(&self, module: &Arc<LoadedModule>, kind: FrameKind, function: String) -> Frame {
+        let mut physical = nowhere(module);
+        if let FrameKind::Suspended(_) = kind
+            && let Some(entry) = lookup_in_body(module, &function)
+        {
+            physical.lookup = module.to_process(entry);
+        }
+        Frame {
+            id: FrameId {
+                stop: self.stop,
+                thread: self.task,
+                index: self.frames.len(),
+            },
+            physical: physical.into(),
+            inline_depth: 0,
+            function: Some(function),
+            position: None,
+            language: Language::Rust,
+            kind,
+        }
+    }
+}

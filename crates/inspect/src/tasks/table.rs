@@ -1,0 +1,292 @@
+//! The tasks that were found at the present stop. They are looked for when they are first asked for, and only as many as are wanted.
+
+use super::awaits::{Node, Search, function_of};
+use super::cells::Cell;
+use super::executors::{self, Executors};
+use super::lists::{self, Kinds, Walk};
+use super::waits::Waited;
+use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, stack};
+use crate::frame::Frame;
+use crate::modules::LoadedModule;
+use crate::values::{Contents, Reader};
+use crate::{Address, ThreadId};
+use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::scopes::Variable;
+use dapple_symbols::sources;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The most threads whose runtimes are looked for.
+const MOST_THREADS: usize = 1024;
+/// Numbers from here on aren't used for ids directly.
+const HALF: u64 = 1 << 29;
+/// The most tasks that are searched for the holders of locks.
+const MOST_SEARCHED: usize = 20_000;
+/// The most things that a task is said to wait for.
+const MOST_WAITS: usize = 8;
+
+/// The tasks of a process that were found at the present stop.
+#[derive(Debug, Default)]
+pub struct TaskTable(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The stop that the tasks were found at.
+    stop: Option<u64>,
+    /// The version of the set of modules that `contexts` and `kinds` belong to.
+    modules: Option<u64>,
+    contexts: Option<Vec<(Arc<LoadedModule>, Variable)>>,
+    kinds: Kinds,
+    walk: Walk,
+    polled: FxHashMap<u64, ThreadId>,
+    tasks: Vec<Entry>,
+    by_id: FxHashMap<ThreadId, usize>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    id: ThreadId,
+    number: u64,
+    cell: Cell,
+}
+
+/// A stopped process, as far as its tasks are concerned.
+pub(crate) struct Process<'a> {
+    /// Reads its values.
+    pub reader: &'a Reader<'a>,
+    /// The number of the stop.
+    pub stop: u64,
+    /// The time of the clock that timers use, if the process is alive.
+    pub now: Option<Duration>,
+    /// Whether to wait until the program's names are indexed, if they aren't.
+    pub waits: bool,
+    /// Its threads with their thread pointers.
+    pub threads: &'a dyn Fn(usize) -> Vec<(ThreadId, u64)>,
+}
+
+/// The frames of a task.
+pub(crate) enum TaskFrames {
+    /// The thread that polls it has them.
+    OfThread(ThreadId),
+    /// It is suspended.
+    Suspended(Vec<Frame>),
+    /// It has none, for this reason.
+    None(String),
+}
+
+impl TaskTable {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memory was changed: the tasks are to be found again.
+    pub fn forget(&self) {
+        self.state().stop = None;
+    }
+
+    /// A page of the tasks. Tasks behind the page are counted only if the page reaches the last one.
+    pub(crate) fn page(&self, process: &Process<'_>, range: Range<usize>) -> TaskPage {
+        let mut state = self.state();
+        state.renew(process);
+        state.reach(process.reader, |state| state.tasks.len() > range.end);
+        let end = range.end.min(state.tasks.len());
+        let entries = state.tasks.get(range.start.min(end)..end);
+        let entries = entries.unwrap_or_default().to_vec();
+        let mut tasks = Vec::with_capacity(entries.len());
+        let mut locks = Vec::new();
+        for entry in &entries {
+            let (info, awaited) = state.info(process, entry);
+            let waits = awaited.into_iter().enumerate();
+            locks.extend(waits.filter_map(|(at, lock)| Some((tasks.len(), at, lock?))));
+            tasks.push(info);
+        }
+        if process.waits && !locks.is_empty() {
+            state.add_holders(process, &locks, &mut tasks);
+        }
+        let is_all = !state.walk.has_more() && state.tasks.len() <= range.end;
+        TaskPage {
+            tasks,
+            total: is_all.then_some(state.tasks.len()),
+            problems: state.problems(),
+            is_early: state.contexts.is_none(),
+        }
+    }
+
+    /// The frames of the task with this id. `None`: there is no such task.
+    pub(crate) fn frames(&self, process: &Process<'_>, id: ThreadId) -> Option<TaskFrames> {
+        let mut state = self.state();
+        state.renew(process);
+        state.reach(process.reader, |state| state.by_id.contains_key(&id));
+        let entry = state.tasks.get(*state.by_id.get(&id)?)?.clone();
+        let reader = process.reader;
+        let polled = state.polled.get(&entry.number).copied();
+        Some(match entry.cell.state(reader, polled) {
+            Some(TaskState::Running(Some(thread))) => TaskFrames::OfThread(thread),
+            Some(TaskState::Running(None)) => {
+                TaskFrames::None("a thread polls it, but it isn't known which".to_owned())
+            }
+            Some(TaskState::Finished) => TaskFrames::None("it has ended".to_owned()),
+            _ => match entry.cell.future(reader) {
+                Some(future) => {
+                    let nodes = Search::new(reader, process.now).nodes(&future);
+                    TaskFrames::Suspended(stack::frames(reader, id, process.stop, &nodes))
+                }
+                None => TaskFrames::None(
+                    "its future can't be read: the program has no debug information of its type"
+                        .to_owned(),
+                ),
+            },
+        })
+    }
+}
+
+impl State {
+    /// Looks for the executors of a new stop.
+    fn renew(&mut self, process: &Process<'_>) {
+        let version = process.reader.modules.version();
+        let is_known = self.modules == Some(version) && self.contexts.is_some();
+        if self.stop == Some(process.stop) && is_known {
+            return;
+        }
+        if self.modules != Some(version) {
+            self.kinds.clear();
+        }
+        if !is_known {
+            self.contexts = executors::contexts(process.reader, process.waits);
+            self.modules = Some(version);
+        }
+        self.stop = Some(process.stop);
+        self.tasks.clear();
+        self.by_id.clear();
+        self.polled.clear();
+        self.walk = Walk::default();
+        let contexts = self.contexts.as_deref().unwrap_or_default();
+        if contexts.is_empty() {
+            return;
+        }
+        let threads = (process.threads)(MOST_THREADS);
+        let found = Executors::of(process.reader, contexts, &threads);
+        self.polled.extend(found.polled);
+        self.walk = Walk::through(found.lists);
+    }
+
+    /// Finds tasks until `is_enough`, or there are no more.
+    fn reach(&mut self, reader: &Reader<'_>, is_enough: impl Fn(&State) -> bool) {
+        while !is_enough(self) {
+            let Some(cell) = self.walk.advance(reader, &mut self.kinds) else {
+                return;
+            };
+            let index = self.tasks.len();
+            let number = cell.number(reader).unwrap_or(HALF + index as u64);
+            let wanted = i32::try_from(number)
+                .ok()
+                .filter(|id| u64::from(id.unsigned_abs()) < HALF);
+            let free = (HALF as i32).saturating_add(i32::try_from(index).unwrap_or(i32::MAX));
+            let id = ThreadId(FIRST_ID.saturating_add(wanted.unwrap_or(free)));
+            self.by_id.insert(id, index);
+            self.tasks.push(Entry { id, number, cell });
+        }
+    }
+
+    /// What is to be listed of a task, and the locks that it waits for, one for each of its waits.
+    fn info(&mut self, process: &Process<'_>, entry: &Entry) -> (TaskInfo, Vec<Option<u64>>) {
+        let reader = process.reader;
+        let polled = self.polled.get(&entry.number).copied();
+        let state = entry
+            .cell
+            .state(reader, polled)
+            .unwrap_or(TaskState::Waiting);
+        let mut info = TaskInfo {
+            id: entry.id,
+            number: entry.number,
+            future: function_of(&entry.cell.kind.future),
+            state,
+            place: None,
+            waits: Vec::new(),
+        };
+        let mut locks = Vec::new();
+        if matches!(state, TaskState::Running(_) | TaskState::Finished) {
+            return (info, locks);
+        }
+        let Some(future) = entry.cell.future(reader) else {
+            return (info, locks);
+        };
+        let nodes = Search::new(reader, process.now).nodes(&future);
+        if let ([Node::Body(body, _)], true) = (&*nodes, info.future.contains("dyn ")) {
+            info.future.clone_from(&body.function);
+        }
+        let is_users = |at: &SourcePosition| sources::origin(&at.file).is_none();
+        info.place = Node::innermost(&nodes, &is_users);
+        if state == TaskState::Waiting {
+            let mut waits = Vec::new();
+            Node::waits(&nodes, &mut waits);
+            waits.truncate(MOST_WAITS);
+            locks = waits.iter().map(|wait| wait.lock).collect();
+            let waits = waits.into_iter();
+            info.waits = waits.map(|wait| self.wait(reader, entry, wait)).collect();
+        }
+        (info, locks)
+    }
+
+    /// Adds the holders of awaited locks. `locks` has for each the index of the task and of its wait.
+    fn add_holders(
+        &mut self,
+        process: &Process<'_>,
+        locks: &[(usize, usize, u64)],
+        tasks: &mut [TaskInfo],
+    ) {
+        self.reach(process.reader, |state| state.tasks.len() >= MOST_SEARCHED);
+        let mut holders: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
+        for entry in self.tasks.iter().take(MOST_SEARCHED) {
+            let Some(future) = entry.cell.future(process.reader) else {
+                continue;
+            };
+            let nodes = Search::new(process.reader, None).nodes(&future);
+            for lock in locks::held(process.reader, &nodes) {
+                holders.entry(lock).or_default().push(entry.number);
+            }
+        }
+        for (task, wait, lock) in locks {
+            let wait = tasks
+                .get_mut(*task)
+                .and_then(|task| task.waits.get_mut(*wait));
+            if let (Some(wait), Some(holders)) = (wait, holders.get(lock)) {
+                let numbers: Vec<String> = holders.iter().map(u64::to_string).collect();
+                let word = if numbers.len() == 1 { "task" } else { "tasks" };
+                wait.text += &format!(", held by {word} {}", numbers.join(", "));
+                wait.tasks.extend(holders);
+            }
+        }
+    }
+
+    /// What a task waits for, with the numbers of the tasks that it depends on.
+    fn wait(&mut self, reader: &Reader<'_>, entry: &Entry, waited: &Waited) -> Wait {
+        let mut wait = waited.wait.clone();
+        if let Some(address) = waited.task {
+            let contents = Contents::Memory(Address(address));
+            let header = entry
+                .cell
+                .header
+                .sibling(entry.cell.header.type_id, contents);
+            let cell = lists::cell_of(reader, &mut self.kinds, header);
+            if let Some(number) = cell.and_then(|cell| cell.number(reader)) {
+                wait.text = format!("task {number}");
+                wait.tasks.push(number);
+            }
+        }
+        wait
+    }
+
+    /// Why tasks may be missing.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.walk.is_broken {
+            problems.push(
+                "not all tasks can be listed: this version of tokio isn't known here".to_owned(),
+            );
+        }
+        problems
+    }
+}

@@ -1,0 +1,288 @@
+//! What futures of popular crates wait for: timers, channels, locks, sockets, other tasks. A table of their types.
+
+use super::awaits::Around;
+use super::{Wait, parts};
+use crate::values::{Reader, Value, names};
+use dapple_symbols::functions::Language;
+use std::time::Duration;
+
+/// What a future waits for, before numbers of tasks are known.
+#[derive(Debug, Clone)]
+pub(super) struct Waited {
+    /// The description.
+    pub wait: Wait,
+    /// The address of the awaited task.
+    pub task: Option<u64>,
+    /// The address of the awaited lock.
+    pub lock: Option<u64>,
+}
+
+impl From<Wait> for Waited {
+    fn from(wait: Wait) -> Waited {
+        Waited {
+            wait,
+            task: None,
+            lock: None,
+        }
+    }
+}
+
+impl Wait {
+    pub(super) fn text(text: String) -> Wait {
+        Wait {
+            text,
+            tasks: Vec::new(),
+        }
+    }
+}
+
+/// How to describe a future.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text(&'static str),
+    Timer(&'static str),
+    /// The handle of a tokio task.
+    Join,
+    /// A future that other things are made with: [`AROUND`] has them.
+    Inner(&'static str),
+    /// The future behind tokio's locks, semaphores and bounded channels.
+    Permits,
+    /// A set of tasks.
+    JoinSet,
+    Socket,
+    /// The future behind tokio's sockets: which one, the activations around it have among their variables.
+    Readiness,
+    /// A future that is ready: nothing is waited for.
+    Nothing,
+}
+
+/// The types, by their paths.
+const KNOWN: &[(&str, Kind)] = &[
+    ("tokio::time::sleep::Sleep", Kind::Timer("deadline")),
+    ("tokio::runtime::task::join::JoinHandle", Kind::Join),
+    ("tokio::sync::batch_semaphore::Acquire", Kind::Permits),
+    (
+        "tokio::sync::notify::Notified",
+        Kind::Inner("a notification (Notify)"),
+    ),
+    (
+        "tokio::sync::notify::OwnedNotified",
+        Kind::Inner("a notification (Notify)"),
+    ),
+    (
+        "tokio::sync::oneshot::Receiver",
+        Kind::Text("a value (oneshot channel)"),
+    ),
+    (
+        "tokio::sync::mpsc::bounded::Receiver",
+        Kind::Text("a message (mpsc channel)"),
+    ),
+    (
+        "tokio::sync::mpsc::unbounded::UnboundedReceiver",
+        Kind::Text("a message (mpsc channel)"),
+    ),
+    (
+        "tokio::sync::broadcast::Recv",
+        Kind::Text("a message (broadcast channel)"),
+    ),
+    ("tokio::task::join_set::JoinSet", Kind::JoinSet),
+    (
+        "tokio::sync::mpsc::chan::Rx",
+        Kind::Text("a message (mpsc channel)"),
+    ),
+    (
+        "tokio::runtime::io::scheduled_io::Readiness",
+        Kind::Readiness,
+    ),
+    ("tokio::net::tcp::stream::TcpStream", Kind::Socket),
+    ("tokio::net::tcp::listener::TcpListener", Kind::Socket),
+    ("tokio::net::unix::stream::UnixStream", Kind::Socket),
+    ("tokio::net::unix::listener::UnixListener", Kind::Socket),
+    ("tokio::net::udp::UdpSocket", Kind::Socket),
+    (
+        "futures_channel::oneshot::Receiver",
+        Kind::Text("a value (oneshot channel)"),
+    ),
+    (
+        "futures_channel::mpsc::Receiver",
+        Kind::Text("a message (mpsc channel)"),
+    ),
+    (
+        "futures_channel::mpsc::UnboundedReceiver",
+        Kind::Text("a message (mpsc channel)"),
+    ),
+    ("async_io::Timer", Kind::Timer("when")),
+    ("async_channel::Recv", Kind::Text("a message (channel)")),
+    (
+        "async_channel::Send",
+        Kind::Text("room for a message (channel)"),
+    ),
+    (
+        "core::future::pending::Pending",
+        Kind::Text("nothing: it is pending for ever"),
+    ),
+    ("core::future::ready::Ready", Kind::Nothing),
+];
+
+/// The types of sockets, and what they are.
+const SOCKETS: &[(&str, &str)] = &[
+    ("tokio::net::tcp::stream::TcpStream", "a TCP connection"),
+    ("tokio::net::tcp::listener::TcpListener", "a TCP listener"),
+    ("tokio::net::unix::stream::UnixStream", "a Unix socket"),
+    (
+        "tokio::net::unix::listener::UnixListener",
+        "a Unix listener",
+    ),
+    ("tokio::net::udp::UdpSocket", "a UDP socket"),
+    (
+        "tokio::net::unix::datagram::socket::UnixDatagram",
+        "a Unix socket",
+    ),
+    ("tokio::io::async_fd::AsyncFd", "a descriptor"),
+    ("tokio::io::poll_evented::PollEvented", "a descriptor"),
+];
+
+/// Whose modules say what is waited for where several use the same future underneath.
+const AROUND: &[(&str, &str)] = &[
+    ("tokio::sync::mutex::", "a lock (Mutex)"),
+    ("tokio::sync::rwlock::", "a lock (RwLock)"),
+    ("tokio::sync::mpsc::", "room for a message (mpsc channel)"),
+    ("tokio::sync::semaphore::", "permits (Semaphore)"),
+    ("tokio::sync::watch::", "a change (watch channel)"),
+    ("tokio::sync::barrier::", "other tasks (Barrier)"),
+    ("tokio::sync::once_cell::", "the initialisation (OnceCell)"),
+];
+
+/// What a value of the type `path` waits for. `around` are the functions of the activations around it, outermost first. `None`: its type is
+/// not known; `Some(None)`: it waits for nothing.
+pub(super) fn known(
+    reader: &Reader<'_>,
+    path: &str,
+    value: &Value,
+    around: &[Around],
+    now: Option<Duration>,
+) -> Option<Option<Waited>> {
+    let (_, kind) = KNOWN.iter().find(|(known, _)| *known == path)?;
+    let inner = around.last().map_or("", |around| &*around.function);
+    let wrapped = AROUND.iter().find(|(module, _)| inner.starts_with(module));
+    let text = |text: &str| Waited::from(Wait::text(text.to_owned()));
+    Some(match kind {
+        Kind::Nothing => None,
+        Kind::Text(plain) => Some(text(plain)),
+        Kind::Inner(plain) => Some(text(wrapped.map_or(plain, |(_, text)| text))),
+        Kind::Timer(field) => Some(timer(reader, value, field, now)),
+        Kind::Join => Some(Waited {
+            task: reader
+                .find(value, "raw")
+                .and_then(|raw| parts::pointer_in(reader, &raw)),
+            ..text("a task")
+        }),
+        Kind::Permits => Some(Waited {
+            lock: reader
+                .field(value, "semaphore")
+                .and_then(|semaphore| parts::pointer_in(reader, &semaphore)),
+            ..text(wrapped.map_or("permits", |(_, text)| text))
+        }),
+        Kind::JoinSet => Some(join_set(reader, value)),
+        Kind::Socket => Some(text(&socket(reader, path, value)?)),
+        Kind::Readiness => {
+            let sockets = around.iter().rev();
+            let found = { sockets }.find_map(|around| socket_among(reader, &around.variables));
+            Some(text(found.as_deref().unwrap_or("a descriptor")))
+        }
+    })
+}
+
+/// A future of another type.
+pub(super) fn unknown(type_name: &str) -> Wait {
+    Wait::text(names::shorten(type_name, Language::Rust))
+}
+
+fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>) -> Waited {
+    let deadline = || {
+        let deadline = reader.find(value, field)?;
+        let number = |name: &str, size: usize| {
+            let part = reader.find_integer(&reader.find(&deadline, name)?)?;
+            let bytes = reader.bytes(&part.contents, size as u64).ok()?;
+            let mut whole = [0; 8];
+            whole.get_mut(..size)?.copy_from_slice(&bytes);
+            Some(u64::from_le_bytes(whole))
+        };
+        let nanoseconds = u32::try_from(number("tv_nsec", 4)?).ok()?;
+        let is_valid = nanoseconds < 1_000_000_000;
+        is_valid.then(|| Duration::new(number("tv_sec", 8).unwrap_or(0), nanoseconds))
+    };
+    let left = now
+        .zip(deadline())
+        .map(|(now, at)| match at.checked_sub(now) {
+            Some(left) => format!("a timer, {} left", seconds(left)),
+            None => "a timer that has run out".to_owned(),
+        });
+    Wait::text(left.unwrap_or_else(|| "a timer".to_owned())).into()
+}
+
+/// A time that is read by a person: `1.2 s`, `50 ms`.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds if seconds < 600 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+fn join_set(reader: &Reader<'_>, value: &Value) -> Waited {
+    let length = reader.find(value, "length");
+    let length = length.and_then(|length| reader.word(&length.contents).ok());
+    let text = match length {
+        Some(1) => "the task of a JoinSet".to_owned(),
+        Some(length) => format!("one of {length} tasks (JoinSet)"),
+        None => "one of the tasks of a JoinSet".to_owned(),
+    };
+    Wait::text(text).into()
+}
+
+/// The first socket among variables, or that one of them points to.
+fn socket_among(reader: &Reader<'_>, variables: &Value) -> Option<String> {
+    let type_ = parts::type_of(reader, variables)?;
+    let mut fields = parts::fields(reader, variables, &type_).into_iter();
+    fields.find_map(|field| {
+        let type_ = parts::type_of(reader, &field)?;
+        let (field, type_) = match parts::target(reader, &field, &type_) {
+            Some(target) => {
+                let type_ = parts::type_of(reader, &target)?;
+                (target, type_)
+            }
+            None => (field, type_),
+        };
+        socket(reader, names::path_name(&type_.name), &field)
+    })
+}
+
+/// A socket, with its file descriptor. `None`: the value is none.
+fn socket(reader: &Reader<'_>, path: &str, value: &Value) -> Option<String> {
+    let (_, what) = SOCKETS.iter().find(|(known, _)| *known == path)?;
+    let is_descriptor = |name: &str| name == "std::os::fd::owned::OwnedFd";
+    let found = parts::all(reader, value, &is_descriptor, &|_| false).pop();
+    let number = found.and_then(|found| {
+        let number = reader.find_integer(&found)?;
+        let bytes = reader.bytes(&number.contents, 4).ok()?;
+        Some(i32::from_le_bytes(bytes.try_into().ok()?))
+    });
+    Some(match number {
+        Some(number) => format!("{what}, descriptor {number}"),
+        None => (*what).to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+    use std::time::Duration;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(seconds(Duration::from_millis(50)), "50 ms");
+        assert_eq!(seconds(Duration::from_millis(1240)), "1.2 s");
+        assert_eq!(seconds(Duration::from_secs(7200)), "120 min");
+    }
+}
