@@ -50,6 +50,7 @@ mod sites;
 mod state;
 mod stepping;
 mod stop_all;
+mod task_steps;
 mod temporary_breakpoints;
 mod terminate_threads;
 mod threads;

@@ -223,7 +223,20 @@ impl Step {
 
     /// A step that has done nothing yet.
     fn standing(kind: StepKind, cx: &Context<'_>, before: usize, pace: Pace) -> Step {
-        let mut step = Step {
+        let mut step = Step::unbegun(kind, pace);
+        if !step.is_by_instruction() {
+            let at = cx.position();
+            step.any_source = !at.as_ref().is_some_and(|at| at.users);
+            step.from_own = at.is_some_and(|at| at.users && at.own);
+            step.settle(cx);
+            step.stand_before(cx, before);
+        }
+        step
+    }
+
+    /// A step that is nowhere yet.
+    fn unbegun(kind: StepKind, pace: Pace) -> Step {
+        Step {
             kind,
             phase: Phase::Instruction,
             function: None,
@@ -246,15 +259,7 @@ impl Step {
             left: None,
             activation: None,
             from_own: false,
-        };
-        if !step.is_by_instruction() {
-            let at = cx.position();
-            step.any_source = !at.as_ref().is_some_and(|at| at.users);
-            step.from_own = at.is_some_and(|at| at.users && at.own);
-            step.settle(cx);
-            step.stand_before(cx, before);
         }
-        step
     }
 
     fn is_by_instruction(&self) -> bool {
@@ -662,8 +667,8 @@ impl Step {
         };
         if let Some(at) = at
             && at.row.is_some()
-            && (at.in_users || self.any_source || self.chosen)
-            && !self.polls_dependency(&at)
+            && (self.gates.want(&at) || self.any_source || self.chosen)
+            && !self.calls_unnamed(&at)
         {
             if !self.chosen && at.module.module.makes_future_at(at.address) {
                 return self.skip(call);
@@ -686,6 +691,9 @@ impl Step {
         }
         if self.chosen {
             return Action::Finished;
+        }
+        if cx.position().is_some_and(|at| self.calls_unnamed(&at)) {
+            self.gates.want_own_only();
         }
         self.gates.explore(module, pc, cx);
         if self.gates.is_empty() {

@@ -289,6 +289,12 @@ pub trait Inspect {
         Ok(tasks::page(self, range, waits))
     }
 
+    /// The thread that polls a task at present.
+    fn polling_thread(&mut self, task: ThreadId) -> Result<Option<ThreadId>, Error> {
+        self.require_some_stopped()?;
+        tasks::polling_thread(self, task)
+    }
+
     /// The completions of a line.
     fn completions(&mut self, line: &str, frame: Option<FrameId>) -> Result<Completions, Error> {
         let frame = self.frame_or_current(frame)?;

@@ -14,12 +14,22 @@ use dapple_inspect::inspect::threads::ThreadInfo;
 use dapple_inspect::inspect::{Inspect, Stacks};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
-use dapple_inspect::tasks::TaskTable;
+use dapple_inspect::tasks::{TaskTable, is_task};
 use dapple_inspect::values::NamedValue;
 use dapple_inspect::values::known::Known;
 use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Refuses tasks where a thread is needed.
+fn no_task(thread: ThreadId) -> Result<(), Error> {
+    match is_task(thread) {
+        false => Ok(()),
+        true => Err(Error::Refused(
+            "this is a task, not a thread: no thread's registers or stack belong to it".into(),
+        )),
+    }
+}
 
 impl Owner {
     pub(super) fn require_stopped(&self) -> Result<(), Error> {
@@ -31,6 +41,7 @@ impl Owner {
 
     pub(super) fn require_thread(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_stopped()?;
+        no_task(thread)?;
         if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }
@@ -126,6 +137,7 @@ impl Inspect for Owner {
     /// Requires that the thread is stopped. Other threads may run.
     fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
+        no_task(thread)?;
         if !self.is_live(thread) {
             return Err(Error::NoSuchThread(thread));
         }

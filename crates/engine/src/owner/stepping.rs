@@ -15,6 +15,7 @@ use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::tasks::is_task;
 use dapple_symbols::functions::SourcePosition;
 
 /// The most instructions that are emulated in succession, before other events get their turn.
@@ -61,6 +62,25 @@ struct Taken {
 }
 
 impl Stepping {
+    /// A step of `thread`, which is at `from`.
+    pub(super) fn new(thread: ThreadId, step: Step, doing: Action, from: Address) -> Stepping {
+        Stepping {
+            thread,
+            step,
+            doing,
+            from,
+            begun: false,
+            seen: None,
+            interrupted: None,
+            taken: None,
+            arrived: false,
+            emulated: 0,
+            inside: 0,
+            then: None,
+            dropped: None,
+        }
+    }
+
     /// The future that the step waited for was resumed or dropped by `thread`, which is at `at`.
     pub(super) fn go_on_in(&mut self, thread: ThreadId, doing: Action, at: Address) {
         self.thread = thread;
@@ -126,6 +146,9 @@ impl Owner {
         kind: StepKind,
         options: StepOptions,
     ) -> Result<(), Error> {
+        if is_task(thread) {
+            return self.start_task_step(thread, kind, options);
+        }
         self.require_thread(thread)?;
         self.drop_kept();
         if self.tell_put_off() {
@@ -156,19 +179,8 @@ impl Owner {
         let begin = || Step::begin(kind, &context, before, options, activation);
         let (step, doing) = leaving.unwrap_or_else(begin);
         self.activity = Activity::Step(Box::new(Stepping {
-            thread,
-            step,
-            doing,
-            from,
-            begun: false,
-            seen: None,
-            interrupted: None,
-            taken: None,
-            arrived: false,
-            emulated: 0,
-            inside: 0,
             then,
-            dropped: None,
+            ..Stepping::new(thread, step, doing, from)
         }));
         if options.alone {
             return self.resume_only(thread);

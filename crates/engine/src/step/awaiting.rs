@@ -5,13 +5,18 @@ use super::code::{self, Instruction};
 use super::position::{Position, is_glue};
 use super::{Action, Context, Phase, Places, Step};
 use crate::Address;
-use crate::step::options::{Pace, StepKind};
+use crate::step::options::{Pace, StepKind, StepOptions};
 use dapple_arch::Memory;
 use dapple_inspect::modules::Modules;
 use dapple_inspect::values::coroutines::Activation;
+use dapple_symbols::functions::SourcePosition;
+use std::sync::Arc;
 
 /// The most instructions between the entry of a body and the code behind the suspension: a jump through a table.
 const MOST_DISPATCH: u32 = 64;
+
+/// The end of the names of destructors.
+const DROP: &str = " as core::ops::drop::Drop>::drop";
 
 /// What an access to the state of a suspended future means.
 #[derive(Debug)]
@@ -25,6 +30,27 @@ pub enum Touch {
 }
 
 impl Step {
+    /// Starts a step of a suspended asynchronous function, in which no thread is. `entry` is the address of its body.
+    pub fn of_suspended(
+        kind: StepKind,
+        activation: Activation,
+        at: &SourcePosition,
+        entry: Option<Address>,
+        options: &StepOptions,
+    ) -> (Step, Action) {
+        let step = Step {
+            entry,
+            file: Some(Arc::clone(&at.file)),
+            line: at.line,
+            column: at.column,
+            unit: options.unit,
+            activation: Some(activation),
+            from_own: true,
+            ..Step::unbegun(kind, options.pace)
+        };
+        (step, Action::Await)
+    }
+
     /// The future that the step waits for, after [`Action::Await`].
     pub fn awaited(&self) -> Option<&Activation> {
         self.activation.as_ref()
@@ -125,10 +151,12 @@ impl Step {
         users || (self.any_source && at.row.is_some())
     }
 
-    /// Whether a function that is about to be entered only polls a dependency's future, in the middle of an `await` of the user's.
-    pub(super) fn polls_dependency(&self, at: &Position) -> bool {
-        let name = at.function.as_ref().map(|function| function.name.as_str());
-        let polls = || at.is_coroutine() || name.is_some_and(|name| name.ends_with("::poll"));
-        self.from_own && !at.own && self.activation.is_some() && polls()
+    /// Whether the user's code doesn't name the function of a dependency that it is about to call: the function polls a future in the middle
+    /// of an `await`, or drops a value.
+    pub(super) fn calls_unnamed(&self, at: &Position) -> bool {
+        let name = at.function.as_ref().map_or("", |function| &function.name);
+        let polls = || at.is_coroutine() || name.ends_with("::poll");
+        let drops = || is_glue(name) || name.ends_with(DROP);
+        self.from_own && !at.own && (drops() || (self.activation.is_some() && polls()))
     }
 }

@@ -39,6 +39,8 @@ pub(super) enum Gate {
 pub(super) struct Gates {
     gates: FxHashMap<Address, (Gate, u32)>,
     seen: FxHashSet<Address>,
+    /// Only the user's own code is wanted, not that of dependencies.
+    own_only: bool,
 }
 
 impl Gates {
@@ -49,6 +51,23 @@ impl Gates {
     pub fn clear(&mut self) {
         self.gates.clear();
         self.seen.clear();
+        self.own_only = false;
+    }
+
+    /// From here on, code of dependencies is like that of libraries.
+    pub fn want_own_only(&mut self) {
+        self.own_only = true;
+    }
+
+    /// Whether code at a place is wanted.
+    pub fn want(&self, at: &Position) -> bool {
+        at.in_users && (at.own || !self.own_only)
+    }
+
+    /// Whether a wanted function begins at an address.
+    fn want_entry(&self, address: Address, cx: &Context<'_>) -> bool {
+        is_users_entry(address, cx)
+            && (!self.own_only || cx.places.at(address, cx.modules).is_some_and(|at| at.own))
     }
 
     pub fn addresses(&self) -> impl Iterator<Item = Address> {
@@ -77,7 +96,7 @@ impl Gates {
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
         // A library without debug information calls back functions that were passed to it.
         for address in callbacks(&cx.registers) {
-            if is_users_entry(address, cx) {
+            if self.want_entry(address, cx) {
                 self.gates.entry(address).or_insert((Gate::Users, 0));
             }
         }
@@ -135,7 +154,7 @@ impl Gates {
             Target::Unknown => {
                 self.gates.entry(from).or_insert((Gate::Indirect, 0));
             }
-            Target::Known(target) if is_users_entry(target, cx) => {
+            Target::Known(target) if self.want_entry(target, cx) => {
                 self.gates.entry(target).or_insert((Gate::Users, 0));
             }
             Target::Known(target) => {
@@ -164,7 +183,7 @@ impl Gates {
                 && cx
                     .places
                     .at(at.module.to_process(row.range.start), cx.modules)
-                    .is_some_and(|at| at.users);
+                    .is_some_and(|at| at.users && self.want(&at));
             if users && row.is_stmt && !users_before {
                 let address = at.module.to_process(row.range.start);
                 self.gates.entry(address).or_insert((Gate::Users, 0));

@@ -32,6 +32,20 @@ pub(super) fn page<I: Inspect + ?Sized>(threads: &I, range: Range<usize>, waits:
     })
 }
 
+/// The thread that polls a task.
+pub(super) fn polling_thread<I: Inspect + ?Sized>(
+    threads: &I,
+    task: ThreadId,
+) -> Result<Option<ThreadId>, Error> {
+    let frames = asked(threads, true, |process| {
+        threads.task_table().frames(process, task)
+    });
+    match frames.ok_or(Error::NoSuchThread(task))? {
+        TaskFrames::OfThread(thread) => Ok(Some(thread)),
+        TaskFrames::Suspended(_) | TaskFrames::None(_) => Ok(None),
+    }
+}
+
 /// Adds a task's frames to the requested stacks.
 pub(super) fn follow<I: Inspect + ?Sized>(threads: &mut I, task: ThreadId) -> Result<(), Error> {
     threads.require_some_stopped()?;

@@ -59,6 +59,16 @@ impl Activation {
         Activation::with_state(reader, loaded, state_type, Address(state), function)
     }
 
+    /// The activation of a suspended future's frame.
+    pub fn of_suspended(reader: &Reader<'_>, frame: &Frame) -> Option<Activation> {
+        let FrameKind::Suspended(suspended) = &frame.kind else {
+            return None;
+        };
+        let loaded = frame.physical.module.as_ref()?;
+        let function = frame.function.clone().unwrap_or_default();
+        Activation::with_state(reader, loaded, suspended.type_id, suspended.state, function)
+    }
+
     fn with_state(
         reader: &Reader<'_>,
         loaded: &Arc<LoadedModule>,
