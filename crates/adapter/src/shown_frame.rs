@@ -9,6 +9,8 @@ pub struct ShownFrame {
     pub id: FrameId,
     /// Whether debug information gives its source position.
     pub has_source: bool,
+    /// Whether it is a call on a thread's stack, to which registers belong.
+    pub is_call: bool,
 }
 
 // A stack may have 300,000 frames. All entries are removed before the response to a resuming request, so dropping one must run
@@ -21,6 +23,7 @@ impl ShownFrame {
         ShownFrame {
             id: frame.id,
             has_source: frame.position.is_some(),
+            is_call: frame.is_call(),
         }
     }
 }

@@ -96,6 +96,7 @@ mod states;
 mod step_targets;
 mod styling;
 mod support;
+mod tasks;
 mod temporaries;
 mod thread_and_module_events;
 mod thread_locals;

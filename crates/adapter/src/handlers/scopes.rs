@@ -20,10 +20,9 @@ pub fn scopes(
     // In one scope by default, because most clients expand only the first scope, or the one named "Locals".
     let in_one = !adapter.separate_scopes;
     let returned = returned(adapter, frame)?;
-    let has_source = adapter
-        .frames
-        .get(arguments.frame_id)
-        .is_ok_and(|frame| frame.has_source);
+    let shown = adapter.frames.get(arguments.frame_id).ok();
+    let has_source = shown.is_some_and(|frame| frame.has_source);
+    let is_call = shown.is_some_and(|frame| frame.is_call);
     if in_one && (has_source || !returned.is_empty()) {
         scopes.push(scope(adapter, "Locals", frame, ScopeKind::All)?);
     } else if !returned.is_empty() {
@@ -43,7 +42,9 @@ pub fn scopes(
     if has_source {
         scopes.push(scope(adapter, "Statics", frame, ScopeKind::Statics)?);
     }
-    scopes.push(scope(adapter, "Registers", frame, ScopeKind::Registers)?);
+    if is_call {
+        scopes.push(scope(adapter, "Registers", frame, ScopeKind::Registers)?);
+    }
     Ok(ScopesResponse::new(scopes))
 }
 

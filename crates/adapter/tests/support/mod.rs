@@ -7,6 +7,7 @@
 pub mod fixture;
 pub mod json_schema;
 pub mod listed;
+pub mod package;
 pub mod project;
 #[allow(dead_code, reason = "the engine's tests use all of it")]
 #[path = "../../../engine/tests/support/running.rs"]

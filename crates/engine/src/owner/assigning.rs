@@ -152,7 +152,7 @@ impl Owner {
     ) -> Result<(T, ThreadId), Error> {
         loop {
             let here = self.frame_or_current(frame)?;
-            let thread = here.id.thread;
+            let thread = self.thread_for(Some(here.id.thread));
             let found = evaluate(self, &here);
             let Some(call) = calls.wanted() else {
                 if found.is_err() {

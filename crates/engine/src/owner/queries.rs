@@ -21,13 +21,13 @@ use dapple_target::memory_map::Mapping;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Refuses tasks where a thread is needed.
-fn no_task(thread: ThreadId) -> Result<(), Error> {
+/// Why a request for a thread with this id can't be answered: there is none.
+pub(super) fn no_such_thread(thread: ThreadId) -> Error {
     match is_task(thread) {
-        false => Ok(()),
-        true => Err(Error::Refused(
+        false => Error::NoSuchThread(thread),
+        true => Error::Refused(
             "this is a task, not a thread: no thread's registers or stack belong to it".into(),
-        )),
+        ),
     }
 }
 
@@ -41,11 +41,16 @@ impl Owner {
 
     pub(super) fn require_thread(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_stopped()?;
-        no_task(thread)?;
         if !self.is_live(thread) {
-            return Err(Error::NoSuchThread(thread));
+            return Err(no_such_thread(thread));
         }
         Ok(())
+    }
+
+    /// The thread that does what is asked for a thread or task, or for neither: for a task, which has no thread of its own, the current one.
+    pub(super) fn thread_for(&self, asked: Option<ThreadId>) -> ThreadId {
+        let thread = asked.filter(|thread| !is_task(*thread));
+        thread.unwrap_or(self.current())
     }
 
     /// A stopped thread's frames, innermost first, by its present registers. Unlike [`Inspect::stacks`], caches nothing, so it can be used
@@ -137,9 +142,8 @@ impl Inspect for Owner {
     /// Requires that the thread is stopped. Other threads may run.
     fn require_thread_stopped(&self, thread: ThreadId) -> Result<(), Error> {
         self.require_some_stopped()?;
-        no_task(thread)?;
         if !self.is_live(thread) {
-            return Err(Error::NoSuchThread(thread));
+            return Err(no_such_thread(thread));
         }
         if !self.stays_stopped(thread) {
             return Err(Error::NotStopped);

@@ -1,6 +1,7 @@
 //! Runs single threads while the others stay stopped. Threads that are created meanwhile are kept stopped, too.
 
 use super::Owner;
+use super::queries::no_such_thread;
 use crate::event::{Stop, StopReason};
 use crate::stops::Mode;
 use crate::{Error, ThreadId};
@@ -10,7 +11,7 @@ impl Owner {
     /// nothing changes. If other threads' stops during an inferior call are still to be reported, reports those instead.
     pub(crate) fn resume_only(&mut self, thread: ThreadId) -> Result<(), Error> {
         if !self.is_live(thread) {
-            return Err(Error::NoSuchThread(thread));
+            return Err(no_such_thread(thread));
         }
         if self.mode() == Mode::Stopping {
             // A stop is under way; its event follows.

@@ -195,6 +195,7 @@ impl Owner {
 
     pub(crate) fn step_targets(&mut self, frame: FrameId) -> Result<Vec<StepTarget>, Error> {
         let thread = self.frame(frame)?.id.thread;
+        self.require_thread(thread)?;
         if frame.index > 0 {
             return Err(Error::Refused(
                 "only what the innermost frame calls can be stepped into; this one waits for a call to return".into(),

@@ -1,6 +1,7 @@
 //! Ends single threads, each by a system call of its own: the kernel has no way to end one thread from outside.
 
 use super::Owner;
+use super::queries::no_such_thread;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::instructions::SYSCALL;
@@ -15,7 +16,7 @@ impl Owner {
     pub(crate) fn end_threads(&mut self, threads: &[ThreadId]) -> Result<(), Error> {
         for &thread in threads {
             if !self.is_live(thread) {
-                return Err(Error::NoSuchThread(thread));
+                return Err(no_such_thread(thread));
             }
             if thread == self.process().id() {
                 return Err(Error::Refused(format!(

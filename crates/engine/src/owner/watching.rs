@@ -118,7 +118,7 @@ impl Owner {
             DataPlace::Static(name, language) => self.static_target(&name, language, length),
             DataPlace::Value(named) => self.value_target(named, self.current(), length),
             DataPlace::Expression(text, frame) => {
-                let thread = frame.map_or(self.current(), |frame| frame.thread);
+                let thread = self.thread_for(frame.map(|frame| frame.thread));
                 let (named, _) = self.evaluate(&text, frame)?;
                 let target = self.value_target(named, thread, length)?;
                 Ok(DataTarget {

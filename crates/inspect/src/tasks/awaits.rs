@@ -1,6 +1,7 @@
 //! Follows a suspended future down to what it waits for. The compiler's state of an `async fn` or block has the awaited future in the field
 //! `__awaitee`. Futures that are structs, such as those of `select!` and `join!`, are searched for the futures that they own.
 
+use super::stack::Bodies;
 use super::waits::{self, Waited};
 use super::{Wait, parts};
 use crate::Address;
@@ -8,7 +9,7 @@ use crate::values::rust::active_variant;
 use crate::values::rust::captures;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::SourcePosition;
-use dapple_symbols::types::{Type, TypeId, TypeKind};
+use dapple_symbols::types::{Type, TypeId, TypeKind, Variant};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -57,6 +58,7 @@ pub(super) struct Around {
 /// A search from one future.
 pub(super) struct Search<'a> {
     reader: &'a Reader<'a>,
+    bodies: &'a Bodies,
     /// The present time of the clock of timers.
     now: Option<Duration>,
     visits: Cell<usize>,
@@ -76,9 +78,10 @@ pub(super) fn function_of(state_type: &str) -> String {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(reader: &'a Reader<'a>, now: Option<Duration>) -> Search<'a> {
+    pub fn new(reader: &'a Reader<'a>, bodies: &'a Bodies, now: Option<Duration>) -> Search<'a> {
         Search {
             reader,
+            bodies,
             now,
             visits: Cell::new(0),
             seen: RefCell::default(),
@@ -183,6 +186,34 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// For an `await` in a macro of another file, such as `select!`: the line where the macro is used.
+    fn line_of_macro(
+        &self,
+        body: &Body,
+        variant: &Variant,
+        opening: Option<&SourcePosition>,
+    ) -> Option<SourcePosition> {
+        let file = &opening?.file;
+        if variant
+            .declaration
+            .as_ref()
+            .is_some_and(|at| at.file == *file)
+        {
+            return None;
+        }
+        let loaded = &body.state.module;
+        let entry = self
+            .bodies
+            .entry(loaded, body.state.type_id?, &body.function)?;
+        let number = usize::try_from(variant.discriminants.first()?.0).ok()?;
+        let row = loaded.module.suspension_row(entry, number)?;
+        (row.file == *file).then_some(SourcePosition {
+            file: row.file,
+            line: row.line,
+            column: row.column,
+        })
+    }
+
     /// An activation. `None`: it has ended.
     fn body(&self, state: &Value, type_: &Type) -> Option<Node> {
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
@@ -201,7 +232,10 @@ impl<'a> Search<'a> {
             "Unresumed" => return Some(Node::Body(body, Vec::new())),
             _ => {}
         }
-        body.position = variant.declaration.clone();
+        let variants = aggregate.variants.as_ref();
+        let opening = variants.and_then(|part| part.variants.first()?.declaration.as_ref());
+        let used = self.line_of_macro(&body, variant, opening);
+        body.position = used.or(variant.declaration.clone());
         let depth = self.around.borrow().len();
         if depth >= MOST_DEPTH {
             let wait = Wait::text("futures that are nested too deeply to be followed".into());
@@ -217,7 +251,11 @@ impl<'a> Search<'a> {
             self.collect(&awaited, MOST_FIELDS, &mut below);
             if below.is_empty() {
                 let type_ = parts::type_of(self.reader, &awaited);
-                below.extend(type_.map(|type_| Node::Wait(waits::unknown(&type_.name).into())));
+                below.extend(
+                    type_.map(|type_| {
+                        Node::Wait(waits::unknown(&type_.name, &body.function).into())
+                    }),
+                );
             }
             self.around.borrow_mut().pop();
         }

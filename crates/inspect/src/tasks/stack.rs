@@ -7,6 +7,9 @@ use crate::modules::LoadedModule;
 use crate::values::{Reader, Value};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeId;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The most frames of one task.
@@ -14,16 +17,42 @@ const MOST_FRAMES: usize = 2000;
 /// The label between futures that are awaited at the same time.
 const BESIDE: &str = "at the same time:";
 
-/// An address in the body of a function, for look-ups of names. `None`: the function isn't found.
-pub(crate) fn lookup_in_body(loaded: &LoadedModule, function: &str) -> Option<FileAddress> {
-    let found = loaded.module.functions_named(&format!("::{function}"));
-    found.first().map(|function| function.entry)
+/// The bodies of asynchronous functions, by the id of the module and the type of the state. They are kept from stop to stop.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies(RefCell<FxHashMap<(u64, TypeId), Option<FileAddress>>>);
+
+impl Bodies {
+    /// The entry of the body of a future's function. `None`: the function isn't found.
+    pub(super) fn entry(
+        &self,
+        loaded: &LoadedModule,
+        state: TypeId,
+        function: &str,
+    ) -> Option<FileAddress> {
+        let find = || {
+            let found = loaded.module.functions_named(&format!("::{function}"));
+            found.first().map(|function| function.entry)
+        };
+        let mut known = self.0.borrow_mut();
+        *known.entry((loaded.id, state)).or_insert_with(find)
+    }
+
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
 }
 
 /// The frames of a future, innermost first.
-pub(crate) fn frames(reader: &Reader<'_>, task: ThreadId, stop: u64, nodes: &[Node]) -> Vec<Frame> {
+pub(crate) fn frames(
+    reader: &Reader<'_>,
+    bodies: &Bodies,
+    task: ThreadId,
+    stop: u64,
+    nodes: &[Node],
+) -> Vec<Frame> {
     let mut maker = Maker {
         reader,
+        bodies,
         task,
         stop,
         frames: Vec::new(),
@@ -34,6 +63,7 @@ pub(crate) fn frames(reader: &Reader<'_>, task: ThreadId, stop: u64, nodes: &[No
 
 struct Maker<'a> {
     reader: &'a Reader<'a>,
+    bodies: &'a Bodies,
     task: ThreadId,
     stop: u64,
     frames: Vec<Frame>,
@@ -87,8 +117,8 @@ impl Maker<'_> {
 
     fn frame(&self, module: &Arc<LoadedModule>, kind: FrameKind, function: String) -> Frame {
         let mut physical = nowhere(module);
-        if let FrameKind::Suspended(_) = kind
-            && let Some(entry) = lookup_in_body(module, &function)
+        if let FrameKind::Suspended(suspended) = &kind
+            && let Some(entry) = self.bodies.entry(module, suspended.type_id, &function)
         {
             physical.lookup = module.to_process(entry);
         }

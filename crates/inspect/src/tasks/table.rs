@@ -4,6 +4,7 @@ use super::awaits::{Node, Search, function_of};
 use super::cells::Cell;
 use super::executors::{self, Executors};
 use super::lists::{self, Kinds, Walk};
+use super::stack::Bodies;
 use super::waits::Waited;
 use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, stack};
 use crate::frame::Frame;
@@ -39,6 +40,7 @@ struct State {
     modules: Option<u64>,
     contexts: Option<Vec<(Arc<LoadedModule>, Variable)>>,
     kinds: Kinds,
+    bodies: Bodies,
     walk: Walk,
     polled: FxHashMap<u64, ThreadId>,
     tasks: Vec<Entry>,
@@ -130,8 +132,14 @@ impl TaskTable {
             Some(TaskState::Finished) => TaskFrames::None("it has ended".to_owned()),
             _ => match entry.cell.future(reader) {
                 Some(future) => {
-                    let nodes = Search::new(reader, process.now).nodes(&future);
-                    TaskFrames::Suspended(stack::frames(reader, id, process.stop, &nodes))
+                    let nodes = Search::new(reader, &state.bodies, process.now).nodes(&future);
+                    TaskFrames::Suspended(stack::frames(
+                        reader,
+                        &state.bodies,
+                        id,
+                        process.stop,
+                        &nodes,
+                    ))
                 }
                 None => TaskFrames::None(
                     "its future can't be read: the program has no debug information of its type"
@@ -152,6 +160,7 @@ impl State {
         }
         if self.modules != Some(version) {
             self.kinds.clear();
+            self.bodies.forget();
         }
         if !is_known {
             self.contexts = executors::contexts(process.reader, process.waits);
@@ -213,7 +222,7 @@ impl State {
         let Some(future) = entry.cell.future(reader) else {
             return (info, locks);
         };
-        let nodes = Search::new(reader, process.now).nodes(&future);
+        let nodes = Search::new(reader, &self.bodies, process.now).nodes(&future);
         if let ([Node::Body(body, _)], true) = (&*nodes, info.future.contains("dyn ")) {
             info.future.clone_from(&body.function);
         }
@@ -243,7 +252,7 @@ impl State {
             let Some(future) = entry.cell.future(process.reader) else {
                 continue;
             };
-            let nodes = Search::new(process.reader, None).nodes(&future);
+            let nodes = Search::new(process.reader, &self.bodies, None).nodes(&future);
             for lock in locks::held(process.reader, &nodes) {
                 holders.entry(lock).or_default().push(entry.number);
             }

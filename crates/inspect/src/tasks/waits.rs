@@ -148,6 +148,7 @@ const AROUND: &[(&str, &str)] = &[
     ("tokio::sync::rwlock::", "a lock (RwLock)"),
     ("tokio::sync::mpsc::", "room for a message (mpsc channel)"),
     ("tokio::sync::semaphore::", "permits (Semaphore)"),
+    ("tokio::task::yield_now::", "its next turn (yield_now)"),
     ("tokio::sync::watch::", "a change (watch channel)"),
     ("tokio::sync::barrier::", "other tasks (Barrier)"),
     ("tokio::sync::once_cell::", "the initialisation (OnceCell)"),
@@ -193,9 +194,13 @@ pub(super) fn known(
     })
 }
 
-/// A future of another type.
-pub(super) fn unknown(type_name: &str) -> Wait {
-    Wait::text(names::shorten(type_name, Language::Rust))
+/// A future of another type, which the activation `around` awaits.
+pub(super) fn unknown(type_name: &str, around: &str) -> Wait {
+    let wrapped = AROUND.iter().find(|(module, _)| around.starts_with(module));
+    Wait::text(match wrapped {
+        Some((_, text)) => (*text).to_owned(),
+        None => names::shorten(type_name, Language::Rust),
+    })
 }
 
 fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>) -> Waited {

@@ -72,16 +72,20 @@ impl<'a> Dwarf<'a> {
         slot: &Range<u64>,
         base: &dyn Fn(Register) -> Option<u64>,
     ) -> bool {
-        let Some((unit, function)) = self.function_entry_at(address) else {
+        let Some((_, function)) = self.function_entry_at(address) else {
             return false;
         };
-        let suspension = state.checked_sub(FIRST_SUSPENSION);
-        let dispatch = self.coroutine_dispatch(unit, function.offset);
-        let resumed = dispatch
-            .zip(suspension)
-            .and_then(|(dispatch, suspension)| Some(dispatch.resumptions.get(suspension)?.start));
         let writes = |instruction: &Instruction| writes(instruction, slot, base);
-        resumed.is_some_and(|resumed| self.leads_to(&function.ranges, resumed, address, &writes))
+        self.resumption(address, state)
+            .is_some_and(|resumed| self.leads_to(&function.ranges, resumed.start, address, &writes))
+    }
+
+    /// The code at which the coroutine whose body is at `address` goes on in `state`. `None` if that isn't known.
+    pub(crate) fn resumption(&self, address: u64, state: usize) -> Option<Range<u64>> {
+        let (unit, function) = self.function_entry_at(address)?;
+        let dispatch = self.coroutine_dispatch(unit, function.offset)?;
+        let suspension = state.checked_sub(FIRST_SUSPENSION)?;
+        dispatch.resumptions.get(suspension).cloned()
     }
 
     /// The end of the straight code that begins at an address.

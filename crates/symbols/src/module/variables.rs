@@ -10,6 +10,7 @@ use crate::dwarf::location::Piece;
 use crate::dwarf::location::Unavailable;
 use crate::dwarf::scopes::Variable;
 use crate::dwarf::types::StaticMember;
+use crate::lines::LineRow;
 use dapple_arch::instructions::{FRAME_POINTER, STACK_POINTER};
 use dapple_arch::registers::{FP, SP};
 use gimli::AttributeValue;
@@ -53,6 +54,15 @@ impl Module {
             _ => None,
         };
         self.dwarf(|dwarf| dwarf.is_unwritten_since_resumption(address.0, state, slot, &base))
+    }
+
+    /// The line at which a suspended Rust coroutine goes on, by the entry of its body and the number that tells its state: the line of the
+    /// `await`. Inside a macro, it is the line where the macro is used. `None` in optimised code, and where that isn't known.
+    pub fn suspension_row(&self, body: FileAddress, state: usize) -> Option<LineRow> {
+        let resumed = self.dwarf(|dwarf| dwarf.resumption(body.0, state))?;
+        // The block begins with code of the function's opening line.
+        let rows = self.rows_in(FileAddress(resumed.start)..FileAddress(resumed.end));
+        rows.into_iter().rfind(|row| row.line != 0)
     }
 
     /// Whether the function at `address` is a Rust `async fn` as its callers see it: it only makes the future, and the body runs later.

@@ -1,0 +1,346 @@
+//! Tasks of asynchronous executors: which there are, what they wait for, and their frames. The programs are a package with tokio.
+
+use crate::support::{Session, Stopped, package};
+use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
+use dapple_dap::types::*;
+use serde_json::json;
+use std::collections::HashMap;
+
+/// What the tasks of `waiting` wait for: function, line of the user's innermost `await`, waits. Tasks that are waited for are named by
+/// their functions.
+const WAITING: &str = "\
+accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
+both: sleep(LONG).await | a timer, 59 min left + nothing: it is pending for ever
+bounded: timeout(LONG, rx).await | a value (oneshot channel) + a timer, 59 min left
+embraced: second.lock().await | a lock (Mutex), held by embraced
+embraced: second.lock().await | a lock (Mutex), held by embraced
+held: sleep(LONG).await | a timer, 59 min left
+joining: task.await.unwrap() | timed
+main: notify.notified().await | a notification (Notify)
+main: permits.acquire().await | permits (Semaphore)
+reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
+received: rx.recv().await { | a message (mpsc channel)
+recursive: sleep(LONG).await | a timer, 59 min left
+selecting: sleep(LONG).await | a message (mpsc channel) + a timer, 59 min left
+set: set.join_next().await | one of 2 tasks (JoinSet)
+timed: sleep(LONG).await | a timer, 59 min left
+timed: sleep(LONG).await | a timer, 59 min left
+timed: sleep(LONG).await | a timer, 59 min left
+unordered: sleep(LONG).await | a timer, 59 min left + a timer, 59 min left + a timer, 59 min left
+wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
+
+fn program(name: &str, optimised: bool) -> String {
+    let built = package::built("tasks", optimised).join(name);
+    built.display().to_string()
+}
+
+fn source(name: &str) -> String {
+    let path = package::folder("tasks").join(format!("src/bin/{name}.rs"));
+    path.display().to_string()
+}
+
+fn lines(name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(source(name)).expect("the source");
+    text.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[track_caller]
+fn line(name: &str, part: &str) -> i64 {
+    let lines = lines(name);
+    let found = lines.iter().position(|line| line.contains(part));
+    let found = found.unwrap_or_else(|| panic!("no line of {name} has `{part}`"));
+    i64::try_from(found).expect("a line") + 1
+}
+
+/// A session with `waiting`, stopped at a breakpoint at which all tasks have come to where they wait.
+fn waiting(arguments: &[&str], optimised: bool) -> (Session, Stopped) {
+    let session = Session::new();
+    let launch = json!({"program": program("waiting", optimised), "args": arguments});
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
+    session.set_lines(&source("waiting"), &[line("waiting", "// stop: stopped")]);
+    session.configured();
+    let mut last = String::new();
+    for _ in 0..400 {
+        let stopped = session.stopped(StoppedEventReason::Breakpoint);
+        last = table(&tasks(&session));
+        if last == WAITING {
+            return (session, stopped);
+        }
+        session.ok::<ContinueRequest>(ContinueArguments::new(stopped.thread));
+    }
+    panic!("these tasks don't become those of the table:\n{last}");
+}
+
+fn tasks(session: &Session) -> Vec<ShownTask> {
+    let page = session.ok::<TasksRequest>(TasksArguments::default());
+    assert_eq!(page.problems, Vec::<String>::new());
+    assert_eq!(page.total, Some(page.tasks.len() as u64));
+    page.tasks
+}
+
+/// A task's function without path and kind.
+fn function(name: &str) -> String {
+    let inner = name.split("::").nth(1).unwrap_or(name);
+    inner.split([' ', '{']).next().unwrap_or(inner).to_owned()
+}
+
+/// The tasks in the form of [`WAITING`].
+fn table(tasks: &[ShownTask]) -> String {
+    let names: HashMap<u64, String> = tasks
+        .iter()
+        .map(|task| (task.number, function(&task.name)))
+        .collect();
+    let source = lines("waiting");
+    let rows = tasks.iter().map(|task| {
+        let awaits = task.line.and_then(|line| source.get(line as usize - 1));
+        let waits = task.waits.iter().map(|wait| {
+            let mut text = wait.text.clone();
+            if let Some((start, _)) = text.split_once("descriptor ") {
+                text = format!("{start}descriptor N");
+            }
+            for number in &wait.tasks {
+                text = text.replace(&format!("task {number}"), &names[number]);
+            }
+            text
+        });
+        let waits: Vec<String> = waits.collect();
+        let awaits = awaits.map_or("", String::as_str);
+        let name = function(&task.name);
+        // Rows of the table have the part of the line that matters.
+        let wanted = WAITING.lines().find_map(|row| {
+            let (known, part) = row.split(" | ").next()?.split_once(": ")?;
+            (known == name && awaits.contains(part)).then_some(part)
+        });
+        let state = match &*task.state {
+            "waiting" => "",
+            state => state,
+        };
+        format!(
+            "{name}: {} | {state}{}",
+            wanted.unwrap_or(awaits),
+            waits.join(" + ")
+        )
+    });
+    let mut rows: Vec<String> = rows.collect();
+    rows.sort();
+    rows.join("\n")
+}
+
+#[test]
+fn tasks_are_listed_with_what_they_wait_for() {
+    for arguments in [&["one"][..], &[]] {
+        let (session, _) = waiting(arguments, false);
+        session.disconnect();
+    }
+}
+
+#[test]
+fn in_an_optimised_program_too() {
+    let (session, _) = waiting(&[], true);
+    session.disconnect();
+}
+
+/// The frames of a task: function and line, or the text between frames.
+fn frames(session: &Session, task: &ShownTask) -> Vec<StackFrame> {
+    let trace = session.ok::<StackTraceRequest>(StackTraceArguments::new(task.id));
+    let frames = trace.stack_frames;
+    assert_eq!(trace.total_frames, Some(frames.len() as i64));
+    frames
+}
+
+/// The frames in the user's source, each as its line, and the labels.
+fn written(session: &Session, task: &ShownTask) -> Vec<String> {
+    let source = lines("waiting");
+    let frames = frames(session, task).into_iter();
+    let shown = frames.filter_map(|frame| match frame.presentation_hint {
+        Some(StackFramePresentationHint::Label) => Some(format!("- {}", frame.name)),
+        Some(_) => None,
+        None => source.get(frame.line as usize - 1).cloned(),
+    });
+    shown.collect()
+}
+
+fn task_of<'a>(tasks: &'a [ShownTask], name: &str) -> &'a ShownTask {
+    let named = tasks.iter().filter(|task| function(&task.name) == name);
+    let found = named.min_by_key(|task| task.number);
+    found.unwrap_or_else(|| panic!("no task runs {name}"))
+}
+
+#[test]
+fn the_frames_of_a_suspended_task_have_its_variables() {
+    let (session, _) = waiting(&[], false);
+    let tasks = tasks(&session);
+    let recursive = task_of(&tasks, "recursive");
+    assert_eq!(
+        written(&session, recursive),
+        [
+            "- waiting for a timer, 59 min left",
+            "sleep(LONG).await;",
+            "return timed(depth).await;",
+            "recursive(depth - 1).await + 1",
+            "recursive(depth - 1).await + 1",
+        ]
+    );
+    let inner = &frames(&session, recursive)[1..];
+    let depths: Vec<String> = inner[1..]
+        .iter()
+        .map(|frame| session.evaluate(frame, "depth"))
+        .collect();
+    assert_eq!(depths, ["0", "1", "2"]);
+    let timed = &frames(&session, task_of(&tasks, "timed"))[1];
+    assert_eq!(session.variable(timed, "Locals", "n").value, "3");
+    assert_eq!(session.variable(timed, "Locals", "twice").value, "6");
+    assert_eq!(session.evaluate(timed, "n * 10 + twice"), "36");
+    // What is written is in the future: it is there when it is resumed.
+    let arguments = SetExpressionArguments::new("twice", "7").with_frame_id(timed.id);
+    assert_eq!(session.ok::<SetExpressionRequest>(arguments).value, "7");
+    assert_eq!(session.evaluate(timed, "twice"), "7");
+    let both = written(&session, task_of(&tasks, "both"));
+    assert_eq!(
+        both,
+        [
+            "- waiting for a timer, 59 min left",
+            "sleep(LONG).await;",
+            "- at the same time:",
+            "- waiting for nothing: it is pending for ever",
+            "let (a, b) = tokio::join!(timed(1), async { std::future::pending::<u64>().await });",
+            "let (a, b) = tokio::join!(timed(1), async { std::future::pending::<u64>().await });",
+        ]
+    );
+    session.disconnect();
+}
+
+#[test]
+fn tasks_are_among_the_threads() {
+    let (session, stopped) = waiting(&[], false);
+    let threads = session
+        .ok::<ThreadsRequest>(dapple_dap::message::Empty)
+        .threads;
+    let names: Vec<&str> = threads.iter().map(|thread| &*thread.name).collect();
+    let is_timed = |name: &&&str| {
+        name.starts_with("task ")
+            && name.contains("timed")
+            && name.ends_with("waiting for a timer, 59 min left")
+    };
+    assert_eq!(names.iter().filter(is_timed).count(), 3, "{names:#?}");
+    let listed = tasks(&session);
+    for task in &listed {
+        assert!(
+            threads.iter().any(|thread| thread.id == task.id),
+            "{task:?}"
+        );
+    }
+    // What needs a thread says that it is a task.
+    let task = task_of(&listed, "held").id;
+    let frame = frames(&session, task_of(&listed, "held"))[1].id;
+    let says = |message: String| assert!(message.contains("this is a task"), "{message}");
+    says(
+        session
+            .refused::<RestartFrameRequest>(RestartFrameArguments::new(frame))
+            .to_string(),
+    );
+    says(
+        session
+            .refused::<StepInTargetsRequest>(StepInTargetsArguments::new(frame))
+            .to_string(),
+    );
+    says(
+        session
+            .refused::<ExceptionInfoRequest>(ExceptionInfoArguments::new(task))
+            .to_string(),
+    );
+    let alone = ContinueArguments::new(task).with_single_thread(true);
+    says(session.refused::<ContinueRequest>(alone).to_string());
+    let targets = session.ok::<GotoTargetsRequest>(GotoTargetsArguments::new(
+        Source::new().with_path(source("waiting")),
+        line("waiting", "// wanting"),
+    ));
+    let there = GotoArguments::new(task, targets.targets[0].id);
+    says(session.refused::<GotoRequest>(there).to_string());
+    // Continuing a task continues the program.
+    session.ok::<ContinueRequest>(ContinueArguments::new(task));
+    let again = session.stopped(StoppedEventReason::Breakpoint);
+    assert_eq!(again.thread, stopped.thread);
+    session.disconnect();
+}
+
+/// The numbers in an array of `random`.
+fn numbers(session: &Session, frame: &StackFrame, name: &str, count: usize) -> Vec<u64> {
+    let address = EvaluateArguments::new(format!("&random::{name}"))
+        .with_frame_id(frame.id)
+        .with_context(EvaluateArgumentsContext::Watch);
+    let address = session.ok::<EvaluateRequest>(address);
+    let reference = address.memory_reference.expect("an address");
+    let bytes = ReadMemoryArguments::new(reference, (count * 8) as i64);
+    let data = session.ok::<ReadMemoryRequest>(bytes).data.expect("memory");
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(data)
+        .expect("base64");
+    let words = bytes.chunks_exact(8);
+    words
+        .map(|word| u64::from_le_bytes(word.try_into().expect("eight")))
+        .collect()
+}
+
+/// Compares what tasks are said to wait for with what each has noted itself. Returns how many were compared.
+fn compare(session: &Session, frame: &StackFrame, count: usize) -> usize {
+    let tasks = tasks(session);
+    let by_number: HashMap<u64, &ShownTask> =
+        tasks.iter().map(|task| (task.number, task)).collect();
+    let doing = numbers(session, frame, "DOING", count);
+    let own = numbers(session, frame, "NUMBERS", count);
+    let mut compared = 0;
+    for (number, doing) in own.into_iter().zip(doing) {
+        let Some(task) = by_number.get(&number) else {
+            assert_eq!(number, 0, "a task that lives isn't listed");
+            continue;
+        };
+        let (kind, line) = (doing & 0xff, (doing >> 8) as i64);
+        if task.state == "running" {
+            continue;
+        }
+        assert_eq!(task.line, Some(line), "{task:?}, which notes {kind}");
+        compared += 1;
+        if task.state != "waiting" {
+            continue;
+        }
+        let wanted = match kind {
+            1 => "a timer",
+            2 => "a lock (Mutex)",
+            3 => "permits (Semaphore)",
+            4 => "a value (oneshot channel)",
+            5 => "a message (mpsc channel)",
+            6 => "task ",
+            7 => "a notification (Notify)",
+            8 => "nothing",
+            9 => "its next turn (yield_now)",
+            kind => panic!("it notes {kind}, and is {task:?}"),
+        };
+        assert!(
+            task.waits[0].text.starts_with(wanted),
+            "{task:?}, which notes {kind}"
+        );
+    }
+    compared
+}
+
+#[test]
+fn a_thousand_tasks_are_as_each_notes_of_itself_at_any_moment() {
+    for flavour in ["one", "several"] {
+        let session = Session::new();
+        let launch = json!({"program": program("random", false), "args": ["1000", flavour]});
+        session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
+        session.configured();
+        let mut compared = 0;
+        for round in 1..6 {
+            session.wait_for_output(&format!("round {}.", round * 2));
+            session.ok::<PauseRequest>(PauseArguments::new(0));
+            let stopped = session.stopped(StoppedEventReason::Pause);
+            compared += compare(&session, &stopped.top, 1000);
+            session.ok::<ContinueRequest>(ContinueArguments::new(stopped.thread));
+        }
+        assert!(compared > 3000, "{flavour}: {compared} of 5000");
+        session.disconnect();
+    }
+}
