@@ -5,6 +5,8 @@ use super::parts;
 use crate::modules::LoadedModule;
 use crate::values::{Contents, Reader, Value, names};
 use crate::{Address, ThreadId};
+use dapple_symbols::names::NamePattern;
+use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
@@ -54,11 +56,12 @@ impl CellKind {
         let module = Arc::clone(reader.modules.at(Address(poll))?);
         let place = module.to_file(Address(poll));
         let find = |name: &str| {
-            let pattern = dapple_symbols::names::NamePattern::new(&format!("::{name}"));
-            let near = module.module.find_types_near(place, &pattern);
-            let all = near.into_iter().chain(module.module.find_types(&pattern));
-            let mut whole = all.filter(|found| !found.only_declared);
-            whole.next().map(|found| found.id)
+            let pattern = NamePattern::new(&format!("::{name}"));
+            let whole = |all: Vec<FoundType>| all.into_iter().find(|found| !found.only_declared);
+            // A search of all units takes far longer.
+            let near = whole(module.module.find_types_near(place, &pattern));
+            let found = near.or_else(|| whole(module.module.find_types(&pattern)));
+            found.map(|found| found.id)
         };
         let cell = find(&format!("{CELL}{arguments}"));
         let address = header.contents.address()?;
