@@ -59,6 +59,8 @@ enum Kind {
 /// The types, by their paths.
 const KNOWN: &[(&str, Kind)] = &[
     ("tokio::time::sleep::Sleep", Kind::Timer("deadline")),
+    // Up to tokio 1.21.
+    ("tokio::time::driver::sleep::Sleep", Kind::Timer("deadline")),
     ("tokio::runtime::task::join::JoinHandle", Kind::Join),
     ("tokio::sync::batch_semaphore::Acquire", Kind::Permits),
     (
