@@ -6,10 +6,12 @@ mod implementation;
 mod label;
 mod parts;
 mod pattern;
+mod readable;
 mod short;
 
 pub use expression::NameExpression;
 pub use label::call_label;
-pub(crate) use parts::base_of;
+pub(crate) use parts::{base_of, group_end};
 pub use pattern::NamePattern;
+pub use readable::readable_name;
 pub use short::short_name;

@@ -6,7 +6,8 @@ use crate::dwarf::blocks::{BlockKind, Blocks};
 use crate::dwarf::entries::Chain;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::{Dwarf, Unit};
-use gimli::UnitOffset;
+use crate::names::group_end;
+use gimli::{UnitOffset, constants as dw};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,9 +110,45 @@ impl<'a> Dwarf<'a> {
             .as_ref()
             .is_none_or(|name| name.contains("{impl#"));
         if unclear && let Some(linkage) = self.linkage_name(chain) {
-            return demangle(&linkage);
+            return self.with_own_closures(demangle(&linkage), chain);
         }
         qualified.unwrap_or_else(|| "{unnamed function}".to_owned())
+    }
+
+    /// In linkage names, closures and the bodies of async functions and blocks are all called `{{closure}}` or `{closure#0}`. Replaces
+    /// those at the path's end by the debug information's names, which tell them apart: `{async_fn#0}`.
+    fn with_own_closures(&self, demangled: String, chain: &Chain<'_, 'a>) -> String {
+        let is_closure = |part: &str| {
+            part == "{{closure}}" || part.starts_with("{closure#") && part.ends_with('}')
+        };
+        // The new mangling has the arguments that the compiler gives a closure: `{closure#0}::<i16>`.
+        let arguments = demangled.rfind("}::<").map(|at| at + "}".len());
+        let is_last =
+            |at: &usize| group_end(demangled.as_bytes(), at + "::".len()) == demangled.len();
+        let path = match arguments.filter(is_last) {
+            Some(at) => &demangled[..at],
+            None => &demangled,
+        };
+        let closures = path.rsplit("::").take_while(|part| is_closure(part));
+        let count = closures.count();
+        let Some((unit, entry)) = chain.links.last().filter(|_| count > 0) else {
+            return demangled;
+        };
+        let scopes = self.scopes_around(unit, entry.offset().0);
+        let scopes = scopes.iter().map(|&scope| self.text_of_name(unit, scope));
+        let own = std::iter::once(self.chain_text(chain, dw::DW_AT_name)).chain(scopes);
+        // A name has the generic arguments of its function: `{closure#0}<u8>`.
+        let own = own.map(|name| {
+            let name = std::str::from_utf8(name?).ok()?;
+            name.starts_with('{')
+                .then(|| name.split_inclusive('}').next())?
+        });
+        let Some(own) = own.take(count).collect::<Option<Vec<&str>>>() else {
+            return demangled;
+        };
+        let function: Vec<&str> = path.rsplit("::").skip(count).collect();
+        let parts = function.into_iter().rev().chain(own.into_iter().rev());
+        parts.collect::<Vec<&str>>().join("::")
     }
 
     pub(crate) fn blocks(&self, unit: &Unit<'a>, function: usize) -> Arc<Blocks> {

@@ -43,6 +43,8 @@ struct Wanted {
     base: String,
     /// The base as a glob, if it contains wildcards.
     glob: Option<Glob>,
+    /// Whether the base is `{{closure}}`, which in Rust's old mangling is also the name of the bodies of async functions and blocks.
+    any_closure: bool,
     arguments: Option<String>,
 }
 
@@ -439,6 +441,7 @@ impl Wanted {
         Wanted {
             glob: is_glob.then(|| Glob::new(base)),
             base: base.to_owned(),
+            any_closure: part.base == "{{closure}}",
             arguments: part.arguments.map(str::to_owned),
         }
     }
@@ -462,7 +465,7 @@ impl Wanted {
 
     fn takes_base(&self, base: &str) -> bool {
         match &self.glob {
-            Some(glob) => glob.matches(base),
+            Some(glob) => glob.matches(base) || self.any_closure && base.starts_with("{async_"),
             None => self.base == base,
         }
     }

@@ -62,9 +62,10 @@ fn rewrite(name: &str, form: Form, depth: usize) -> String {
             }
             b' ' => {
                 let next = rest.trim_start().chars().next();
-                // `<Vec<i32> as Clone>`
-                let is_cast =
-                    rest.trim_start().starts_with("as ") && out.ends_with(['>', ']', ')']);
+                // `<Vec<i32> as Clone>`, `<impl From<u8> for Vec<i32>>`
+                let behind = rest.trim_start();
+                let is_cast = ["as ", "for "].iter().any(|word| behind.starts_with(word))
+                    && out.ends_with(['>', ']', ')', '}']);
                 let between_words = next.is_some_and(is_word) && out.ends_with(is_word) || is_cast;
                 let after_comma = out.ends_with(',');
                 let around_arrow = out.ends_with("->") || rest.trim_start().starts_with("->");

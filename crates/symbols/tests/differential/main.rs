@@ -522,20 +522,58 @@ fn frames(module: &Module, address: u64) -> Vec<OurFrame> {
 }
 
 /// The name that Dapple must give. In Rust, the namespace of an implementation is a number, so there the name is the demangled linkage
-/// name.
+/// name, but with the closures at its end as in the debug information.
 fn full_name(entries: &Entries, entry: &Entry) -> String {
     let name = entries.qualified_name(entry).unwrap_or_default();
     match entries.linkage_name(entry) {
-        Some(linkage) if name.contains("{impl#") => demangle(&linkage),
+        Some(linkage) if name.contains("{impl#") => with_closures_of(&demangle(&linkage), &name),
         _ => name,
     }
+}
+
+/// The demangled name, with `{{closure}}` at its end replaced by what the qualified name has there: `{closure#0}`, `{async_fn#0}`.
+fn with_closures_of(demangled: &str, qualified: &str) -> String {
+    let mut function = demangled;
+    let mut count = 0;
+    while let Some((outer, "{{closure}}")) = function.rsplit_once("::") {
+        function = outer;
+        count += 1;
+    }
+    let mut depth = 0;
+    let outside: String = qualified
+        .replace("->", "")
+        .chars()
+        .filter(|character| {
+            depth += i32::from(*character == '<');
+            let is_outside = depth == 0;
+            depth -= i32::from(*character == '>');
+            is_outside
+        })
+        .collect();
+    let closures: Vec<&str> = outside.rsplit("::").take(count).collect();
+    let closures = closures.into_iter().rev();
+    let names: Vec<&str> = std::iter::once(function).chain(closures).collect();
+    names.join("::")
 }
 
 /// Whether Dapple's full name fits the entry's short name and its linkage name.
 fn is_name(ours: &str, short: &str, linkage: &str) -> bool {
     let namespace = ours.strip_suffix(short);
     let is_end = |namespace: &str| namespace.is_empty() || namespace.ends_with("::");
-    namespace.is_some_and(is_end) || ours == demangle(linkage)
+    let demangled = demangle(linkage);
+    // Closures at the end have the debug information's names.
+    let is_closure = |part: &&str| part.starts_with('{');
+    let function = |name: &str| -> Vec<String> {
+        let parts = name.rsplit("::").skip_while(is_closure);
+        parts.map(str::to_owned).collect()
+    };
+    let closures = |name: &str| name.rsplit("::").take_while(is_closure).count();
+    let innermost = short.split_inclusive('}').next().unwrap_or_default();
+    let is_closure = closures(ours) > 0
+        && closures(ours) == closures(&demangled)
+        && function(ours) == function(&demangled)
+        && ours.ends_with(innermost);
+    namespace.is_some_and(is_end) || ours == demangled || is_closure
 }
 
 fn compare_all(names: &[&str]) {
