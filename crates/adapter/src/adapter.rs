@@ -23,6 +23,7 @@ use crate::console::say;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::delayed_messages::DelayedMessages;
 use crate::exceptions::Exceptions;
+use crate::function_names::FunctionNames;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::launch::building::Building;
 use crate::handlers::start_debugging::Forks;
@@ -195,6 +196,7 @@ pub struct Adapter {
     pub separate_scopes: bool,
     /// Which frames have a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
+    pub function_names: FunctionNames,
     /// Threads whose innermost frame was shown with a disassembly source at this stop. They step by instructions.
     pub in_disassembly: BTreeSet<ThreadId>,
     /// Threads stopped at a sanitizer's report. The user looks at an outer frame with source, and steps by lines there.
@@ -269,6 +271,7 @@ impl Adapter {
             for_terminal: false,
             separate_scopes: false,
             show_disassembly: ShowDisassembly::default(),
+            function_names: FunctionNames::default(),
             in_disassembly: BTreeSet::new(),
             reporting: BTreeSet::new(),
             calls: CallSettings::default(),
@@ -381,7 +384,12 @@ impl Adapter {
                 address: Address(0),
                 reason: StopReason::Entry,
             };
-            outbox.event::<StoppedEvent>(to_dap::stopped(&entry, true, Default::default()));
+            outbox.event::<StoppedEvent>(to_dap::stopped(
+                &entry,
+                true,
+                Default::default(),
+                self.function_names,
+            ));
             return Ok(());
         }
         self.debuggee()?.resume().or_fail()?;

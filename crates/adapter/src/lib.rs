@@ -21,6 +21,7 @@ mod data_breakpoints;
 mod delayed_messages;
 mod exceptions;
 mod from_dap;
+mod function_names;
 mod handlers;
 mod kept;
 mod logged;

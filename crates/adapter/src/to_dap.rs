@@ -5,6 +5,7 @@
 
 mod stopped;
 
+use crate::function_names::FunctionNames;
 use crate::styling;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -161,6 +162,7 @@ pub fn frame(
     id: i64,
     aside: bool,
     found: Option<&Located>,
+    names: FunctionNames,
     client: &ClientConventions,
 ) -> StackFrame {
     let (line, column) = frame.position.as_ref().map_or((0, 0), |position| {
@@ -169,7 +171,7 @@ pub fn frame(
             known(position.column, |column| client.column_to_client(column)),
         )
     });
-    let mut shown = StackFrame::new(id, frame_name(frame), line, column);
+    let mut shown = StackFrame::new(id, frame_name(frame, names), line, column);
     if let FrameKind::Label = frame.kind {
         return shown.with_presentation_hint(StackFramePresentationHint::Label);
     }
@@ -220,9 +222,10 @@ fn known(value: u32, map: impl FnOnce(i64) -> i64) -> i64 {
     }
 }
 
-fn frame_name(frame: &Frame) -> String {
+fn frame_name(frame: &Frame, names: FunctionNames) -> String {
     match (&frame.function, &frame.physical.module) {
-        (Some(name), _) => name.clone(),
+        (Some(text), _) if matches!(frame.kind, FrameKind::Label) => text.clone(),
+        (Some(name), _) => names.name(name),
         (None, Some(module)) => {
             format!(
                 "{} in {}",

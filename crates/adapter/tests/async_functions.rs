@@ -47,7 +47,7 @@ fn a_breakpoint_on_an_async_function_stops_where_its_body_begins() {
     let stop = stops_with(&session, &fixture, "outer", &["name = \"name\""]);
     assert_eq!(
         session.stack(stop.thread)[1].name,
-        "async_functions::run<async_functions::outer::{async_fn_env#0}>"
+        "async_functions::run<outer (async)>"
     );
     session.resume(stop.thread);
     // This future was created earlier and is awaited twice. The breakpoint stops once.

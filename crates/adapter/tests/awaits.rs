@@ -154,9 +154,8 @@ fn a_step_that_ends_with_its_future_says_so() {
     let (session, stop) = begun(&fixture, "abandoned", "await", "-");
     let stop = session.next(&stop, &fixture, "drop");
     let line = fixture.line("await");
-    let text = format!(
-        "`awaits::leaf::{{async_fn#0}}` was suspended at awaits.rs:{line} and is dropped here"
-    );
+    let text =
+        format!("`awaits::leaf (async)` was suspended at awaits.rs:{line} and is dropped here");
     assert_eq!(stop.event.text.as_deref(), Some(text.as_str()));
     // A step that isn't about a future has no such text.
     assert_eq!(session.next(&stop, &fixture, "dropped").event.text, None);

@@ -334,8 +334,10 @@ fn a_panic_reads_from_its_message_to_the_users_frames_and_links_only_to_files() 
         let lines: Vec<&str> = stack.lines().collect();
         let (last, users) = lines.split_last().expect("lines");
         assert_eq!(users[0], format!("panics::work at {path}:{line}"));
-        let own =
-            |line: &&str| line.starts_with("panics::") && line.contains(&format!(" at {path}:"));
+        let own = |line: &&str| {
+            let name = line.strip_prefix("{closure in ").unwrap_or(line);
+            name.starts_with("panics::") && line.contains(&format!(" at {path}:"))
+        };
         assert!(users.iter().all(own), "{stack}");
         let all = session.stack(stopped.thread).len();
         let folded = all - users.len();

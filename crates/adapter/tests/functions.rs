@@ -370,9 +370,7 @@ fn a_name_in_rust_is_all_methods_and_instances_unless_it_says_more() {
                 "Stack::put",
                 "put",
                 &["put", "put"],
-                Some(
-                    "2 places: functions::Stack<u8>::put<u8>, functions::Stack<alloc::string::String>::put<alloc::string::String>",
-                ),
+                Some("2 places: functions::Stack<u8>::put, functions::Stack<String>::put"),
             ),
             ("Stack<String>::put", "put", &["put"], None),
             ("Order::fmt", "fmt", &["fmt"], None),
@@ -418,7 +416,7 @@ fn a_bare_name_is_the_users_own_functions_and_says_how_many_libraries_have() {
         panic!("two breakpoints");
     };
     let told = |one: &Breakpoint| one.message.clone().unwrap_or_default();
-    let users = "2 places: shop::Price::get(), Arrow<shop::Price>::get(); libraries have ";
+    let users = "2 places: shop::Price::get(), Arrow<Price>::get(); libraries have ";
     assert!(told(own).starts_with(users), "{own:?}");
     assert!(told(own).ends_with(": **::get is all of them"), "{own:?}");
     assert!(told(all).contains("std::"), "{all:?}");

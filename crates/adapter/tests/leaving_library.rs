@@ -52,7 +52,7 @@ fn ends(optimization: Optimization) -> Vec<String> {
 fn a_step_out_of_a_closure_ends_in_the_users_function() {
     // In `boxed`, another closure of the same function calls the marked closure.
     let expected = FUNCTIONS.map(|name| match name {
-        "boxed" => "leaving_library::boxed::{closure#0}".to_owned(),
+        "boxed" => "{closure in leaving_library::boxed}".to_owned(),
         name => format!("leaving_library::{name}"),
     });
     for optimization in [Optimization::None, Optimization::Full] {

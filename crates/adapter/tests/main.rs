@@ -72,6 +72,7 @@ mod places;
 mod pointees;
 mod presentation;
 mod prologues;
+mod readable_names;
 mod reasons;
 mod recursion;
 mod registers;

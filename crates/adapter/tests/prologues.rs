@@ -109,7 +109,7 @@ fn arguments_that_patterns_take_apart_are_there_at_the_functions_breakpoint() {
     for (key, value) in [(1, 10), (2, 20)] {
         session.resume(stop.thread);
         let stop = session.stopped_at(&fixture, "closure", StoppedEventReason::Breakpoint);
-        assert_eq!(stop.top.name, "prologues::main::{closure#0}");
+        assert_eq!(stop.top.name, "{closure in prologues::main}");
         let names = [format!("key = {key}"), format!("value = {value}")];
         assert_eq!(locals(&session, &stop), names);
     }

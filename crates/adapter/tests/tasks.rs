@@ -81,7 +81,11 @@ fn tasks(session: &Session) -> Vec<ShownTask> {
 /// A task's function without path and kind.
 fn function(name: &str) -> String {
     let inner = name.split("::").nth(1).unwrap_or(name);
-    inner.split([' ', '{']).next().unwrap_or(inner).to_owned()
+    inner
+        .split([' ', '{', '}'])
+        .next()
+        .unwrap_or(inner)
+        .to_owned()
 }
 
 /// The tasks in the form of [`WAITING`].

@@ -22,6 +22,7 @@ pub use dapple_arch::{Address, Memory, registers};
 pub use dapple_inspect::{
     calls, disassembly, eval, exceptions, frame, modules, tasks, unwind, values,
 };
+pub use dapple_symbols::names;
 pub use dapple_target::{
     Error, ThreadId, allocator, apart, command, error, launch, launcher, private_folder, probe,
     processes, signals,

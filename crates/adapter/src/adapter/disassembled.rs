@@ -193,6 +193,7 @@ impl Adapter {
     ) -> Result<Option<(Source, i64)>, Exhausted> {
         if self.disassembled.find(byte).is_none() {
             let name = self.debuggee.as_ref().and_then(name);
+            let name = name.map(|name| self.function_names.name(&name));
             let name = name.unwrap_or_else(|| byte.to_string());
             let listed = match &self.debuggee {
                 Some(debuggee) => list(debuggee, byte),

@@ -164,7 +164,12 @@ impl Adapter {
                 at_main: ids.is_empty() && at_main,
                 ids,
             };
-            outbox.event::<StoppedEvent>(to_dap::stopped(stop, index == 0, hit));
+            outbox.event::<StoppedEvent>(to_dap::stopped(
+                stop,
+                index == 0,
+                hit,
+                self.function_names,
+            ));
         }
     }
 

@@ -11,6 +11,7 @@ use crate::arguments::ShowDisassembly;
 use crate::arguments::Shutdown;
 use crate::building::cargo::CargoPlan;
 use crate::building::shell::CommandPlan;
+use crate::function_names::FunctionNames;
 use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
@@ -81,6 +82,8 @@ pub struct Common {
     pub separate_scopes: bool,
     /// Which frames have a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
+    /// How functions are named.
+    pub function_names: FunctionNames,
     /// How the program is asked to end.
     pub shutdown: Shutdown,
     /// The handling of signals, which the client's filters extend.

@@ -14,6 +14,7 @@ use crate::argument_values::{
 };
 use crate::arguments::ShowDisassembly;
 use crate::building::arguments;
+use crate::function_names::FunctionNames;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
 use serde_json::Value;
@@ -626,6 +627,22 @@ pub const ARGUMENTS: &[Row] = &[
         origin: Origin::Own,
         read: |given, name, value| {
             given.common.show_disassembly = ShowDisassembly::read(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "wholeNames",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Name functions in stack frames and at stops as the debug information does, with all generic arguments.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.function_names = match boolean(name, value)? {
+                true => FunctionNames::Whole,
+                false => FunctionNames::Readable,
+            };
             Ok(())
         },
     },

@@ -2,12 +2,13 @@
 //!
 //! Clients turn `FILE:LINE` into links, so that form is used only for files that can be opened.
 
+use crate::function_names::FunctionNames;
 use crate::source_map::SourceMap;
 use dapple_engine::exceptions::{StackTrace, TraceFrame};
 use std::path::PathBuf;
 
 /// The text, with a line for each frame. Has all frames if none is in the user's sources.
-pub fn text(trace: &StackTrace, sources: &SourceMap) -> String {
+pub fn text(trace: &StackTrace, sources: &SourceMap, names: FunctionNames) -> String {
     let frames: Vec<(&TraceFrame, Option<PathBuf>)> = trace
         .frames
         .iter()
@@ -17,8 +18,11 @@ pub fn text(trace: &StackTrace, sources: &SourceMap) -> String {
         |(frame, file): &&(&TraceFrame, Option<PathBuf>)| file.is_some() && !frame.in_library;
     let users = frames.iter().filter(is_users).count();
     let mut lines: Vec<String> = match users {
-        0 => frames.iter().map(line).collect(),
-        _ => frames.iter().filter(is_users).map(line).collect(),
+        0 => frames.iter().map(|frame| line(frame, names)).collect(),
+        _ => {
+            let users = frames.iter().filter(is_users);
+            users.map(|frame| line(frame, names)).collect()
+        }
     };
     let folded = frames.len() - lines.len();
     let more = if trace.complete { "" } else { " or more" };
@@ -42,11 +46,11 @@ fn openable(frame: &TraceFrame, sources: &SourceMap) -> Option<PathBuf> {
     exists.then_some(here)
 }
 
-fn line((frame, here): &(&TraceFrame, Option<PathBuf>)) -> String {
-    let name = &frame.function;
+fn line((frame, here): &(&TraceFrame, Option<PathBuf>), names: FunctionNames) -> String {
+    let name = names.name(&frame.function);
     match (&frame.position, here, &frame.module) {
         (Some((_, line)), Some(here), _) => format!("{name} at {}:{line}", here.display()),
         (_, _, Some(module)) => format!("{name} in {module}"),
-        (..) => name.clone(),
+        (..) => name,
     }
 }

@@ -91,7 +91,8 @@ pub fn exception_info(
     match exception {
         Some(exception) => {
             let trace = exception.stack_trace.as_ref();
-            let trace = trace.map(|trace| stack_trace::text(trace, &adapter.source_map));
+            let trace = trace
+                .map(|trace| stack_trace::text(trace, &adapter.source_map, adapter.function_names));
             Ok(to_dap::exception_info(&exception, trace))
         }
         None => Err(Failure::new(format!(

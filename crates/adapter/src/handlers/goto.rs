@@ -35,7 +35,9 @@ pub fn goto_targets(
     for target in targets {
         let line = client.line_to_client(i64::from(target.position.line));
         let label = match &target.function {
-            Some(function) => format!("{line} in {function}"),
+            Some(function) => {
+                format!("{line} in {}", adapter.function_names.name(function))
+            }
             None => format!("{line} at {}", target.address),
         };
         let address = target.address.to_string();

@@ -192,6 +192,7 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.calls = common.calls;
     adapter.separate_scopes = common.separate_scopes;
     adapter.show_disassembly = common.show_disassembly;
+    adapter.function_names = common.function_names;
     adapter.shutdown = common.shutdown;
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {

@@ -29,6 +29,7 @@ pub fn stack_trace(
     let total = stack.total.unwrap_or(seen.saturating_add(1));
     let format = arguments.format.as_ref();
     let sets_aside = format.is_none_or(|format| format.include_all != Some(true));
+    let names = frame_format::names(format, adapter.function_names);
     let mut frames = Vec::with_capacity(stack.frames.len());
     // Locates each file once: a stack's frames are in few files, and neighbours often in the same one.
     let mut located: Vec<(Arc<Path>, Located)> = Vec::new();
@@ -56,7 +57,7 @@ pub fn stack_trace(
         let is_others = found.is_some_and(|found| found.origin.is_some());
         let aside = sets_aside && is_others && !arrived;
         let is_here = found.map(|found| found.is_here);
-        let mut shown = to_dap::frame(&frame, 0, aside, found, context.conventions());
+        let mut shown = to_dap::frame(&frame, 0, aside, found, names, context.conventions());
         adapter.open_frame(&frame, is_here, &mut shown, context)?;
         if let Some(format) = format {
             shown.name = frame_format::written(adapter, &frame, shown.name, format)?;

@@ -1,6 +1,7 @@
 //! Tasks of asynchronous executors: among the threads, and by pages with the custom request `dapple/tasks`.
 
 use crate::adapter::Adapter;
+use crate::function_names::FunctionNames;
 use crate::to_dap::OrFail;
 use dapple_dap::Request;
 use dapple_dap::server::{Context, Failure, Outbox};
@@ -101,7 +102,7 @@ pub fn tasks(
         }),
         line: (task.place.as_ref())
             .map(|place| context.conventions().line_to_client(i64::from(place.line))),
-        ..shown(task)
+        ..shown(task, adapter.function_names)
     });
     Ok(TasksResponse {
         tasks: shown.collect(),
@@ -110,7 +111,7 @@ pub fn tasks(
     })
 }
 
-fn shown(task: &TaskInfo) -> ShownTask {
+fn shown(task: &TaskInfo, names: FunctionNames) -> ShownTask {
     let (state, thread) = match task.state {
         TaskState::Running(thread) => ("running", thread),
         TaskState::Scheduled => ("scheduled", None),
@@ -125,7 +126,7 @@ fn shown(task: &TaskInfo) -> ShownTask {
     ShownTask {
         id: i64::from(task.id.0),
         number: task.number,
-        name: task.future.clone(),
+        name: names.name(&task.future),
         state: state.to_owned(),
         thread_id: thread.map(|thread| i64::from(thread.0)),
         path: None,
@@ -155,12 +156,14 @@ pub(super) fn as_threads(adapter: &mut Adapter) -> Vec<Thread> {
         .tasks(0..MOST_AS_THREADS, false)
         .unwrap_or_default();
     adapter.lacks_tasks = page.is_early;
-    let mut listed: Vec<Thread> = page.tasks.iter().map(as_thread).collect();
+    let names = adapter.function_names;
+    let tasks = page.tasks.iter().map(|task| as_thread(task, names));
+    let mut listed: Vec<Thread> = tasks.collect();
     listed.sort_by_key(|thread| thread.id);
     listed
 }
 
-fn as_thread(task: &TaskInfo) -> Thread {
+fn as_thread(task: &TaskInfo, names: FunctionNames) -> Thread {
     let doing = match task.state {
         TaskState::Running(Some(thread)) => format!("running on thread {thread}"),
         TaskState::Running(None) => "running".to_owned(),
@@ -172,6 +175,7 @@ fn as_thread(task: &TaskInfo) -> Thread {
             None => "waiting".to_owned(),
         },
     };
-    let name = format!("task {}: {}, {doing}", task.number, task.future);
+    let future = names.name(&task.future);
+    let name = format!("task {}: {future}, {doing}", task.number);
     Thread::new(i64::from(task.id.0), name)
 }

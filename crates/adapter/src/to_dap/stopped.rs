@@ -1,5 +1,6 @@
 //! The body of a `stopped` event.
 
+use crate::function_names::FunctionNames;
 use dapple_dap::types::{StoppedEventBody, StoppedEventReason};
 use dapple_engine::event::{ExceptionKind, Stop, StopReason};
 use dapple_engine::session::watching::{Access, DataHit};
@@ -18,12 +19,12 @@ pub struct Hit {
 }
 
 /// The body of a `stopped` event. Of several stops, only the `first` has `allThreadsStopped` and gets the client's focus.
-pub fn stopped(stop: &Stop, first: bool, hit: Hit) -> StoppedEventBody {
+pub fn stopped(stop: &Stop, first: bool, hit: Hit, names: FunctionNames) -> StoppedEventBody {
     let Shown {
         reason,
         description,
         text,
-    } = shown(stop, &hit);
+    } = shown(stop, &hit, names);
     let mut body = StoppedEventBody::new(reason)
         .with_thread_id(i64::from(stop.thread.0))
         .with_description(description)
@@ -62,7 +63,7 @@ impl Shown {
     }
 }
 
-fn shown(stop: &Stop, hit: &Hit) -> Shown {
+fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
     use StoppedEventReason as Reason;
     match &stop.reason {
         StopReason::Entry => Shown::new(Reason::Entry, "Stopped at entry"),
@@ -75,6 +76,7 @@ fn shown(stop: &Stop, hit: &Hit) -> Shown {
         StopReason::FutureDropped { function, place } => {
             let file = place.file.file_name().unwrap_or_default().to_string_lossy();
             let line = place.line;
+            let function = names.name(function);
             Shown::new(Reason::Step, "Stopped: the future is dropped").with_text(format!(
                 "`{function}` was suspended at {file}:{line} and is dropped here"
             ))

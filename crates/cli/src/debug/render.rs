@@ -11,13 +11,17 @@ use super::screen::printable;
 use super::style::{Role, Style};
 use super::styled::Styled;
 
-/// A path for the user: relative if it is below the working directory, and without the compiler's commit in Rust's standard library.
+/// A path for the user: relative if it is below the working directory, and without the folders of Rust's standard library and of the
+/// dependencies that cargo has fetched.
 pub fn path(path: &Path) -> String {
     if let Some(library) = in_standard_library(path) {
         return printable(&format!("<rust>/{library}"));
     }
     if let Some(dependency) = in_registry(path) {
         return printable(&format!("~registry/{dependency}"));
+    }
+    if let Some(dependency) = in_checkout(path) {
+        return printable(&format!("~git/{dependency}"));
     }
     let below = std::env::current_dir()
         .ok()
@@ -28,16 +32,33 @@ pub fn path(path: &Path) -> String {
 }
 
 /// The part of a path from `library/` on, if it is in Rust's standard library. The compiler records those paths as
-/// `/rustc/COMMIT/library/…` on all machines.
+/// `/rustc/COMMIT/library/…` on all machines, a distribution's compiler as `/rustc/VERSION/library/…`. rustup's copy is in the folder of
+/// its toolchain.
 fn in_standard_library(path: &Path) -> Option<&str> {
-    let (commit, rest) = path.to_str()?.strip_prefix("/rustc/")?.split_once('/')?;
-    (commit.len() == 40 && rest.starts_with("library/")).then_some(rest)
+    let path = path.to_str()?;
+    let rest = match path.strip_prefix("/rustc/") {
+        Some(rest) => {
+            let (compiler, rest) = rest.split_once('/')?;
+            let is_version = compiler.starts_with(|first: char| first.is_ascii_digit());
+            (compiler.len() == 40 || is_version && compiler.contains('.')).then_some(rest)?
+        }
+        None => path.split_once("/lib/rustlib/src/rust/")?.1,
+    };
+    rest.starts_with("library/").then_some(rest)
 }
 
 /// The part of a path from a package's folder on, if it is in cargo's registry (`~/.cargo/registry/src/REGISTRY/PACKAGE/…`).
 fn in_registry(path: &Path) -> Option<&str> {
     let (_, rest) = path.to_str()?.split_once("/registry/src/")?;
     Some(rest.split_once('/')?.1)
+}
+
+/// `REPOSITORY/COMMIT/…`, if the path is in a repository that cargo has fetched (`~/.cargo/git/checkouts/REPOSITORY-HASH/COMMIT/…`).
+fn in_checkout(path: &Path) -> Option<String> {
+    let (_, rest) = path.to_str()?.split_once("/git/checkouts/")?;
+    let (folder, rest) = rest.split_once('/')?;
+    let repository = folder.rsplit_once('-').map_or(folder, |(name, _)| name);
+    Some(format!("{repository}/{rest}"))
 }
 
 /// `file:line`.
@@ -54,12 +75,21 @@ pub fn source_of(frame: &StackFrame) -> Option<(PathBuf, usize)> {
 
 /// `function at file:line`, or with the address if that is all that is known.
 pub fn frame(frame: &StackFrame, style: Style) -> String {
+    frame_at(frame, path, style)
+}
+
+/// Like [`frame`], with the whole path of the file.
+pub fn whole_frame(frame: &StackFrame, style: Style) -> String {
+    frame_at(frame, |path| printable(&path.to_string_lossy()), style)
+}
+
+fn frame_at(frame: &StackFrame, path: impl Fn(&Path) -> String, style: Style) -> String {
     let name = style.paint(Role::Function, &printable(&frame.name));
     match source_of(frame) {
-        Some((file, line)) => format!(
-            "{name} at {}",
-            location(&file, i64::try_from(line).unwrap_or(i64::MAX), style)
-        ),
+        Some((file, line)) => {
+            let place = format!("{}:{line}", path(&file));
+            format!("{name} at {}", style.paint(Role::Location, &place))
+        }
         None => match &frame.instruction_pointer_reference {
             Some(address) => format!(
                 "{name} at {}",
@@ -269,6 +299,12 @@ mod tests {
         let file = format!("/rustc/{commit}/library/std/src/rt.rs");
         assert_eq!(path(Path::new(&file)), "<rust>/library/std/src/rt.rs");
         assert_eq!(path(Path::new("/rustc/x/y.rs")), "/rustc/x/y.rs");
+        for file in [
+            "/rustc/1.85.0/library/std/src/rt.rs",
+            "/home/me/.rustup/toolchains/stable-x86_64-unknown-linux-gnu/lib/rustlib/src/rust/library/std/src/rt.rs",
+        ] {
+            assert_eq!(path(Path::new(file)), "<rust>/library/std/src/rt.rs");
+        }
     }
 
     #[test]
@@ -277,6 +313,8 @@ mod tests {
         let file = format!("{folder}/tokio-1.54.1/src/time/sleep.rs");
         let written = path(Path::new(&file));
         assert_eq!(written, "~registry/tokio-1.54.1/src/time/sleep.rs");
+        let file = "/home/me/.cargo/git/checkouts/serde-json-0bb2a2e5c3d4f6a7/1d7378e/src/ser.rs";
+        assert_eq!(path(Path::new(file)), "~git/serde-json/1d7378e/src/ser.rs");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::breakpoints::wanted::Resolution;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
-use dapple_symbols::names::{NameExpression, NamePattern};
+use dapple_symbols::names::{NameExpression, NamePattern, readable_name};
 use dapple_symbols::queries::matching::Whose;
 use dapple_symbols::queries::{FoundFunction, Instance, SimilarName, sort_out};
 use dapple_symbols::sources::is_others_source;
@@ -111,7 +111,7 @@ pub(crate) fn find(module: &LoadedModule, name: &str, found: Vec<FoundFunction>)
     found.retain(|(rank, _)| *rank == best);
     // A function in fewer namespaces is more likely the user's.
     found.sort_by_key(|(_, function)| (is_inlined(function), namespaces(&function.name)));
-    let names = names(found.iter().map(|(_, function)| function));
+    let names = names(found.iter().map(|(_, function)| function), readable_name);
     let indirect = found.extract_if(.., |(_, function)| function.indirect);
     let indirect_functions = indirect
         .map(|(_, function)| IndirectFunction::new(&function, module.to_process(function.entry)))
@@ -166,16 +166,21 @@ fn namespaces(name: &str) -> usize {
 /// How many names of functions are listed at most for a module.
 const MOST_NAMES: usize = 6;
 
-/// The functions' short names, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
-fn names<'a>(functions: impl Iterator<Item = &'a FoundFunction>) -> Vec<String> {
+/// The functions' names in the form that `shown` gives them, in C and C++ with their parameters: each once, and no more than
+/// [`MOST_NAMES`].
+fn names<'a>(
+    functions: impl Iterator<Item = &'a FoundFunction>,
+    shown: impl Fn(&str) -> String,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for function in functions {
         if names.len() == MOST_NAMES {
             break;
         }
+        let name = shown(&function.short_name);
         let name = match &function.parameters {
-            Some(parameters) => format!("{}({parameters})", function.short_name),
-            None => function.short_name.clone(),
+            Some(parameters) => format!("{name}({parameters})"),
+            None => name,
         };
         if !names.contains(&name) {
             names.push(name);
@@ -267,7 +272,7 @@ impl Places {
         self.position.as_ref()
     }
 
-    /// The functions' short names, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
+    /// The functions' names for display, in C and C++ with their parameters: each once, and no more than [`MOST_NAMES`].
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
@@ -305,7 +310,8 @@ pub(crate) fn absence(module: &LoadedModule, pattern: &NamePattern) -> Absence {
     if let Some(any) = pattern.without_parameters() {
         let overloads = module.module.find_functions(&any);
         if !overloads.is_empty() {
-            return Absence::Overloads(names(overloads.iter()));
+            // The user may type one of them.
+            return Absence::Overloads(names(overloads.iter(), str::to_owned));
         }
     }
     let similar = module.module.similar_names(pattern);

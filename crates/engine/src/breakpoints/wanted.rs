@@ -104,7 +104,7 @@ pub enum Resolution {
         position: Option<SourcePosition>,
         /// Every location at which the breakpoint is inserted.
         addresses: Vec<Address>,
-        /// The functions that the requested name means: short names, in C and C++ with their parameters. Of each module only the first few.
+        /// The functions that the requested name means: names for display, in C and C++ with their parameters. Of each module only the first few.
         functions: Vec<String>,
         /// How the breakpoint differs from what was asked for: it was moved to another line; it couldn't be inserted at all locations;
         /// libraries have more functions of the name; the regular expression matches too many functions; it is in copies of the file, too.

@@ -12,16 +12,14 @@ use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::{NAMES, Registers};
 use dapple_inspect::frame::{FrameId, PhysicalFrame};
 use dapple_inspect::inspect::Inspect;
+use dapple_symbols::names::readable_name;
 use std::sync::Arc;
 
 impl Owner {
     pub(crate) fn restart_frame(&mut self, id: FrameId) -> Result<(), Error> {
         self.require_thread(id.thread)?;
         let frame = self.frame(id)?;
-        let name = frame
-            .function
-            .clone()
-            .unwrap_or_else(|| "the function".into());
+        let name = (frame.function.as_deref()).map_or("the function".to_owned(), readable_name);
         let refuse = |why: String| {
             Err(Error::Refused(format!(
                 "`{name}` can't be begun again: {why}"
@@ -41,7 +39,7 @@ impl Owner {
                     passed
                         .function
                         .as_ref()
-                        .map_or_else(String::new, |f| format!(" (`{f}`)"))
+                        .map_or_else(String::new, |f| format!(" (`{}`)", readable_name(f)))
                 ));
             }
         }

@@ -12,6 +12,7 @@ use crate::unwind;
 use dapple_arch::instructions::decoder;
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::module::demangle;
+use dapple_symbols::names::readable_name;
 use dapple_symbols::sources::is_library_source;
 use iced_x86::Mnemonic;
 
@@ -206,10 +207,10 @@ fn function(frame: &PhysicalFrame) -> String {
     };
     let at = module.to_file(frame.lookup);
     if let Some(function) = module.module.function_at(at) {
-        return function.name.clone();
+        return readable_name(&function.name);
     }
     match module.module.symbol_at(at) {
-        Some(symbol) => demangle(&symbol.name),
+        Some(symbol) => readable_name(&demangle(&symbol.name)),
         None => frame.pc.to_string(),
     }
 }

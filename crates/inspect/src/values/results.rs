@@ -44,8 +44,12 @@ pub fn returned(
         false => contents(module, type_id, function.language, registers)?,
     };
     let value = value(module, type_id, function.language, contents);
+    let mut name = dapple_symbols::names::readable_name(&function.name);
+    if !name.ends_with([')', '}']) {
+        name += "()";
+    }
     Some(NamedValue {
-        name: format!("{}()", dapple_symbols::names::short_name(&function.name)),
+        name,
         value,
         expression: None,
         kind: None,

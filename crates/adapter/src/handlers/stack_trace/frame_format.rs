@@ -3,6 +3,7 @@
 //! Used only for requests with a format, because reading the parameters of each frame takes time.
 
 use crate::adapter::Adapter;
+use crate::function_names::FunctionNames;
 use crate::to_dap;
 use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
@@ -36,6 +37,17 @@ fn parameters(format: &StackFrameFormat) -> Option<Parameters> {
     }
 }
 
+/// How functions are named: whole if the client asks for types, of which a name's generic arguments are, or for everything.
+pub fn names(format: Option<&StackFrameFormat>, usual: FunctionNames) -> FunctionNames {
+    let asks = |format: &StackFrameFormat| {
+        [format.parameter_types, format.include_all].contains(&Some(true))
+    };
+    match format.is_some_and(asks) {
+        true => FunctionNames::Whole,
+        false => usual,
+    }
+}
+
 /// A frame's name in a format. `name` is the name without a format.
 ///
 /// # Errors
@@ -54,9 +66,10 @@ pub fn written(
     }
     text.push_str(&name);
     // Parameters need debug information. A demangled symbol name has a list of parameter types already.
+    let whole = frame.function.as_deref();
     if let Some(wanted) = parameters(format)
         && frame.language != Language::Other
-        && !name.ends_with(')')
+        && whole.is_none_or(|whole| !whole.ends_with(')'))
     {
         let hex = match format.hex == Some(true) {
             true => Format::Hexadecimal,

@@ -33,7 +33,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["f"],
         usage: "[N]",
         summary: "select a frame and show where it is",
-        details: "Without a number, shows the selected one again.",
+        details: "Without a number, shows the selected one again. The function's name and the path are shown whole.",
         argument: Argument::None,
         repeats: false,
         run: frame,
@@ -188,7 +188,7 @@ fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     } else {
         number(argument, "a frame's number")?
     };
-    session.select_frame(index)?;
+    session.show_whole_frame(index)?;
     Ok(Flow::Go)
 }
 

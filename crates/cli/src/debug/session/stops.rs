@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use dapple_dap::message::Empty;
 use dapple_dap::types::{
-    StackFrame, StackFramePresentationHint, StackTraceArguments, StackTraceRequest,
-    StepOutArguments, StepOutRequest, StoppedEventBody, StoppedEventReason, Thread, ThreadsRequest,
+    StackFrame, StackFrameFormat, StackFramePresentationHint, StackTraceArguments,
+    StackTraceRequest, StepOutArguments, StepOutRequest, StoppedEventBody, StoppedEventReason,
+    Thread, ThreadsRequest,
 };
 
 use super::{Session, State};
@@ -282,6 +283,11 @@ impl Session {
 
     /// Selects a frame by its number and shows it.
     pub fn select_frame(&mut self, index: usize) -> anyhow::Result<()> {
+        self.choose_frame(index)?;
+        self.show_selected()
+    }
+
+    fn choose_frame(&mut self, index: usize) -> anyhow::Result<()> {
         self.load_frames(index.saturating_add(1))?;
         let stop = self.stop_mut()?;
         if index >= stop.frames.len() {
@@ -291,7 +297,7 @@ impl Session {
             }
         }
         stop.selected = index;
-        self.show_selected()
+        Ok(())
     }
 
     /// Shows where the selected frame is, with the source around it.
@@ -302,9 +308,32 @@ impl Session {
             return Ok(());
         };
         let place = render::frame(&frame, self.screen.style);
-        self.screen.print(&place);
-        self.refresh_names(&frame);
-        let Some((path, line)) = render::source_of(&frame) else {
+        self.show_frame(&frame, &place)
+    }
+
+    /// Selects a frame by its number and shows it with the function's whole name and the source's whole path.
+    pub fn show_whole_frame(&mut self, index: usize) -> anyhow::Result<()> {
+        self.choose_frame(index)?;
+        let arguments = StackTraceArguments::new(self.stop()?.thread)
+            .with_start_frame(i64::try_from(index)?)
+            .with_levels(1)
+            .with_format(StackFrameFormat::new().with_include_all(true));
+        let mut answer = self.request::<StackTraceRequest>(arguments)?;
+        let Some(whole) = answer.stack_frames.pop() else {
+            bail!("there is no frame {index} any more");
+        };
+        let place = render::whole_frame(&whole, self.screen.style);
+        // Frames are known by the ids of the first request for them.
+        let Some(frame) = self.stop()?.frame().cloned() else {
+            bail!("there is no frame {index} any more");
+        };
+        self.show_frame(&frame, &place)
+    }
+
+    fn show_frame(&mut self, frame: &StackFrame, place: &str) -> anyhow::Result<()> {
+        self.screen.print(place);
+        self.refresh_names(frame);
+        let Some((path, line)) = render::source_of(frame) else {
             self.screen.print(
                 &self
                     .screen

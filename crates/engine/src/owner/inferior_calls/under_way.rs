@@ -10,6 +10,7 @@ use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::exceptions::handlers::{self, Fate};
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::Inspect;
+use dapple_symbols::names::readable_name;
 use dapple_target::linux::alarm::Alarm;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::time::{Duration, Instant};
@@ -285,7 +286,7 @@ impl Owner {
             place = format!(" at {}:{}", file.to_string_lossy(), at.line);
         }
         if let Some(function) = &frame.function {
-            place.push_str(&format!(" in `{function}`"));
+            place.push_str(&format!(" in `{}`", readable_name(function)));
         }
         place
     }
