@@ -76,8 +76,8 @@ pub struct TraceFrame {
     pub position: Option<(Arc<Path>, u32)>,
     /// The name of the module's file, without its folder.
     pub module: Option<String>,
-    /// Whether its source belongs to a standard library or the system.
-    pub in_library: bool,
+    /// Whether its source belongs to a standard library, the system or a dependency.
+    pub is_others: bool,
 }
 
 /// An exception, a panic or a signal that a thread has stopped for.

@@ -168,9 +168,21 @@ impl Frame {
         position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
     }
 
-    /// Whose code its source is, unless it is the user's: [`origin`](dapple_symbols::sources::origin).
+    /// As [`Frame::is_users`], and its source isn't a dependency's either.
+    pub fn is_own(&self) -> bool {
+        self.is_users() && self.origin().is_none()
+    }
+
+    /// Whose code its source is, unless it is the user's: [`origin`](dapple_symbols::sources::origin). In a distribution's library whose debug
+    /// information has relative paths, the library's name.
     pub fn origin(&self) -> Option<String> {
-        dapple_symbols::sources::origin(&self.position.as_ref()?.file)
+        let file = &self.position.as_ref()?.file;
+        dapple_symbols::sources::origin(file).or_else(|| {
+            let module = self.physical.module.as_ref()?;
+            let is_library = file.is_relative() && module.is_distributions();
+            let name = module.module.path().file_name().filter(|_| is_library)?;
+            Some(name.to_string_lossy().into_owned())
+        })
     }
 
     /// Whether its source belongs to a standard library or the system. The file may exist.

@@ -381,7 +381,9 @@ pub trait Inspect {
         let stack = self.stack(thread, 0..MOST_FRAMES)?;
         exception.stack_trace = Some(stack_trace(&stack));
         // The unit of the innermost frame with the user's code most likely has the exception's types.
-        let users = stack.frames.iter().find(|frame| frame.is_users());
+        let frames = &stack.frames;
+        let own = frames.iter().find(|frame| frame.is_own());
+        let users = own.or_else(|| frames.iter().find(|frame| frame.is_users()));
         if let Some(frame) = users.or(stack.frames.first()).map(|frame| frame.id) {
             exception.expression = self.exception_expression(frame, 0);
             for (inner, cause) in exception.inner.iter_mut().zip(1..) {
@@ -456,7 +458,7 @@ fn stack_trace(stack: &Stack) -> StackTrace {
             let name = module.module.path().file_name()?;
             Some(name.to_string_lossy().into_owned())
         }),
-        in_library: frame.in_library(),
+        is_others: frame.origin().is_some(),
     };
     StackTrace {
         frames: stack.frames.iter().map(frame).collect(),

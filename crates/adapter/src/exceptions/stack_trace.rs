@@ -15,7 +15,7 @@ pub fn text(trace: &StackTrace, sources: &SourceMap, names: FunctionNames) -> St
         .map(|frame| (frame, openable(frame, sources)))
         .collect();
     let is_users =
-        |(frame, file): &&(&TraceFrame, Option<PathBuf>)| file.is_some() && !frame.in_library;
+        |(frame, file): &&(&TraceFrame, Option<PathBuf>)| file.is_some() && !frame.is_others;
     let users = frames.iter().filter(is_users).count();
     let mut lines: Vec<String> = match users {
         0 => frames.iter().map(|frame| line(frame, names)).collect(),

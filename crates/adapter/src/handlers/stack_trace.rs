@@ -41,7 +41,8 @@ pub fn stack_trace(
             if !located.get(last).is_some_and(is_it) {
                 last = located.iter().position(is_it).unwrap_or_else(|| {
                     let (path, is_here) = adapter.locate(file);
-                    let origin = frame.origin();
+                    // A relative path that leads to a file was mapped by the user, who has the source.
+                    let origin = frame.origin().filter(|_| !is_here || file.is_absolute());
                     let found = Located {
                         path,
                         is_here,

@@ -276,7 +276,8 @@ impl Owner {
     /// Where a thread is, for the end of a sentence: ` at crash.c:12 in `f``.
     fn place_of(&mut self, thread: ThreadId) -> String {
         let frames: Vec<Frame> = self.frames_now(thread).take(MOST_FRAMES).collect();
-        let users = frames.iter().find(|frame| frame.is_users());
+        let own = frames.iter().find(|frame| frame.is_own());
+        let users = own.or_else(|| frames.iter().find(|frame| frame.is_users()));
         let Some(frame) = users.or(frames.first()) else {
             return String::new();
         };
