@@ -4,7 +4,7 @@ use crate::support;
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::support::{Run, batch, dapple, normalised, scratch, write};
+use crate::support::{Run, batch, dapple, normalised, scratch, typed, write};
 use dapple_dap::lifecycle::Side;
 use dapple_dap::testing::Recording;
 use expect_test::expect;
@@ -488,4 +488,33 @@ fn a_stop_in_the_library_is_shown_where_the_program_called_it() {
     assert!(run.stdout.contains("stopped by SIGABRT"), "{run:#?}");
     assert!(run.stdout.contains("→    3      abort();"), "{run:#?}");
     assert!(run.stdout.contains("give_up at "), "{run:#?}");
+}
+
+/// The frames below `main` are the C library's.
+#[test]
+fn up_ends_at_the_programs_outermost_frame_and_bt_shows_a_selected_one_further_out() {
+    let lines = ["b mean", "run", "up", "up", "frame 2", "bt", "kill", "quit"];
+    let run = typed(&["fixtures/tour.c"], &lines);
+    let has = |text: &str| run.stdout.contains(text) || run.stderr.contains(text);
+    assert!(
+        has("the frames further out are of libraries; `frame N` selects them"),
+        "{run:#?}"
+    );
+    assert!(has("\n  #1  main at"), "{run:#?}");
+    assert!(has("\n→ #2  "), "{run:#?}");
+}
+
+#[test]
+fn a_selected_frame_is_shown_with_its_whole_name_and_path() {
+    let lines = ["b later", "run", "d all", "frame", "kill", "quit"];
+    let run = typed(&["fixtures/long_names.rs"], &lines);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let path = path.canonicalize().expect("it is there");
+    let whole = format!(
+        "long_names::Holder<A,B>::later::{{async_fn#0}} at {}/long_names.rs:25",
+        path.display()
+    );
+    let short = "long_names::Holder<A, B>::later (async) at fixtures/long_names.rs:25";
+    assert!(run.stdout.contains(short), "{run:#?}");
+    assert!(run.stdout.contains(&whole), "{run:#?}");
 }

@@ -14,9 +14,9 @@ pub static COMMANDS: &[Command] = &[Command {
     usage: "[PATTERN… | delete [PATTERN…]]",
     summary: "have steps not enter code, or list which they don't",
     details: "`skip order::*` means functions, `skip generated/*.cpp` files, by their path or the end of it; `std` the standard libraries and \
-        the system's headers, which are skipped from the start. `skip delete std` has them entered again, `skip delete` all. What \
+        the system's headers, which are skipped from the start, `dependencies` the packages that cargo has fetched or vendored. `skip delete std` has them entered again, `skip delete` all. What \
         skipped code calls of other code is entered.",
-    argument: Argument::Topic(&["std", DELETE]),
+    argument: Argument::Topic(&["std", "dependencies", DELETE]),
     repeats: false,
     run: skip,
 }];

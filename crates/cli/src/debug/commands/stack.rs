@@ -97,7 +97,10 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let shown = match frames.len() > most {
         true => most,
         false if is_told => frames.len(),
-        false => frames.len() - outer_library_frames(frames),
+        false => {
+            let folded = outer_library_frames(frames);
+            (frames.len() - folded).max((stop.selected + 1).min(frames.len()))
+        }
     };
     let mut text = String::new();
     let (mut index, mut lines) = (0, 0);
@@ -194,19 +197,39 @@ fn frame(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 fn up(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let mut index = session.stop()?.selected;
-    for _ in 0..frames_to_move(argument)? {
-        let next = index.saturating_add(1);
-        session.load_frames(next.saturating_add(USUAL_FRAMES))?;
-        let frames = &session.stop()?.frames;
-        let mut callers = (next..).zip(frames.iter().skip(next));
-        let own = callers.find(|(_, frame)| !is_others(frame));
-        index = own.map_or(next, |(index, _)| index);
-        if index >= frames.len() {
+    for moved in 0..frames_to_move(argument)? {
+        let Some(next) = own_caller(session, index)? else {
+            let frames = &session.stop()?.frames;
+            let is_own = frames.get(index).is_some_and(|frame| !is_others(&frame));
+            if !is_own || frames.len() == index + 1 {
+                index += 1;
+            } else if moved == 0 {
+                bail!("the frames further out are of libraries; `frame N` selects them");
+            }
             break;
-        }
+        };
+        index = next;
     }
     session.select_frame(index)?;
     Ok(Flow::Go)
+}
+
+/// The first frame outside of `index` that isn't a library's or a dependency's.
+fn own_caller(session: &mut Session, index: usize) -> anyhow::Result<Option<usize>> {
+    let mut next = index.saturating_add(1);
+    loop {
+        let end = next.saturating_add(USUAL_FRAMES);
+        session.load_frames(end)?;
+        let frames = &session.stop()?.frames;
+        let mut callers = (next..).zip(frames.iter().skip(next));
+        if let Some((own, _)) = callers.find(|(_, frame)| !is_others(frame)) {
+            return Ok(Some(own));
+        }
+        if frames.len() < end {
+            return Ok(None);
+        }
+        next = end;
+    }
 }
 
 fn down(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {

@@ -19,7 +19,7 @@ use crate::debug::style::Role;
 use crate::debug::{commands, complete, render, source_view};
 
 /// How many frames [`Session::select_own_code`] searches, from the innermost.
-const FRAMES_SEARCHED: usize = 50;
+const FRAMES_SEARCHED: usize = 200;
 
 /// A stop: the selected thread and frame.
 #[derive(Debug)]
