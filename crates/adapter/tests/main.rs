@@ -22,6 +22,7 @@ mod condition_calls;
 mod conditions;
 mod copies;
 mod core_files;
+mod dependencies;
 mod described;
 mod disassembly;
 mod docs;

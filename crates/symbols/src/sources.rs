@@ -1,8 +1,8 @@
 //! Source files: what a module was compiled from, where those files are on this machine, and whether they are unchanged.
 //!
 //! The debug information has paths of the machine that compiled. A [`PathMap`] maps them to paths on this machine. The
-//! checksums of DWARF 5 show whether a file has changed since compilation. Only [`PathMap::find`], [`Source::check`] and the
-//! search for copies of a source ([`crate::source_copies`]) access source files; a module's other queries do not.
+//! checksums of DWARF 5 show whether a file has changed since compilation. Only [`PathMap::find`], [`Source::check`], the
+//! search for copies of a source ([`crate::source_copies`]) and the judgement whose code a source is access files.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -128,24 +128,41 @@ const FETCHED: [(&str, usize); 3] = [
     ("/git/checkouts/", 0),
 ];
 
-/// Whether a source file was fetched by cargo (`~/.cargo/registry`, `~/.cargo/git`), judged by its path.
+/// Whether a source file belongs to a package that was fetched by cargo (`~/.cargo/registry`, `~/.cargo/git`), judged by its path, or
+/// is a copy made by `cargo vendor`. Looks for that copy's checksums.
 pub fn is_dependency_source(file: &Path) -> bool {
     let text = file.to_string_lossy();
-    FETCHED.iter().any(|(folder, _)| text.contains(folder))
+    FETCHED.iter().any(|(folder, _)| text.contains(folder)) || vendored(&text).is_some()
 }
 
-/// Whose code a source file is, for the user: `standard library` ([`is_library_source`]), or the folder of a package that cargo has fetched,
-/// `tokio-1.54.1`. `None`: the user's own.
+/// The folder of the package that `cargo vendor` has copied, in the path of one of its files. cargo puts a file with checksums beside
+/// the `Cargo.toml` of each such package; other folders called `vendor` may have anybody's code.
+fn vendored(file: &str) -> Option<&str> {
+    const VENDOR: &str = "/vendor/";
+    file.match_indices(VENDOR).find_map(|(at, _)| {
+        let start = at + VENDOR.len();
+        let (package, _) = file[start..].split_once('/')?;
+        let folder = Path::new(&file[..start + package.len()]);
+        let is_copy = folder.join(".cargo-checksum.json").is_file();
+        is_copy.then_some(package)
+    })
+}
+
+/// Whose code a source file is, for the user: `standard library` ([`is_library_source`]), or the folder of a package that cargo has fetched
+/// or copied ([`is_dependency_source`]), `tokio-1.54.1`. `None`: the user's own.
 pub fn origin(file: &Path) -> Option<String> {
     if is_library_source(file) {
         return Some("standard library".to_owned());
     }
     let text = file.to_string_lossy();
-    FETCHED.iter().find_map(|(folder, between)| {
-        let (_, rest) = text.split_once(folder)?;
-        let package = rest.split('/').nth(*between)?;
-        Some(package.to_owned())
-    })
+    FETCHED
+        .iter()
+        .find_map(|(folder, between)| {
+            let (_, rest) = text.split_once(folder)?;
+            let package = rest.split('/').nth(*between)?;
+            Some(package.to_owned())
+        })
+        .or_else(|| vendored(&text).map(str::to_owned))
 }
 
 /// The part of the path behind `/rustc/HASH/`; `None` for other paths.

@@ -6,6 +6,7 @@ use super::row::{Origin, Requests, Row};
 use crate::argument_values::shape::{Field, Shape, Word};
 use crate::argument_values::{boolean, file, named_variables, process_id, string};
 use crate::source_map::SourceMap;
+use dapple_engine::session::stepping::SkipList;
 use serde_json::{Value, json};
 
 /// The origin of an alias: `of` is Dapple's argument, `from` the other debugger.
@@ -132,6 +133,22 @@ pub const ALIASES: &[Row] = &[
         origin: alias("randomize", "lldb-dap"),
         read: |given, name, value| {
             given.options.randomize = !boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "justMyCode",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: None,
+        description: "`true` as `\"skip\": [\"std\", \"dependencies\"]`, `false` as `\"skip\": []`.",
+        example: "true",
+        origin: alias("skip", "debugpy"),
+        read: |given, name, value| {
+            given.common.skip = match boolean(name, value)? {
+                true => SkipList::others(),
+                false => SkipList::nothing(),
+            };
             Ok(())
         },
     },

@@ -129,7 +129,7 @@ const MESSAGES: &[(&[&str], &str)] = &[
         "\"stdout\": \"null\" and \"stderr\": \"null\" lead its output nowhere",
     ),
     (
-        &["stepFilters", "skipFiles", "justMyCode"],
+        &["stepFilters", "skipFiles"],
         "it is `skip` here, a list of patterns",
     ),
     (

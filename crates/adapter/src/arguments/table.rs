@@ -475,8 +475,8 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Both,
         shape: Shape::Called("a list of patterns", &Shape::List(&Shape::Text)),
         default: Some(r#"["std"]"#),
-        description: "Code that steps don't enter: functions, source files, and `std` for the standard libraries; `[]` for none.",
-        example: r#"["std", "*/vendor/*", "my::parse"]"#,
+        description: "Code that steps don't enter: functions, source files, `std` for the standard libraries, and `dependencies` for packages that cargo has fetched or vendored; `[]` for none.",
+        example: r#"["std", "dependencies", "*/third_party/*", "my::parse"]"#,
         origin: Origin::Own,
         read: |given, name, value| {
             given.common.skip = skip(name, value)?;

@@ -35,13 +35,23 @@ pub(super) struct Position {
     pub own: bool,
 }
 
+/// Whose a source file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The user's own.
+    Own,
+    /// A dependency's, which isn't skipped.
+    Dependency,
+    /// It is skipped, or isn't here.
+    Others,
+}
+
 /// A cache of positions. It is emptied when the modules change.
 #[derive(Debug, Default)]
 pub struct Places {
     positions: RefCell<FxHashMap<Address, Arc<Position>>>,
-    /// Whether each source file is the user's, by the address of its path in memory. Keeping the `Arc` prevents another
-    /// path from getting that address.
-    files: RefCell<FxHashMap<usize, (Arc<Path>, bool)>>,
+    /// Whose each source file is, by the address of its path in memory. Keeping the `Arc` prevents another path from getting that address.
+    files: RefCell<FxHashMap<usize, (Arc<Path>, Whose)>>,
     version: Cell<u64>,
     skip: SkipList,
 }
@@ -85,7 +95,7 @@ impl Places {
             && !innermost.is_some_and(|name| is_glue(name) || self.skip.has_function(name));
         let is_users = |file: &Arc<Path>| self.is_users(file);
         let in_users = users || self.has(function.as_deref(), &inlined, is_users);
-        let is_own = |file: &Arc<Path>| self.is_users(file) && !is_dependency_source(file);
+        let is_own = |file: &Arc<Path>| self.whose(file) == Whose::Own;
         let own = (users && row.as_ref().is_some_and(|row| is_own(&row.file)))
             || self.has(function.as_deref(), &inlined, is_own);
         Position {
@@ -121,19 +131,27 @@ impl Places {
         })
     }
 
-    /// Whether a source is the user's own: it exists and isn't skipped.
+    /// Whether a source exists and isn't skipped.
     pub(super) fn is_users(&self, file: &Arc<Path>) -> bool {
+        self.whose(file) != Whose::Others
+    }
+
+    fn whose(&self, file: &Arc<Path>) -> Whose {
         let place = file.as_ptr_usize();
         if let Some((_, known)) = self.files.borrow().get(&place) {
             return *known;
         }
-        let users = !self.skip.has_file(file) && file.is_file();
+        let whose = match self.skip.has_file(file) || !file.is_file() {
+            true => Whose::Others,
+            false if is_dependency_source(file) => Whose::Dependency,
+            false => Whose::Own,
+        };
         let mut files = self.files.borrow_mut();
         if files.len() >= REMEMBERED {
             files.clear();
         }
-        files.insert(place, (Arc::clone(file), users));
-        users
+        files.insert(place, (Arc::clone(file), whose));
+        whose
     }
 }
 

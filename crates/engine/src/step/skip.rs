@@ -1,17 +1,20 @@
 //! The skip list: code that steps don't enter unless asked to.
 
 use dapple_inspect::exceptions::pattern::matches;
-use dapple_symbols::sources::is_library_source;
+use dapple_symbols::sources::{is_dependency_source, is_library_source};
 use std::path::Path;
 
 /// The pattern that stands for the standard libraries and the system's headers.
 const STD: &str = "std";
+/// The pattern that stands for the packages that cargo has fetched or vendored.
+const DEPENDENCIES: &str = "dependencies";
 
 /// The files and functions that steps do not enter. Steps do enter other code that skipped code calls. A step that starts in skipped
 /// code works as in any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkipList {
     std: bool,
+    dependencies: bool,
     files: Vec<String>,
     functions: Vec<String>,
 }
@@ -21,6 +24,7 @@ impl Default for SkipList {
     fn default() -> SkipList {
         SkipList {
             std: true,
+            dependencies: false,
             files: Vec::new(),
             functions: Vec::new(),
         }
@@ -28,18 +32,30 @@ impl Default for SkipList {
 }
 
 impl SkipList {
+    /// Skips nothing.
+    pub fn nothing() -> SkipList {
+        SkipList {
+            std: false,
+            ..SkipList::default()
+        }
+    }
+
+    /// The standard libraries and dependencies.
+    pub fn others() -> SkipList {
+        SkipList {
+            dependencies: true,
+            ..SkipList::default()
+        }
+    }
+
     /// Parses patterns with `*` for any text and `?` for one character. `std` stands for the standard libraries and the system's
-    /// headers. A pattern with a `/` or a `.` means source files, by the whole path or its end. Any other means functions, by the whole
+    /// headers, `dependencies` for the packages that cargo has fetched or vendored. A pattern with a `/` or a `.` means source files, by the whole path or its end. Any other means functions, by the whole
     /// qualified name or its end, without template arguments. Only these are skipped: an empty list skips nothing.
     ///
     /// # Errors
     /// A sentence that says what is wrong with which pattern.
     pub fn parse<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<SkipList, String> {
-        let mut list = SkipList {
-            std: false,
-            files: Vec::new(),
-            functions: Vec::new(),
-        };
+        let mut list = SkipList::nothing();
         for pattern in patterns {
             let text = pattern.trim();
             if text.is_empty() {
@@ -50,6 +66,8 @@ impl SkipList {
             }
             if text == STD {
                 list.std = true;
+            } else if text == DEPENDENCIES {
+                list.dependencies = true;
             } else if text.contains(['/', '.']) {
                 list.files.push(text.to_owned());
             } else if let Some(bad) = text.chars().find(|c| "()[]{};,\"'\\".contains(*c)) {
@@ -66,6 +84,9 @@ impl SkipList {
     /// Whether code of a source file is skipped.
     pub(super) fn has_file(&self, file: &Path) -> bool {
         if self.std && is_library_source(file) {
+            return true;
+        }
+        if self.dependencies && is_dependency_source(file) {
             return true;
         }
         if self.files.is_empty() {
@@ -165,6 +186,19 @@ mod tests {
         assert!(list(&["std", "my::*"]).has_file(header));
         assert!(!list(&[]).has_file(header));
         assert!(!list(&["my::*"]).has_file(header));
+    }
+
+    #[test]
+    fn dependencies_are_those_that_cargo_has_fetched() {
+        for file in [
+            "/home/ada/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/tokio-1.54.1/src/lib.rs",
+            "/home/ada/.cargo/git/checkouts/serde-0bb2a2e5/1d7378e/src/lib.rs",
+        ] {
+            assert!(list(&["dependencies"]).has_file(Path::new(file)), "{file}");
+            assert!(!list(&["std"]).has_file(Path::new(file)), "{file}");
+        }
+        let own = Path::new("/home/ada/app/vendor/mine/src/lib.rs");
+        assert!(!list(&["dependencies"]).has_file(own));
     }
 
     #[test]
