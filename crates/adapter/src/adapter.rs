@@ -43,7 +43,7 @@ use dapple_dap::types::{
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{Stop, StopReason};
 use dapple_engine::frame::FrameId;
-use dapple_engine::session::stepping::{Callee, SkipList};
+use dapple_engine::session::stepping::{Callee, SkipList, ThirdParty};
 use dapple_engine::session::values::VariableList;
 use dapple_engine::session::{Keep, Leave, Waker};
 use dapple_engine::untraced::Untraced;
@@ -181,6 +181,8 @@ pub struct Adapter {
     pub main_stop: MainStop,
     /// Patterns of code that steps don't enter.
     pub skip: SkipList,
+    /// Patterns of source files that are others' code.
+    pub third_party: ThirdParty,
     pub source_map: Arc<SourceMap>,
     /// The user's Natvis files.
     pub visualizers: Vec<PathBuf>,
@@ -264,6 +266,7 @@ impl Adapter {
             stop_on_entry: false,
             main_stop: MainStop::None,
             skip: SkipList::default(),
+            third_party: ThirdParty::default(),
             source_map: Arc::default(),
             visualizers: Vec::new(),
             visualizers_requested: false,

@@ -160,3 +160,70 @@ fn a_panic_in_a_dependency_is_shown_in_the_users_code() {
     assert!(trace.starts_with("failing::main at "), "{trace}");
     session.disconnect();
 }
+
+const APP: &str = "#include \"third_party/dep.h\"
+
+static int twice(int x) {
+    return 2 * x; // twice
+}
+
+int main(void) {
+    int got = dep_call(twice); // call
+    return got == 42 ? 0 : 1; // end
+}
+";
+
+const DEP: &str = "#include \"dep.h\"
+
+int dep_call(int (*f)(int)) {
+    int sum = f(21); // dep
+    return sum;
+}
+";
+
+#[test]
+fn what_the_configuration_calls_third_party_is_a_dependency() {
+    let files = [
+        ("main.c", APP),
+        ("third_party/dep.c", DEP),
+        ("third_party/dep.h", "int dep_call(int (*f)(int));\n"),
+    ];
+    let project = Project::new("third-party", &files);
+    let launched = |more: &Value| {
+        let session = session(false);
+        let mut arguments = json!({
+            "cwd": project.folder(),
+            "build": "cc -g -O0 main.c third_party/dep.c -o app",
+            "program": project.path("app"),
+        });
+        for (name, value) in more.as_object().expect("an object") {
+            arguments[name] = value.clone();
+        }
+        launch(&session, &arguments);
+        let line = project.line("main.c", "// call");
+        session.set_lines(&project.path("main.c"), &[line]);
+        session.configured();
+        let stop = session.stopped(StoppedEventReason::Breakpoint);
+        (session, stop)
+    };
+    let (session, stop) = launched(&json!({}));
+    assert_eq!(into(&session, &project, &stop).0, "dep");
+    session.disconnect();
+
+    let third = json!(["*/third_party/*"]);
+    let (session, stop) = launched(&json!({"thirdParty": third, "justMyCode": true}));
+    let (end, stop) = into(&session, &project, &stop);
+    assert_eq!(end, "twice");
+    let dep = &session.stack(stop.thread)[1];
+    assert_eq!(dep.name, "dep_call");
+    assert_eq!(
+        dep.presentation_hint,
+        Some(StackFramePresentationHint::Subtle)
+    );
+    let origin = dep.source.as_ref().and_then(|source| source.origin.clone());
+    assert_eq!(origin.as_deref(), Some("third-party code"));
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_eq!(stop.top.name, "main");
+    session.disconnect();
+}

@@ -53,7 +53,7 @@ use dapple_symbols::functions::{FunctionId, InlinedCall};
 use exits::Exits;
 pub use position::Places;
 use position::Position;
-pub use skip::SkipList;
+pub use skip::{SkipList, ThirdParty};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ pub mod unknown;
 pub mod words;
 
 use dapple_engine::launch::{Sink, Stdin};
-use dapple_engine::session::stepping::SkipList;
+use dapple_engine::session::stepping::{SkipList, ThirdParty};
 use dapple_engine::signals::SignalTable;
 use serde_json::{Map, Value};
 use shape::Type;
@@ -188,6 +188,20 @@ pub fn skip(name: &str, value: &Value) -> Result<SkipList, String> {
         patterns.push(pattern);
     }
     SkipList::parse(patterns).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// A list of patterns of source files.
+///
+/// # Errors
+/// A pattern is invalid.
+pub fn third_party(name: &str, value: &Value) -> Result<ThirdParty, String> {
+    let mut patterns = Vec::new();
+    for (label, item) in labelled(name, value) {
+        let pattern = string(&label, item)?;
+        ThirdParty::parse([pattern]).map_err(|error| format!("`{label}`: {error}"))?;
+        patterns.push(pattern);
+    }
+    ThirdParty::parse(patterns).map_err(|error| format!("`{name}`: {error}"))
 }
 
 /// `"SIGUSR1, SIGCHLD:nopass"`, the same as an array, or an object from names to actions.

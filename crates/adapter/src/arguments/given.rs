@@ -16,7 +16,7 @@ use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::LaunchOptions;
-use dapple_engine::session::stepping::SkipList;
+use dapple_engine::session::stepping::{SkipList, ThirdParty};
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -70,6 +70,8 @@ pub struct Common {
     pub debuginfod: bool,
     /// Patterns of code that steps don't enter.
     pub skip: SkipList,
+    /// Patterns of source files that are others' code.
+    pub third_party: ThirdParty,
     /// The mapping of source folders.
     pub source_map: SourceMap,
     /// The user's Natvis files.

@@ -10,7 +10,8 @@ use super::launch::Console;
 use super::row::{Origin, Requests, Row};
 use crate::argument_values::shape::{Field, Shape, Word};
 use crate::argument_values::{
-    boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, variables, words,
+    boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, third_party,
+    variables, words,
 };
 use crate::arguments::ShowDisassembly;
 use crate::building::arguments;
@@ -480,6 +481,19 @@ pub const ARGUMENTS: &[Row] = &[
         origin: Origin::Own,
         read: |given, name, value| {
             given.common.skip = skip(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "thirdParty",
+        requests: Requests::Both,
+        shape: Shape::Called("a list of patterns", &Shape::List(&Shape::Text)),
+        default: Some("[]"),
+        description: "Source files that are others' code, besides those of packages that cargo has fetched or vendored: their frames are set aside, no step out ends in them, and `dependencies` in `skip` includes them.",
+        example: r#"["*/third_party/*"]"#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.third_party = third_party(name, value)?;
             Ok(())
         },
     },

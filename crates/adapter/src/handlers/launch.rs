@@ -181,7 +181,8 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
         true => MainStop::Asked,
         false => MainStop::None,
     };
-    adapter.skip = common.skip;
+    adapter.skip = common.skip.with_third_party(common.third_party.clone());
+    adapter.third_party = common.third_party;
     adapter.source_map = Arc::new(common.source_map);
     if !adapter.visualizers_requested {
         adapter.visualizers = common.visualizers;

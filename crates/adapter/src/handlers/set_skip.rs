@@ -34,6 +34,7 @@ pub fn set_skip(
 ) -> Result<Empty, Failure> {
     let patterns = arguments.skip.iter().map(String::as_str);
     let list = SkipList::parse(patterns).map_err(Failure::new)?;
+    let list = list.with_third_party(adapter.third_party.clone());
     if let Some(debuggee) = &adapter.debuggee {
         debuggee.set_skip(list.clone()).or_fail()?;
     }

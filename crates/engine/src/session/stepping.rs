@@ -1,7 +1,7 @@
 //! Stepping.
 
-pub use crate::step::SkipList;
 pub use crate::step::options::{Callee, StepTarget};
+pub use crate::step::{SkipList, ThirdParty};
 pub use dapple_symbols::sources::is_library_source;
 
 use super::{Session, StepKind, StepOptions};

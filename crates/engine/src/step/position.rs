@@ -7,7 +7,6 @@ use dapple_inspect::values::coroutines::may_be_body;
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{Function, InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineRow;
-use dapple_symbols::sources::is_dependency_source;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -143,7 +142,7 @@ impl Places {
         }
         let whose = match self.skip.has_file(file) || !file.is_file() {
             true => Whose::Others,
-            false if is_dependency_source(file) => Whose::Dependency,
+            false if self.skip.is_dependency(file) => Whose::Dependency,
             false => Whose::Own,
         };
         let mut files = self.files.borrow_mut();

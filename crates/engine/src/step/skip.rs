@@ -15,8 +15,38 @@ const DEPENDENCIES: &str = "dependencies";
 pub struct SkipList {
     std: bool,
     dependencies: bool,
+    third_party: ThirdParty,
     files: Vec<String>,
     functions: Vec<String>,
+}
+
+/// Patterns of source files that are others' code, as the user says. They count as dependencies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ThirdParty {
+    files: Vec<String>,
+}
+
+impl ThirdParty {
+    /// Parses patterns of source files, as [`SkipList::parse`] does.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with which pattern.
+    pub fn parse<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<ThirdParty, String> {
+        let list = SkipList::parse(patterns)?;
+        let other = list.functions.first().map(String::as_str);
+        let other = other.or(list.std.then_some(STD));
+        match other.or(list.dependencies.then_some(DEPENDENCIES)) {
+            Some(other) => Err(format!(
+                "`{other}` is no path: `*/{other}/*` is what is in a folder"
+            )),
+            None => Ok(ThirdParty { files: list.files }),
+        }
+    }
+
+    /// Whether a source file is such code.
+    pub fn has_file(&self, file: &Path) -> bool {
+        has_file(&self.files, file)
+    }
 }
 
 impl Default for SkipList {
@@ -25,6 +55,7 @@ impl Default for SkipList {
         SkipList {
             std: true,
             dependencies: false,
+            third_party: ThirdParty::default(),
             files: Vec::new(),
             functions: Vec::new(),
         }
@@ -45,6 +76,15 @@ impl SkipList {
         SkipList {
             dependencies: true,
             ..SkipList::default()
+        }
+    }
+
+    /// Sets which code counts as dependencies, besides what cargo has fetched or vendored.
+    #[must_use]
+    pub fn with_third_party(self, third_party: ThirdParty) -> SkipList {
+        SkipList {
+            third_party,
+            ..self
         }
     }
 
@@ -86,18 +126,12 @@ impl SkipList {
         if self.std && is_library_source(file) {
             return true;
         }
-        if self.dependencies && is_dependency_source(file) {
-            return true;
-        }
-        if self.files.is_empty() {
-            return false;
-        }
-        let text = file.to_string_lossy();
-        let ends = text.match_indices('/').map(|(at, _)| &text[at + 1..]);
-        let ends: Vec<&str> = ends.chain([&*text]).collect();
-        self.files
-            .iter()
-            .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
+        self.dependencies && self.is_dependency(file) || has_file(&self.files, file)
+    }
+
+    /// Whether a source file is a dependency's.
+    pub(super) fn is_dependency(&self, file: &Path) -> bool {
+        is_dependency_source(file) || self.third_party.has_file(file)
     }
 
     /// Whether a function is skipped; `name` is its qualified name.
@@ -112,6 +146,19 @@ impl SkipList {
             .iter()
             .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
     }
+}
+
+/// Whether a pattern matches a file's path or its end.
+fn has_file(patterns: &[String], file: &Path) -> bool {
+    if patterns.is_empty() {
+        return false;
+    }
+    let text = file.to_string_lossy();
+    let ends = text.match_indices('/').map(|(at, _)| &text[at + 1..]);
+    let ends: Vec<&str> = ends.chain([&*text]).collect();
+    patterns
+        .iter()
+        .any(|pattern| ends.iter().any(|end| matches(pattern, end)))
 }
 
 /// A function's qualified name without what is in angle brackets; Rust's `<T as Trait>::f` becomes `T::f`.
@@ -199,6 +246,20 @@ mod tests {
         }
         let own = Path::new("/home/ada/app/vendor/mine/src/lib.rs");
         assert!(!list(&["dependencies"]).has_file(own));
+    }
+
+    #[test]
+    fn third_parties_are_dependencies() {
+        let third = ThirdParty::parse(["third_party/*"]).expect("a good pattern");
+        let file = Path::new("/home/ada/app/third_party/zlib/inflate.c");
+        assert!(third.has_file(file));
+        let list = list(&["dependencies"]).with_third_party(third.clone());
+        assert!(list.has_file(file));
+        assert!(!SkipList::default().with_third_party(third).has_file(file));
+        assert_eq!(
+            ThirdParty::parse(["third_party"]).expect_err("no path"),
+            "`third_party` is no path: `*/third_party/*` is what is in a folder"
+        );
     }
 
     #[test]
