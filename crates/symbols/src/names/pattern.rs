@@ -24,7 +24,7 @@ type Glob = WildMatchPattern<'*', '\0'>;
 /// - An unspecified argument is `_`, or a capital letter as in the source: `Vec<T>::push`, `pair::<u8, _>`.
 /// - A method of a Rust trait is found by its type, `Shape::fmt`, by the trait, `Display::fmt`, and by both,
 ///   `<Shape as Display>::fmt` or `impl Display for Shape::fmt`. `std` includes `core` and `alloc`; `crate::` is any crate.
-/// - `{closure}` is all closures of a Rust function, `{lambda(int)#1}` one of a C++ function: `run::{closure}`.
+/// - `{closure}` is all closures of a Rust function (`{{closure}}` also the bodies of async functions and blocks), `{lambda(int)#1}` one of a C++ function: `run::{closure}`.
 /// - C's `struct`, `union`, `enum` and C++'s `class` may precede a type.
 #[derive(Debug, Clone)]
 pub struct NamePattern {
