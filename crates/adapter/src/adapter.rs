@@ -199,6 +199,8 @@ pub struct Adapter {
     /// Which frames have a disassembly as their source.
     pub show_disassembly: ShowDisassembly,
     pub function_names: FunctionNames,
+    /// Whether tasks of asynchronous executors aren't listed among the threads.
+    pub hides_tasks: bool,
     /// Threads whose innermost frame was shown with a disassembly source at this stop. They step by instructions.
     pub in_disassembly: BTreeSet<ThreadId>,
     /// Threads stopped at a sanitizer's report. The user looks at an outer frame with source, and steps by lines there.
@@ -275,6 +277,7 @@ impl Adapter {
             separate_scopes: false,
             show_disassembly: ShowDisassembly::default(),
             function_names: FunctionNames::default(),
+            hides_tasks: false,
             in_disassembly: BTreeSet::new(),
             reporting: BTreeSet::new(),
             calls: CallSettings::default(),

@@ -3,7 +3,7 @@
 use crate::support::{Session, Stopped, package};
 use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
 use dapple_dap::types::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// What the tasks of `waiting` wait for: function, line of the user's innermost `await`, waits. Tasks that are waited for are named by
@@ -30,7 +30,11 @@ unordered: sleep(LONG).await | a timer, 59 min left + a timer, 59 min left + a t
 wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
 
 fn program(name: &str, optimised: bool) -> String {
-    let built = package::built("tasks", optimised).join(name);
+    program_of("tasks", name, optimised)
+}
+
+fn program_of(package: &str, name: &str, optimised: bool) -> String {
+    let built = package::built(package, optimised).join(name);
     built.display().to_string()
 }
 
@@ -54,8 +58,11 @@ fn line(name: &str, part: &str) -> i64 {
 
 /// A session with `waiting`, stopped at a breakpoint at which all tasks have come to where they wait.
 fn waiting(arguments: &[&str], optimised: bool) -> (Session, Stopped) {
+    waiting_in(json!({"program": program("waiting", optimised), "args": arguments}))
+}
+
+fn waiting_in(launch: Value) -> (Session, Stopped) {
     let session = Session::new();
-    let launch = json!({"program": program("waiting", optimised), "args": arguments});
     session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
     session.set_lines(&source("waiting"), &[line("waiting", "// stop: stopped")]);
     session.configured();
@@ -141,6 +148,57 @@ fn tasks_are_listed_with_what_they_wait_for() {
 #[test]
 fn in_an_optimised_program_too() {
     let (session, _) = waiting(&[], true);
+    session.disconnect();
+}
+
+#[test]
+fn tasks_of_tokio_of_two_and_of_four_years_ago_are_listed_too() {
+    for package in ["tasks_2024", "tasks_2022"] {
+        let program = program_of(package, "waiting", false);
+        let (session, _) = waiting_in(json!({"program": program}));
+        session.disconnect();
+    }
+}
+
+#[test]
+fn they_are_left_out_where_the_configuration_wants_that() {
+    let program = program("waiting", false);
+    let (session, _) = waiting_in(json!({"program": program, "tasks": false}));
+    let threads = session.ok::<ThreadsRequest>(dapple_dap::message::Empty);
+    let is_task = |thread: &&Thread| thread.name.starts_with("task ");
+    assert_eq!(threads.threads.iter().find(is_task), None);
+    session.disconnect();
+}
+
+#[test]
+fn a_step_of_a_suspended_task_ends_behind_its_await_and_not_in_tasks_with_the_same_code() {
+    let session = Session::new();
+    let launch = json!({"program": program("steps", false)});
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
+    session.set_lines(&source("steps"), &[line("steps", "// stop: waiting")]);
+    session.configured();
+    session.stopped(StoppedEventReason::Breakpoint);
+    let listed = tasks(&session);
+    let stepped: Vec<&ShownTask> = listed
+        .iter()
+        .filter(|task| function(&task.name) == "stepped")
+        .collect();
+    assert_eq!(stepped.len(), 3);
+    // The one that is woken last.
+    let task = stepped
+        .iter()
+        .max_by_key(|task| task.number)
+        .expect("three");
+    assert_eq!(
+        (&*task.state, task.line),
+        ("waiting", Some(line("steps", "// gate")))
+    );
+    for end in ["// behind", "// asleep", "// second"] {
+        session.ok::<NextRequest>(NextArguments::new(task.id));
+        let stopped = session.stopped(StoppedEventReason::Step);
+        assert_eq!(stopped.top.line, line("steps", end));
+        assert_eq!(session.evaluate(&stopped.top, "n"), "9");
+    }
     session.disconnect();
 }
 

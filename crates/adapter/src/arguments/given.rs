@@ -86,6 +86,8 @@ pub struct Common {
     pub show_disassembly: ShowDisassembly,
     /// How functions are named.
     pub function_names: FunctionNames,
+    /// Don't list tasks of asynchronous executors among the threads.
+    pub hides_tasks: bool,
     /// How the program is asked to end.
     pub shutdown: Shutdown,
     /// The handling of signals, which the client's filters extend.

@@ -661,6 +661,19 @@ pub const ARGUMENTS: &[Row] = &[
         },
     },
     Row {
+        name: "tasks",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("true"),
+        description: "List the tasks of asynchronous executors (tokio) among the threads, with what each waits for and its suspended functions.",
+        example: "false",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.hides_tasks = !boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
         name: "gracefulShutdown",
         requests: Requests::Both,
         shape: Shape::Called("a signal", &Shape::Text),

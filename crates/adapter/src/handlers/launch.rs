@@ -194,6 +194,7 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.separate_scopes = common.separate_scopes;
     adapter.show_disassembly = common.show_disassembly;
     adapter.function_names = common.function_names;
+    adapter.hides_tasks = common.hides_tasks;
     adapter.shutdown = common.shutdown;
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {

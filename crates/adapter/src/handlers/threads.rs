@@ -30,7 +30,7 @@ pub fn threads(
     };
     let mut listed = clients::threads(context.client(), &threads);
     // The terminal debugger has commands of its own for tasks.
-    if !clients::is_terminal(context.client()) {
+    if !clients::is_terminal(context.client()) && !adapter.hides_tasks {
         listed.extend(tasks::as_threads(adapter));
     }
     Ok(ThreadsResponse::new(listed))
