@@ -189,6 +189,12 @@ impl Owner {
         Ok(())
     }
 
+    /// Lets all threads go on for a step.
+    pub(super) fn begin(&mut self, stepping: Stepping) {
+        self.activity = Activity::Step(Box::new(stepping));
+        self.resume_all();
+    }
+
     pub(crate) fn set_skip(&mut self, list: SkipList) {
         self.places.skip(list);
     }

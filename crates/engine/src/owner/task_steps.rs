@@ -1,7 +1,6 @@
 //! Steps of tasks that no thread runs: the step waits until the task's future is resumed, as a step over an `await` does.
 
 use super::Owner;
-use super::activity::Activity;
 use super::stepping::Stepping;
 use crate::step::Step;
 use crate::step::options::{StepKind, StepOptions};
@@ -62,9 +61,7 @@ impl Owner {
         let (step, doing) = Step::of_suspended(kind, activation, &position, entry, &options);
         let thread = self.current();
         let from = self.registers(thread).map(|registers| registers.pc());
-        let stepping = Stepping::new(thread, step, doing, from.unwrap_or_default());
-        self.activity = Activity::Step(Box::new(stepping));
-        self.resume_all();
+        self.begin(Stepping::new(thread, step, doing, from.unwrap_or_default()));
         Ok(())
     }
 }
