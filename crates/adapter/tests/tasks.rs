@@ -82,7 +82,11 @@ fn tasks(session: &Session) -> Vec<ShownTask> {
     let page = session.ok::<TasksRequest>(TasksArguments::default());
     assert_eq!(page.problems, Vec::<String>::new());
     assert_eq!(page.total, Some(page.tasks.len() as u64));
-    page.tasks
+    let (blocking, tasks): (Vec<_>, Vec<_>) = { page.tasks }
+        .into_iter()
+        .partition(|task| task.blocks_thread);
+    assert_eq!(blocking.len(), 1, "{blocking:?}");
+    tasks
 }
 
 /// A task's function without path and kind.
@@ -269,6 +273,43 @@ fn the_frames_of_a_suspended_task_have_its_variables() {
             "let (a, b) = tokio::join!(timed(1), async { std::future::pending::<u64>().await });",
         ]
     );
+    session.disconnect();
+}
+
+#[test]
+fn the_future_of_a_thread_that_blocks_on_it_is_listed_too() {
+    let session = Session::new();
+    let launch = json!({"program": program("waiting", false), "args": ["one"]});
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
+    let lines = ["// stop: stopped", "let twice = n * 2;"].map(|part| line("waiting", part));
+    session.set_lines(&source("waiting"), &lines);
+    session.configured();
+    let blocking = || {
+        let page = session.ok::<TasksRequest>(TasksArguments::default());
+        let mut tasks = page.tasks.into_iter();
+        tasks.find(|task| task.blocks_thread).expect("it blocks")
+    };
+    // A task runs in its thread, so it is suspended.
+    let in_task = session.stopped(StoppedEventReason::Breakpoint);
+    assert_eq!(in_task.top.line, lines[1]);
+    let main = blocking();
+    assert_eq!(
+        (&*main.state, main.line),
+        ("waiting", Some(line("waiting", "yield_now().await")))
+    );
+    assert_eq!(
+        written(&session, &main)[1],
+        "tokio::task::yield_now().await;"
+    );
+    session.set_lines(&source("waiting"), &lines[..1]);
+    session.ok::<ContinueRequest>(ContinueArguments::new(in_task.thread));
+    let in_main = session.stopped(StoppedEventReason::Breakpoint);
+    let main = blocking();
+    assert_eq!(
+        (&*main.state, main.thread_id),
+        ("running", Some(in_main.thread))
+    );
+    assert_eq!(frames(&session, &main)[0].name, in_main.top.name);
     session.disconnect();
 }
 

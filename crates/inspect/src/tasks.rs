@@ -5,6 +5,7 @@
 //! lays it out. `lists` finds the tasks, `awaits` follows a future down to what it waits for, and `stack` makes frames of that.
 
 mod awaits;
+pub(crate) mod blocking;
 mod cells;
 mod executors;
 mod lists;
@@ -48,8 +49,10 @@ pub enum TaskState {
 pub struct TaskInfo {
     /// Its id among threads.
     pub id: ThreadId,
-    /// The executor's own number for it, or one that counts from 1 where it has none.
+    /// The executor's own number for it; for a future that a thread drives itself, the thread's id.
     pub number: u64,
+    /// Whether a thread drives it itself, with a function called `block_on`. No executor knows it.
+    pub blocks_thread: bool,
     /// The function or block whose future it runs: `one::worker::{async_fn#0}`, or the future's type.
     pub future: String,
     /// What it does.

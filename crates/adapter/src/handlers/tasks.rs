@@ -48,8 +48,11 @@ pub struct TasksResponse {
 pub struct ShownTask {
     /// Its id among threads.
     pub id: i64,
-    /// The executor's number for it.
+    /// The executor's number for it; for a future that a thread drives itself, the thread's id.
     pub number: u64,
+    /// Whether a thread drives it itself, with a function called `block_on`, as it does for an `async fn main`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocks_thread: bool,
     /// The function or block that it runs.
     pub name: String,
     /// `running`, `scheduled`, `waiting`, `finished` or `cancelled`.
@@ -126,6 +129,7 @@ fn shown(task: &TaskInfo, names: FunctionNames) -> ShownTask {
     ShownTask {
         id: i64::from(task.id.0),
         number: task.number,
+        blocks_thread: task.blocks_thread,
         name: names.name(&task.future),
         state: state.to_owned(),
         thread_id: thread.map(|thread| i64::from(thread.0)),
@@ -176,6 +180,11 @@ fn as_thread(task: &TaskInfo, names: FunctionNames) -> Thread {
         },
     };
     let future = names.name(&task.future);
-    let name = format!("task {}: {future}, {doing}", task.number);
+    let word = if task.blocks_thread {
+        "block_on"
+    } else {
+        "task"
+    };
+    let name = format!("{word} {}: {future}, {doing}", task.number);
     Thread::new(i64::from(task.id.0), name)
 }

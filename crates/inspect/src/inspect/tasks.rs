@@ -3,6 +3,7 @@
 use super::Inspect;
 use crate::frame::StackCache;
 use crate::pages::PageCache;
+use crate::tasks::blocking;
 use crate::tasks::{Process, TaskFrames, TaskPage};
 use crate::{Error, ThreadId};
 use std::ops::Range;
@@ -25,8 +26,34 @@ fn asked<I: Inspect + ?Sized, T>(
     })
 }
 
+/// Finds the futures that threads drive themselves, before tasks are listed.
+fn prepare<I: Inspect + ?Sized>(threads: &mut I, waits: bool) {
+    let wanted = asked(threads, waits, |process| {
+        threads.task_table().wants_blocking(process)
+    });
+    if !wanted {
+        return;
+    }
+    let mut found = Vec::new();
+    for thread in { threads.threads() }
+        .into_iter()
+        .take(blocking::MOST_THREADS)
+    {
+        let Ok(stack) = threads.stack(thread.id, 0..blocking::MOST_FRAMES) else {
+            continue;
+        };
+        found.extend(blocking::find(&threads.reader(), &stack.frames));
+    }
+    threads.task_table().add_blocking(found);
+}
+
 /// A page of the tasks.
-pub(super) fn page<I: Inspect + ?Sized>(threads: &I, range: Range<usize>, waits: bool) -> TaskPage {
+pub(super) fn page<I: Inspect + ?Sized>(
+    threads: &mut I,
+    range: Range<usize>,
+    waits: bool,
+) -> TaskPage {
+    prepare(threads, waits);
     asked(threads, waits, |process| {
         threads.task_table().page(process, range)
     })
@@ -34,9 +61,10 @@ pub(super) fn page<I: Inspect + ?Sized>(threads: &I, range: Range<usize>, waits:
 
 /// The thread that polls a task.
 pub(super) fn polling_thread<I: Inspect + ?Sized>(
-    threads: &I,
+    threads: &mut I,
     task: ThreadId,
 ) -> Result<Option<ThreadId>, Error> {
+    prepare(threads, true);
     let frames = asked(threads, true, |process| {
         threads.task_table().frames(process, task)
     });
@@ -52,6 +80,7 @@ pub(super) fn follow<I: Inspect + ?Sized>(threads: &mut I, task: ThreadId) -> Re
     if threads.stacks().requested.contains_key(&task) {
         return Ok(());
     }
+    prepare(threads, true);
     let frames = asked(threads, true, |process| {
         threads.task_table().frames(process, task)
     });

@@ -1,16 +1,17 @@
 //! The tasks that were found at the present stop. They are looked for when they are first asked for, and only as many as are wanted.
 
 use super::awaits::{Node, Search, function_of};
+use super::blocking::Blocking;
 use super::cells::Cell;
 use super::executors::{self, Executors};
 use super::lists::{self, Kinds, Walk};
 use super::stack::Bodies;
 use super::waits::Waited;
 use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, stack};
+use crate::ThreadId;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
-use crate::values::{Contents, Reader};
-use crate::{Address, ThreadId};
+use crate::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::sources;
@@ -45,13 +46,54 @@ struct State {
     polled: FxHashMap<u64, ThreadId>,
     tasks: Vec<Entry>,
     by_id: FxHashMap<ThreadId, usize>,
+    /// Whether the futures that threads drive themselves are among `tasks`.
+    has_blocking: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
     id: ThreadId,
     number: u64,
-    cell: Cell,
+    source: Source,
+}
+
+/// Where a task was found.
+#[derive(Debug, Clone)]
+enum Source {
+    /// In an executor's list.
+    List(Cell),
+    /// On a thread that drives it itself.
+    Thread(Blocking),
+}
+
+impl Source {
+    fn state(&self, reader: &Reader<'_>, polled: Option<ThreadId>) -> Option<TaskState> {
+        match self {
+            Source::List(cell) => cell.state(reader, polled),
+            Source::Thread(blocking) => Some(match blocking.is_polled {
+                true => TaskState::Running(Some(blocking.thread)),
+                false => TaskState::Waiting,
+            }),
+        }
+    }
+
+    fn future(&self, reader: &Reader<'_>) -> Option<Value> {
+        match self {
+            Source::List(cell) => cell.future(reader),
+            Source::Thread(blocking) => Some(blocking.future.clone()),
+        }
+    }
+
+    /// The name of the future's type.
+    fn future_type(&self, reader: &Reader<'_>) -> String {
+        match self {
+            Source::List(cell) => cell.kind.future.clone(),
+            Source::Thread(blocking) => {
+                let type_ = reader.resolve(&blocking.future);
+                type_.map_or_else(String::new, |it| it.type_.name.to_string())
+            }
+        }
+    }
 }
 
 /// A stopped process, as far as its tasks are concerned.
@@ -86,6 +128,31 @@ impl TaskTable {
     /// The memory was changed: the tasks are to be found again.
     pub fn forget(&self) {
         self.state().stop = None;
+    }
+
+    /// Whether the futures that threads drive themselves are to be found, and given to [`TaskTable::add_blocking`], before tasks are listed.
+    pub(crate) fn wants_blocking(&self, process: &Process<'_>) -> bool {
+        let mut state = self.state();
+        state.renew(process);
+        let has_executor = state.contexts.as_ref().is_some_and(|all| !all.is_empty());
+        has_executor && !state.has_blocking
+    }
+
+    /// Adds the futures that threads drive themselves.
+    pub(crate) fn add_blocking(&self, found: Vec<Blocking>) {
+        let mut state = self.state();
+        state.has_blocking = true;
+        for blocking in found {
+            let thread = blocking.thread.0;
+            let id = ThreadId(FIRST_ID.saturating_add((HALF as i32).saturating_add(thread)));
+            let index = state.tasks.len();
+            state.by_id.insert(id, index);
+            state.tasks.push(Entry {
+                id,
+                number: u64::from(thread.unsigned_abs()),
+                source: Source::Thread(blocking),
+            });
+        }
     }
 
     /// A page of the tasks. Tasks behind the page are counted only if the page reaches the last one.
@@ -124,13 +191,13 @@ impl TaskTable {
         let entry = state.tasks.get(*state.by_id.get(&id)?)?.clone();
         let reader = process.reader;
         let polled = state.polled.get(&entry.number).copied();
-        Some(match entry.cell.state(reader, polled) {
+        Some(match entry.source.state(reader, polled) {
             Some(TaskState::Running(Some(thread))) => TaskFrames::OfThread(thread),
             Some(TaskState::Running(None)) => {
                 TaskFrames::None("a thread polls it, but it isn't known which".to_owned())
             }
             Some(TaskState::Finished) => TaskFrames::None("it has ended".to_owned()),
-            _ => match entry.cell.future(reader) {
+            _ => match entry.source.future(reader) {
                 Some(future) => {
                     let nodes = Search::new(reader, &state.bodies, process.now).nodes(&future);
                     TaskFrames::Suspended(stack::frames(
@@ -170,6 +237,7 @@ impl State {
         self.tasks.clear();
         self.by_id.clear();
         self.polled.clear();
+        self.has_blocking = false;
         self.walk = Walk::default();
         let contexts = self.contexts.as_deref().unwrap_or_default();
         if contexts.is_empty() {
@@ -195,7 +263,11 @@ impl State {
             let free = (HALF as i32).saturating_add(i32::try_from(index).unwrap_or(i32::MAX));
             let id = ThreadId(FIRST_ID.saturating_add(wanted.unwrap_or(free)));
             self.by_id.insert(id, index);
-            self.tasks.push(Entry { id, number, cell });
+            self.tasks.push(Entry {
+                id,
+                number,
+                source: Source::List(cell),
+            });
         }
     }
 
@@ -204,13 +276,14 @@ impl State {
         let reader = process.reader;
         let polled = self.polled.get(&entry.number).copied();
         let state = entry
-            .cell
+            .source
             .state(reader, polled)
             .unwrap_or(TaskState::Waiting);
         let mut info = TaskInfo {
             id: entry.id,
             number: entry.number,
-            future: function_of(&entry.cell.kind.future),
+            blocks_thread: matches!(entry.source, Source::Thread(_)),
+            future: function_of(&entry.source.future_type(reader)),
             state,
             place: None,
             waits: Vec::new(),
@@ -219,7 +292,7 @@ impl State {
         if matches!(state, TaskState::Running(_) | TaskState::Finished) {
             return (info, locks);
         }
-        let Some(future) = entry.cell.future(reader) else {
+        let Some(future) = entry.source.future(reader) else {
             return (info, locks);
         };
         let nodes = Search::new(reader, &self.bodies, process.now).nodes(&future);
@@ -234,7 +307,7 @@ impl State {
             waits.truncate(MOST_WAITS);
             locks = waits.iter().map(|wait| wait.lock).collect();
             let waits = waits.into_iter();
-            info.waits = waits.map(|wait| self.wait(reader, entry, wait)).collect();
+            info.waits = waits.map(|wait| self.wait(reader, wait)).collect();
         }
         (info, locks)
     }
@@ -249,7 +322,7 @@ impl State {
         self.reach(process.reader, |state| state.tasks.len() >= MOST_SEARCHED);
         let mut holders: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
         for entry in self.tasks.iter().take(MOST_SEARCHED) {
-            let Some(future) = entry.cell.future(process.reader) else {
+            let Some(future) = entry.source.future(process.reader) else {
                 continue;
             };
             let nodes = Search::new(process.reader, &self.bodies, None).nodes(&future);
@@ -271,14 +344,9 @@ impl State {
     }
 
     /// What a task waits for, with the numbers of the tasks that it depends on.
-    fn wait(&mut self, reader: &Reader<'_>, entry: &Entry, waited: &Waited) -> Wait {
+    fn wait(&mut self, reader: &Reader<'_>, waited: &Waited) -> Wait {
         let mut wait = waited.wait.clone();
-        if let Some(address) = waited.task {
-            let contents = Contents::Memory(Address(address));
-            let header = entry
-                .cell
-                .header
-                .sibling(entry.cell.header.type_id, contents);
+        if let Some(header) = waited.task.clone() {
             let cell = lists::cell_of(reader, &mut self.kinds, header);
             if let Some(number) = cell.and_then(|cell| cell.number(reader)) {
                 wait.text = format!("task {number}");

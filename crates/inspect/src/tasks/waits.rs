@@ -11,8 +11,8 @@ use std::time::Duration;
 pub(super) struct Waited {
     /// The description.
     pub wait: Wait,
-    /// The address of the awaited task.
-    pub task: Option<u64>,
+    /// The header of the awaited task.
+    pub task: Option<Value>,
     /// The address of the awaited lock.
     pub lock: Option<u64>,
 }
@@ -177,7 +177,7 @@ pub(super) fn known(
         Kind::Join => Some(Waited {
             task: reader
                 .find(value, "raw")
-                .and_then(|raw| parts::pointer_in(reader, &raw)),
+                .and_then(|raw| parts::pointee(reader, &raw)),
             ..text("a task")
         }),
         Kind::Permits => Some(Waited {

@@ -15,6 +15,8 @@ use crate::debug::style::{Role, Style};
 const USUAL_TASKS: u64 = 100;
 /// The most tasks of a tree.
 const MOST_TASKS: u64 = 10_000;
+/// How deep the tree is nested; what is deeper begins again at the left.
+const DEEPEST: usize = 30;
 /// The word for the tree.
 const TREE: &str = "tree";
 
@@ -84,8 +86,13 @@ fn load(session: &mut Session, most: u64) -> anyhow::Result<TasksResponse> {
 
 /// `  task 7  worker  main.rs:12  waiting for a timer, 1.2 s left`.
 fn line(task: &ShownTask, style: Style) -> String {
+    let word = if task.blocks_thread {
+        "block_on"
+    } else {
+        "task"
+    };
     let mut text = format!(
-        "  task {}  {}",
+        "  {word} {}  {}",
         task.number,
         style.paint(Role::Function, &printable(&task.name))
     );
@@ -109,8 +116,9 @@ fn line(task: &ShownTask, style: Style) -> String {
 
 /// The tasks, each under one that waits for it.
 fn tree(tasks: &[ShownTask], style: Style) -> Vec<String> {
+    let in_executors = tasks.iter().filter(|task| !task.blocks_thread);
     let by_number: HashMap<u64, &ShownTask> =
-        tasks.iter().map(|task| (task.number, task)).collect();
+        in_executors.map(|task| (task.number, task)).collect();
     let awaited: HashSet<u64> = tasks.iter().flat_map(awaits).collect();
     let mut tree = Tree {
         by_number,
@@ -118,13 +126,13 @@ fn tree(tasks: &[ShownTask], style: Style) -> Vec<String> {
         lines: Vec::new(),
         style,
     };
-    let is_root = |task: &&ShownTask| !awaited.contains(&task.number);
+    let is_root = |task: &&ShownTask| task.blocks_thread || !awaited.contains(&task.number);
     for root in tasks.iter().filter(is_root) {
         tree.add(root, &mut Vec::new());
     }
     // What is left waits in circles.
     for task in tasks {
-        if !tree.shown.contains(&task.number) {
+        if !tree.shown.contains(&task.id) {
             tree.add(task, &mut Vec::new());
         }
     }
@@ -132,36 +140,39 @@ fn tree(tasks: &[ShownTask], style: Style) -> Vec<String> {
 }
 
 fn awaits(task: &ShownTask) -> impl Iterator<Item = u64> {
-    task.waits
-        .iter()
-        .flat_map(|wait| wait.tasks.iter().copied())
+    let waits = task.waits.iter();
+    waits.flat_map(|wait| wait.tasks.iter().copied())
 }
 
 struct Tree<'a> {
     by_number: HashMap<u64, &'a ShownTask>,
-    shown: HashSet<u64>,
+    /// The ids of the tasks that have a line.
+    shown: HashSet<i64>,
     lines: Vec<String>,
     style: Style,
 }
 
 impl Tree<'_> {
-    fn add(&mut self, task: &ShownTask, path: &mut Vec<u64>) {
+    /// Adds a task and those that it waits for. `path` has the ids of the tasks above it.
+    fn add(&mut self, task: &ShownTask, path: &mut Vec<i64>) {
         let indent = "  ".repeat(path.len());
-        if path.contains(&task.number) {
-            let text = format!(
-                "{indent}  task {}: a deadlock, these tasks wait for each other",
-                task.number
-            );
+        if path.contains(&task.id) {
+            let number = task.number;
+            let text =
+                format!("{indent}  task {number}: a deadlock, these tasks wait for each other");
             self.lines.push(self.style.paint(Role::Error, &text));
             return;
         }
         let line = line(task, self.style);
-        if !self.shown.insert(task.number) {
+        if !self.shown.insert(task.id) {
             self.lines.push(format!("{indent}{line}  (see above)"));
             return;
         }
         self.lines.push(format!("{indent}{line}"));
-        path.push(task.number);
+        if path.len() >= DEEPEST {
+            return;
+        }
+        path.push(task.id);
         for number in awaits(task) {
             if let Some(awaited) = self.by_number.get(&number).copied() {
                 self.add(awaited, path);
@@ -177,7 +188,8 @@ fn task(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         argument => number(argument, "a task's number")?,
     };
     let page = load(session, MOST_TASKS)?;
-    let Some(found) = page.tasks.iter().find(|task| task.number == wanted) else {
+    let named = page.tasks.iter().filter(|task| task.number == wanted);
+    let Some(found) = named.min_by_key(|task| task.blocks_thread) else {
         bail!("there is no task {wanted}; `tasks` lists them");
     };
     let shown = line(found, session.screen.style);
@@ -189,4 +201,61 @@ fn task(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     }
     session.show_selected()?;
     Ok(Flow::Go)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dapple_adapter::ShownWait;
+
+    /// A task that waits for others.
+    fn task(number: u64, waits_for: &[u64]) -> ShownTask {
+        let wait = |other: &u64| ShownWait {
+            text: format!("task {other}"),
+            tasks: vec![*other],
+        };
+        ShownTask {
+            id: 1000 + number as i64,
+            number,
+            blocks_thread: false,
+            name: "work".to_owned(),
+            state: "waiting".to_owned(),
+            thread_id: None,
+            path: None,
+            line: None,
+            waits: waits_for.iter().map(wait).collect(),
+        }
+    }
+
+    fn shown(tasks: &[ShownTask]) -> String {
+        tree(tasks, Style::plain()).join("\n")
+    }
+
+    #[test]
+    fn each_task_is_under_one_that_waits_for_it() {
+        let tasks = [task(1, &[]), task(2, &[1, 3]), task(3, &[1])];
+        let wanted = "  task 2  work  waiting for task 1, task 3
+    task 1  work  waiting
+    task 3  work  waiting for task 1
+      task 1  work  waiting  (see above)";
+        assert_eq!(shown(&tasks), wanted);
+    }
+
+    #[test]
+    fn tasks_that_wait_for_each_other_are_marked() {
+        let tasks = [task(1, &[2]), task(2, &[1]), task(3, &[1])];
+        let wanted = "  task 3  work  waiting for task 1
+    task 1  work  waiting for task 2
+      task 2  work  waiting for task 1
+        task 1: a deadlock, these tasks wait for each other";
+        assert_eq!(shown(&tasks), wanted);
+    }
+
+    #[test]
+    fn a_long_chain_is_shown_whole() {
+        let tasks: Vec<ShownTask> = (0..5000)
+            .map(|number| task(number, &[number + 1]))
+            .collect();
+        assert_eq!(tree(&tasks, Style::plain()).len(), 5000);
+    }
 }
