@@ -17,6 +17,7 @@ pub(crate) mod breakpoint_locations;
 pub(crate) mod call_sites;
 pub(crate) mod compilation;
 pub(crate) mod coroutines;
+pub mod cpp_coroutines;
 pub(crate) mod enclosing;
 pub(crate) mod entries;
 pub mod enumerations;

@@ -33,8 +33,8 @@ pub use address::FileAddress;
 pub use bus_errors::survive_changed_files;
 pub use dwarf::breakpoint_locations::BreakpointLocation;
 pub use dwarf::{
-    enumerations, fixed_location, functions, lines, location, lsda, queries, results, scopes,
-    signatures, source_copies, summary, types,
+    cpp_coroutines, enumerations, fixed_location, functions, lines, location, lsda, queries,
+    results, scopes, signatures, source_copies, summary, types,
 };
 pub use error::Error;
 pub use module::Module;

@@ -154,6 +154,7 @@ impl<'a> Dwarf<'a> {
     pub(crate) fn body_start(&self, entry: u64) -> u64 {
         let after_prologue = self.after_prologue(entry);
         self.async_body_start(entry, after_prologue)
+            .or_else(|| Some(self.cpp_coroutine_at(entry)?.begin?.0))
             .unwrap_or(after_prologue)
     }
 

@@ -2,12 +2,13 @@
 //! from the function's entries on first use.
 
 use crate::dwarf::coroutines::Dispatch;
+use crate::dwarf::cpp_coroutines::CppCoroutine;
 use crate::dwarf::entries::unsigned;
 use crate::dwarf::let_chains::BindingRanges;
 use crate::dwarf::{DEPTH_LIMIT, Dwarf, Reader, Unit};
 use gimli::{Attribute, UnitOffset, constants as dw};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
@@ -96,6 +97,8 @@ pub(crate) struct Blocks {
     pub binding_ranges: OnceLock<Vec<BindingRanges>>,
     /// See [`Dwarf::coroutine_dispatch`].
     pub dispatch: OnceLock<Option<Dispatch>>,
+    /// See [`Dwarf::cpp_coroutine`].
+    pub cpp_coroutine: OnceLock<Option<Arc<CppCoroutine>>>,
 }
 
 /// The blocks of one logical frame.

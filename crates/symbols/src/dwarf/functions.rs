@@ -1,8 +1,9 @@
 //! Functions and inlined calls (DWARF 5 §3.3).
 
 use crate::FileAddress;
-use crate::demangle::demangle;
+use crate::demangle::{demangle, demangle_path};
 use crate::dwarf::blocks::{BlockKind, Blocks};
+use crate::dwarf::cpp_coroutines::WRAPPER;
 use crate::dwarf::entries::Chain;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::{Dwarf, Unit};
@@ -110,6 +111,10 @@ impl<'a> Dwarf<'a> {
             .as_ref()
             .is_none_or(|name| name.contains("{impl#"));
         if unclear && let Some(linkage) = self.linkage_name(chain) {
+            // clang's wrapper of a coroutine's `await_suspend` has only a linkage name: the coroutine's, with a suffix.
+            if let Some((coroutine, _)) = linkage.split_once(WRAPPER) {
+                return demangle_path(coroutine);
+            }
             return self.with_own_closures(demangle(&linkage), chain);
         }
         qualified.unwrap_or_else(|| "{unnamed function}".to_owned())

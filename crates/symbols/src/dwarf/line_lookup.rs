@@ -330,6 +330,7 @@ impl<'a> Dwarf<'a> {
             instances.retain(|instance, all| own(instance, all));
         }
         self.remove_future_makers(&mut instances);
+        self.remove_coroutine_parts(&mut instances);
         let mut found = Vec::new();
         for (instance, mut candidates) in instances {
             let begin = self.remove_resumptions(&instance, &mut candidates);
@@ -392,6 +393,24 @@ impl<'a> Dwarf<'a> {
         let (&Instance::Code { unit, function, .. }, 2..) = (instance, candidates.len()) else {
             return None;
         };
+        if let Some(coroutine) = self.cpp_coroutine_of(instance) {
+            let is_entry = |candidate: &Candidate<'_, 'a>| {
+                let address = FileAddress(candidate.address);
+                match coroutine
+                    .begin
+                    .filter(|_| coroutine.is_made(Some(candidate.line)))
+                {
+                    // On the opening line: where the body begins.
+                    Some(begin) => address <= begin,
+                    None => !coroutine.is_dispatch(address),
+                }
+            };
+            if candidates.iter().any(is_entry) {
+                candidates.retain(is_entry);
+            }
+            let is_optimised = self.is_optimised(self.unit(unit)?, function);
+            return coroutine.begin.filter(|_| is_optimised).map(|at| at.0);
+        }
         let dispatch = self.coroutine_dispatch(self.unit(unit)?, function)?;
         let is_entry = |candidate: &Candidate<'_, 'a>| {
             let mut resumed = dispatch.resumptions.iter();

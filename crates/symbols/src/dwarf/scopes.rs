@@ -118,6 +118,9 @@ impl<'a> Dwarf<'a> {
             let offset = blocks.blocks[start as usize].offset;
             self.remove_moved_arguments(unit, offset, &mut variables);
         }
+        if unit.language() == Language::Cpp && inline_depth == 0 {
+            self.mark_coroutine_variables(unit, function, &mut variables);
+        }
         variables
     }
 

@@ -134,6 +134,11 @@ fn goes_on(code: &[u8]) -> bool {
     !jumps && !code.ends_with(&[0xc3]) && !code.ends_with(&[0x0f, 0x0b])
 }
 
+/// Whether code ends in a direct call, judged by its last bytes.
+fn ends_in_call(code: &[u8]) -> bool {
+    matches!(code, [.., 0xe8, _, _, _, _])
+}
+
 /// The distance of the jump at the end of the code, judged by its last bytes.
 pub(crate) fn jump(code: &[u8]) -> Option<i64> {
     match *code {
@@ -293,8 +298,16 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
     }
     let mut next = runs[last].says;
     for (index, run) in runs[first..last].iter().enumerate().rev() {
+        // What stores a call's result is the end of the call's statement.
+        let called = (first + index).checked_sub(1).and_then(|at| runs.get(at));
+        let called = called.filter(|before| {
+            run.says == closing && !is_stray(before) && ends_in_call(dwarf.code(&before.code))
+        });
         if !is_stray(&run) {
             next = run.says;
+        } else if let Some(called) = called {
+            give(lines, run, called.says);
+            statements(lines, run, 0);
         } else if goes_on(dwarf.code(&run.code)) {
             give(lines, run, next);
         } else {

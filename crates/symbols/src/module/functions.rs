@@ -2,6 +2,7 @@
 
 use super::Module;
 use crate::FileAddress;
+use crate::dwarf::cpp_coroutines::{CoroutinePart, CppCoroutine};
 use crate::dwarf::functions::Function;
 use crate::dwarf::functions::FunctionId;
 use crate::dwarf::functions::InlinedCall;
@@ -95,6 +96,7 @@ impl Module {
         if found.is_empty() {
             found = self.query(|queries| queries.bodies_called(pattern));
         }
+        let found = self.with_coroutine_bodies(found);
         (self.with_async_bodies(found), complete)
     }
 
@@ -259,7 +261,7 @@ impl Module {
             matches = self.symbols_matching(expression);
         }
         Matches {
-            functions: self.with_async_bodies(matches.functions),
+            functions: self.with_async_bodies(self.with_coroutine_bodies(matches.functions)),
             ..matches
         }
     }
@@ -289,6 +291,61 @@ impl Module {
         // Copies of an `async fn` share one body.
         all.dedup_by(|a, b| a.future.is_some() && (a.entry, &a.instance) == (b.entry, &b.instance));
         all
+    }
+
+    /// Replaces the functions of C++ coroutines by those that have their bodies: see
+    /// [`cpp_coroutines`](crate::cpp_coroutines).
+    fn with_coroutine_bodies(&self, found: Vec<FoundFunction>) -> Vec<FoundFunction> {
+        let coroutine = |function: &FoundFunction| match function.instance {
+            Instance::Function(_) if function.language == Language::Cpp => {
+                self.cpp_coroutine_at(function.entry)
+            }
+            _ => None,
+        };
+        let parts: Vec<_> = found.iter().map(coroutine).collect();
+        let mut all: Vec<FoundFunction> = Vec::with_capacity(found.len());
+        for (function, part) in found.iter().zip(&parts) {
+            let Some(part) = part else {
+                all.push(function.clone());
+                continue;
+            };
+            if part.has_body() {
+                // Only the start has the parameters of the source.
+                let is_start = |other: &Option<Arc<CppCoroutine>>| {
+                    other.as_ref().is_some_and(|other| {
+                        other.part == CoroutinePart::Start && other.opening == part.opening
+                    })
+                };
+                let start = parts.iter().position(is_start);
+                let start = start.and_then(|at| found.get(at)).unwrap_or(function);
+                all.push(FoundFunction {
+                    short_name: start.short_name.clone(),
+                    parameters: start.parameters.clone(),
+                    declaration: part.opening.clone(),
+                    ..function.clone()
+                });
+            } else if part.part == CoroutinePart::Start {
+                // The body may not have been found, as it has other parameters.
+                let bodies = self.find_functions(&NamePattern::new(&function.name));
+                let is_body = |other: &FoundFunction| {
+                    let is_known = { all.iter().chain(&found) }.any(|it| it.entry == other.entry);
+                    !is_known
+                        && coroutine(other)
+                            .is_some_and(|it| it.has_body() && it.opening == part.opening)
+                };
+                let bodies: Vec<_> = bodies.into_iter().filter(is_body).collect();
+                all.extend(bodies.into_iter().map(|body| FoundFunction {
+                    short_name: function.short_name.clone(),
+                    parameters: function.parameters.clone(),
+                    declaration: part.opening.clone(),
+                    ..body
+                }));
+            }
+        }
+        match all.is_empty() {
+            true => found,
+            false => all,
+        }
     }
 
     /// A function's parameters and result; `None` if its entry can't be read, or if a parameter has no type.

@@ -3,6 +3,7 @@
 use super::Module;
 use crate::FileAddress;
 use crate::dwarf::array_lengths::Frame;
+use crate::dwarf::cpp_coroutines::CppCoroutine;
 use crate::dwarf::fixed_location::FixedLocation;
 use crate::dwarf::location::EntryInFrame;
 use crate::dwarf::location::LocationContext;
@@ -17,6 +18,7 @@ use gimli::AttributeValue;
 use gimli::UnitOffset;
 use gimli::constants as dw;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Module {
     /// Parameters and locals visible at `address`, outer blocks first, in declaration order: of the function itself (`inline_depth` 0), or
@@ -36,6 +38,17 @@ impl Module {
         inline_depth: usize,
     ) -> Option<Variable> {
         self.dwarf(|dwarf| dwarf.coroutine_argument(address.0, inline_depth))
+    }
+
+    /// What the function whose code covers `address` is for in a C++ coroutine. `None`: it is no coroutine's.
+    pub fn cpp_coroutine_at(&self, address: FileAddress) -> Option<Arc<CppCoroutine>> {
+        self.dwarf(|dwarf| dwarf.cpp_coroutine_at(address.0))
+    }
+
+    /// Whether the language calls the C++ function at `address`, or the innermost inlined one, for a coroutine: a member of a promise, an
+    /// awaiter that belongs to a type of coroutines, or the destructor of such a type.
+    pub fn serves_coroutines_at(&self, address: FileAddress) -> bool {
+        self.dwarf(|dwarf| dwarf.serves_coroutines(address.0))
     }
 
     /// Whether nothing may have written a part of the stack of a Rust coroutine's body since its future was resumed in `state` (the number
