@@ -1,7 +1,10 @@
 //! Activations of asynchronous functions. The body of a Rust `async fn`, async block or async closure is a function that runs each time the
 //! future is polled, on any thread and any stack. What stays between the polls is its state, so the state's address identifies the
-//! activation, as the canonical frame address does for other functions.
+//! activation, as the canonical frame address does for other functions. The state of a C++ coroutine is its frame ([`frames`]).
 
+pub mod frames;
+
+use self::frames::CppFrame;
 use super::rust::captures;
 use super::view::{self, View};
 use super::{Contents, NamedValue, Reader, Value, Variable, VariableKind};
@@ -35,6 +38,8 @@ pub struct Activation {
     /// Where the function is declared.
     opening: Option<SourcePosition>,
     suspensions: Arc<[Suspension]>,
+    /// In C++: what is known of its frame.
+    pub frame: Option<CppFrame>,
 }
 
 /// A place where a coroutine can be suspended.
@@ -50,6 +55,9 @@ impl Activation {
     pub fn of_frame(reader: &Reader<'_>, frame: &Frame) -> Option<Activation> {
         let loaded = frame.physical.module.as_ref()?;
         let lookup = loaded.to_file(frame.physical.lookup);
+        if frame.language == Language::Cpp {
+            return Activation::of_cpp_frame(reader, loaded, frame);
+        }
         let argument = (loaded.module).coroutine_argument_at(lookup, frame.inline_depth)?;
         let pinned = reader.variable(&argument, loaded, frame).value;
         let bytes = reader.bytes(&pinned.contents, 8).ok()?;
@@ -100,6 +108,7 @@ impl Activation {
             size: reader.size_of(&number).filter(|size| *size <= MOST_BYTES)?,
             opening: part.variants.first().and_then(|v| v.declaration.clone()),
             suspensions: suspensions.collect(),
+            frame: None,
         })
     }
 
@@ -111,7 +120,10 @@ impl Activation {
     /// Whether the state is that of a suspended coroutine. While its body runs, the state is the one that it was resumed from. `false` also
     /// if the memory can't be read.
     pub fn is_suspended(&self, memory: &dyn Memory) -> bool {
-        self.suspension(memory).is_some()
+        match &self.frame {
+            Some(frame) => frame.is_resumable(self.state, memory),
+            None => self.suspension(memory).is_some(),
+        }
     }
 
     /// The source of the `await` that the coroutine is suspended at.
