@@ -174,6 +174,7 @@ impl StopReason {
             | StopReason::Undecided { .. }
             | StopReason::Step
             | StopReason::FutureDropped { .. }
+            | StopReason::CoroutineDestroyed { .. }
             | StopReason::NotAwaited
             | StopReason::Goto
             | StopReason::Restarted
@@ -237,6 +238,13 @@ pub enum StopReason {
     /// that drops it, or, if there is none, in the destructor.
     FutureDropped {
         /// The asynchronous function.
+        function: String,
+        /// Where it was suspended.
+        place: SourcePosition,
+    },
+    /// As [`StopReason::FutureDropped`], for a C++ coroutine.
+    CoroutineDestroyed {
+        /// The coroutine.
         function: String,
         /// Where it was suspended.
         place: SourcePosition,

@@ -28,6 +28,7 @@
 
 mod awaiting;
 mod code;
+mod coroutines;
 mod exits;
 mod judging;
 mod leaving;
@@ -44,6 +45,7 @@ use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 pub use awaiting::Touch;
 use code::Instruction;
+pub use coroutines::is_users_coroutine;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::{LoadedModule, Modules};
@@ -132,6 +134,8 @@ enum Phase {
     /// In the body of an asynchronous function that was entered, on the way to its first statement, or to the `await` that it was suspended
     /// at. The number: as in [`Phase::Resuming`].
     Opening(u32),
+    /// In the body of a C++ coroutine that was entered, on the way to where it goes on. The number: as in [`Phase::Resuming`].
+    Dispatching(u32, Call),
 }
 
 /// A call being entered, with what is needed to run over it if its target is of no interest.
@@ -183,6 +187,12 @@ pub struct Step {
     left: Option<Address>,
     /// The activation of the asynchronous function that the step is about, until it has returned.
     activation: Option<Activation>,
+    /// The user's C++ coroutine that goes on when that one ends.
+    awaiter: Option<Activation>,
+    /// Where the body begins of the C++ coroutine that the line has made, for a step into.
+    made: Option<Address>,
+    /// The step is in the awaiter, and ends behind where that was suspended.
+    arrives: bool,
     /// The step started in the user's own code, so it doesn't end in a dependency that it comes back to.
     from_own: bool,
 }
@@ -196,15 +206,18 @@ impl Step {
         before: usize,
         options: StepOptions,
         activation: Option<Activation>,
+        awaiter: Option<Activation>,
     ) -> (Step, Action) {
         let mut step = Step::standing(kind, cx, before, options.pace);
         step.activation = activation.filter(|_| kind.is_by_line());
+        step.awaiter = awaiter.filter(|_| step.activation.is_some());
         step.unit = options.unit;
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
             StepKind::OverInstruction => step.over_instruction(cx),
             StepKind::Out if !step.inlined.is_empty() => step.advance(cx),
+            StepKind::Out if step.waits_for_awaiter() => Action::Await,
             StepKind::Out => step.leave(cx),
             // No line to finish: the useful place is where the function returns to.
             StepKind::Over | StepKind::Into if step.line == 0 => step.leave(cx),
@@ -258,6 +271,9 @@ impl Step {
             chosen: false,
             left: None,
             activation: None,
+            awaiter: None,
+            made: None,
+            arrives: false,
             from_own: false,
         }
     }
@@ -301,12 +317,15 @@ impl Step {
             Phase::Instruction => Action::Finished,
             Phase::Skipping if self.is_by_instruction() => Action::Finished,
             Phase::Prologue => self.finish(cx),
-            Phase::Inside if self.left_function(cx) => self.tail_called(cx),
-            Phase::Through(call) if call.left => self.arrive_in_caller(cx),
+            Phase::Inside if self.left_function(cx) || self.passed_control(cx) => {
+                self.tail_called(cx)
+            }
+            Phase::Through(call) if call.left => self.body_has_returned(cx),
             Phase::Inside | Phase::Skipping | Phase::Through(_) | Phase::Looping => self.judge(cx),
             Phase::Returning | Phase::Leaving => self.body_has_returned(cx),
             Phase::Resuming(executed) => self.behind_resumption(executed, cx),
             Phase::Opening(executed) => self.open(executed, cx),
+            Phase::Dispatching(executed, call) => self.open_coroutine(executed, call, cx),
             Phase::Entering(call) => self.enter(call, cx),
             Phase::Resolving(call) => {
                 self.phase = Phase::Entering(call);
@@ -628,7 +647,8 @@ impl Step {
             let call = Call {
                 return_to: caller.pc,
                 height: frame.cfa.unwrap_or(sp),
-                left: false,
+                // A coroutine that has passed control to another has returned when that returns.
+                left: self.coroutines().next().is_some(),
             };
             return self.enter(call, cx);
         }
@@ -643,7 +663,7 @@ impl Step {
         };
         if pc == call.return_to {
             return match call.left {
-                true => self.arrive_in_caller(cx),
+                true => self.body_has_returned(cx),
                 false => self.judge(cx),
             };
         }
@@ -669,6 +689,7 @@ impl Step {
             && at.row.is_some()
             && (self.gates.want(&at) || self.any_source || self.chosen)
             && !self.calls_unnamed(&at)
+            && (self.chosen || !at.serves)
         {
             if !self.chosen && at.module.module.makes_future_at(at.address) {
                 return self.skip(call);
@@ -676,6 +697,9 @@ impl Step {
             self.gates.clear();
             if at.is_entry() && at.is_coroutine() {
                 return self.open(0, cx);
+            }
+            if at.is_entry() && at.is_cpp_body() {
+                return self.open_coroutine(0, call, cx);
             }
             let body = at
                 .module
@@ -691,6 +715,9 @@ impl Step {
         }
         if self.chosen {
             return Action::Finished;
+        }
+        if let Some(at) = cx.position().filter(|at| at.serves) {
+            return self.enter_coroutines(&at, call, cx);
         }
         if cx.position().is_some_and(|at| self.calls_unnamed(&at)) {
             self.gates.want_own_only();
@@ -740,7 +767,9 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
 /// How many calls are inlined at the thread's position, if the code there may be an asynchronous function's.
 pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
     let at = cx.position()?;
-    at.names().any(may_be_body).then_some(at.inlined.len())
+    let may_be =
+        at.names().any(may_be_body) || at.module.module.cpp_coroutine_at(at.address).is_some();
+    may_be.then_some(at.inlined.len())
 }
 
 /// Whether an exception that landed here only runs destructors, and unwinds further.

@@ -72,19 +72,19 @@ fn coroutine_at_o0() {
     over                → end, main, 1
 
     run first           → first, main, 1
-    into                → opening, squares, 2
-    over                → for, squares, 2
+    into                → for, squares, 2
     over                → square, squares, 2
     over                → yield, squares, 2
-    over                → between, main, 1
-    over                → second, main, 1
-    into                → opening, squares, 2
-    over                → yield, squares, 2
+    # The generator is suspended, and resumed by the second call.
     over                → after yield, squares, 2
     over                → for, squares, 2
     over                → after loop, squares, 2
     over                → closing, squares, 2
     over                → end, main, 1
+
+    run second          → second, main, 1
+    into                → yield, squares, 2
+    over                → after yield, squares, 2
     ";
     walking::check(
         &walking::program("coroutine.cpp", &["-O0", "-std=c++20"]),

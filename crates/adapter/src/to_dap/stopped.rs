@@ -81,6 +81,13 @@ fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
                 "`{function}` was suspended at {file}:{line} and is dropped here"
             ))
         }
+        StopReason::CoroutineDestroyed { function, place } => {
+            let file = place.file.file_name().unwrap_or_default().to_string_lossy();
+            let line = place.line;
+            Shown::new(Reason::Step, "Stopped: the coroutine is destroyed").with_text(format!(
+                "`{function}` was suspended at {file}:{line} and is destroyed here"
+            ))
+        }
         StopReason::NotAwaited => Shown::new(Reason::Step, "Stopped: the future is suspended")
             .with_text(
                 "no debug register is free to notice when it is resumed; remove a data breakpoint",

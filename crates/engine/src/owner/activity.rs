@@ -195,6 +195,7 @@ impl Owner {
         let waited = self.activity.take_awaiting().is_some();
         if waited || self.activity.take_step().is_some() {
             self.watch_no_return();
+            self.watch_no_states();
             self.remove_sites(Reason::Step);
         }
     }

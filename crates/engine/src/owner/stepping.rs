@@ -47,8 +47,18 @@ pub(super) struct Stepping {
     pub(super) inside: u32,
     /// The requested step. Set while the thread is first brought out of the sanitizer's runtime, where it had stopped at a report.
     then: Option<(StepKind, StepOptions)>,
-    /// The future that the step waited for is being dropped: its function, and where it was suspended.
-    pub(super) dropped: Option<(String, SourcePosition)>,
+    /// The future that the step waited for is being dropped.
+    pub(super) dropped: Option<Dropped>,
+}
+
+/// A future that is being dropped, or a C++ coroutine that is being destroyed.
+#[derive(Debug)]
+pub(super) struct Dropped {
+    pub function: String,
+    /// Where it was suspended.
+    pub place: SourcePosition,
+    /// It is a C++ coroutine.
+    pub is_frame: bool,
 }
 
 /// The landing of an exception or jump that is under way.
@@ -157,6 +167,7 @@ impl Owner {
         let registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let before = self.calls_not_entered(thread);
         let activation = self.activation_of(thread);
+        let awaiter = activation.as_ref().and_then(|own| self.awaiter_of(own));
         let context = self.context(registers);
         if kind == StepKind::Into
             && let Some(before) = step::enters_inlined(&context, before, options.target)
@@ -176,12 +187,13 @@ impl Owner {
         let leaving = leaves.then(|| Step::out_to_users(&context, options.pace));
         let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
         let then = leaving.is_some().then_some((kind, options));
-        let begin = || Step::begin(kind, &context, before, options, activation);
+        let begin = || Step::begin(kind, &context, before, options, activation, awaiter);
         let (step, doing) = leaving.unwrap_or_else(begin);
         self.activity = Activity::Step(Box::new(Stepping {
             then,
             ..Stepping::new(thread, step, doing, from)
         }));
+        self.watch_coroutines();
         if options.alone {
             return self.resume_only(thread);
         }
@@ -305,8 +317,13 @@ impl Owner {
             Action::Await => self.await_resumption(thread),
             Action::Finished => match (stepping.then.take(), stepping.dropped.take()) {
                 (Some((kind, options)), _) => self.begin_behind_report(thread, kind, options),
-                (None, Some((function, place))) => {
-                    self.report(thread, StopReason::FutureDropped { function, place });
+                (None, Some(dropped)) => {
+                    let (function, place) = (dropped.function, dropped.place);
+                    let reason = match dropped.is_frame {
+                        true => StopReason::CoroutineDestroyed { function, place },
+                        false => StopReason::FutureDropped { function, place },
+                    };
+                    self.report(thread, reason);
                 }
                 (None, None) => self.report(thread, StopReason::Step),
             },
@@ -323,7 +340,7 @@ impl Owner {
             return;
         };
         self.set_returned(None);
-        let (step, doing) = Step::begin(kind, &self.context(registers), 0, options, None);
+        let (step, doing) = Step::begin(kind, &self.context(registers), 0, options, None, None);
         if let Some(stepping) = self.activity.step_mut() {
             stepping.step = step;
             stepping.doing = doing;

@@ -160,6 +160,9 @@ impl Owner {
         if let Some(reason) = reason.filter(|reason| !(seen && reason.is_about_place())) {
             return self.report(thread, reason);
         }
+        if step && self.began_made(thread, at) {
+            return;
+        }
         if step && self.entered_body(thread) {
             return self.release(thread);
         }

@@ -38,8 +38,10 @@ const USER_END: u64 = 1 << 47;
 pub(super) struct Watches {
     pub(super) list: Vec<Watch>,
     pub(super) table: Table,
-    /// What the step under way waits for: that the stack word with its return address is read, or the state of a suspended future.
+    /// What the step under way waits for: that the stack word with its return address is read.
     pub(super) of_step: Option<Slot>,
+    /// The numbers that tell the states of the coroutines that the step under way is about.
+    pub(super) of_states: Vec<Slot>,
 }
 
 /// A data breakpoint.
@@ -462,11 +464,12 @@ impl Owner {
         ended.iter().map(|w| (w.id, w.name().to_owned())).collect()
     }
 
-    /// Assigns the debug registers to the watches, and a remaining one to the step. Returns two lists, each with an entry for every watch
+    /// Assigns the debug registers to the watches, and remaining ones to the step. Returns two lists, each with an entry for every watch
     /// and the step's last: the slots that are needed, and whether they were given (`Err`: how many registers were free).
     pub(super) fn share_slots(&mut self) -> (Vec<Vec<Slot>>, Vec<Result<(), usize>>) {
         let mut needs: Vec<Vec<Slot>> = self.watches.list.iter().map(Watch::needs).collect();
         needs.extend(self.watches.of_step.map(|slot| vec![slot]));
+        needs.extend(self.watches.of_states.iter().map(|slot| vec![*slot]));
         let given = self.watches.table.assign(&needs);
         (needs, given)
     }
@@ -477,12 +480,10 @@ impl Owner {
         let (needs, given) = self.share_slots();
         let of_step = self.watches.of_step;
         if of_step.is_some_and(|slot| self.watches.table.mask(&[slot]) == 0) {
-            match self.has_stepping_thread() {
-                true => self.wait_at_sites(),
-                false => {
-                    self.wait_at_entry();
-                }
-            }
+            self.wait_at_sites();
+        }
+        if !self.has_stepping_thread() && !self.watches_states() {
+            self.wait_at_entry();
         }
         let here = (self.is_stopped())
             .then(|| self.registers(self.current()))

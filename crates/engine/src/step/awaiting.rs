@@ -63,9 +63,18 @@ impl Step {
 
     /// The step has left its function by a return: to the caller, or, if the function is asynchronous and suspended, for the time being.
     pub(super) fn body_has_returned(&mut self, cx: &Context<'_>) -> Action {
-        if self.is_suspended(cx.memory) {
+        let is_cpp = self
+            .activation
+            .as_ref()
+            .is_some_and(|it| it.frame.is_some());
+        let waits = match is_cpp {
+            true => self.waits_for_coroutine(cx.memory),
+            false => self.is_suspended(cx.memory),
+        };
+        if waits {
             return Action::Await;
         }
+        self.awaiter = None;
         if self.activation.take().is_some()
             && self.phase == Phase::Leaving
             && !cx.position().is_some_and(|at| self.may_end_in(&at))
@@ -112,6 +121,13 @@ impl Step {
 
     /// In the resumed body: gets behind the jump to the place where it was suspended.
     pub(super) fn behind_resumption(&mut self, executed: u32, cx: &Context<'_>) -> Action {
+        if self
+            .activation
+            .as_ref()
+            .is_some_and(|it| it.frame.is_some())
+        {
+            return self.behind_dispatch(executed, cx);
+        }
         if self.kind == StepKind::Out {
             return self.leave(cx);
         }

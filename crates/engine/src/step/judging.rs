@@ -90,7 +90,9 @@ impl Step {
         if at.begins_statement() && (at.users || self.any_source) {
             return Verdict::Ends(None);
         }
-        match row.is_stmt {
+        // A coroutine that suspends passes code of its opening line.
+        let is_made = at.is_cpp_body() && !at.users;
+        match row.is_stmt && !is_made {
             true => Verdict::OtherLine,
             false => Verdict::OnTheWay,
         }
@@ -127,6 +129,8 @@ impl Step {
         };
         if let Some(site) = &call.call_site
             && begins
+            && site.line != 0
+            && !(inside == 0 && at.is_made_line(site.line))
             && !of_line(site)
             && (self.any_source || cx.places.is_users(&site.file))
         {

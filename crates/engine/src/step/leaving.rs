@@ -1,6 +1,7 @@
 //! Leaving a function for the nearest caller with user source. On a step into, library code on the way may call user code first, perhaps
 //! the same function again (the closure of a `map`, the comparison of a sort), and the step ends there.
 
+use super::coroutines::is_destroying;
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Step};
 use crate::step::options::StepKind;
@@ -91,7 +92,7 @@ impl Step {
             true => None,
             false => cx.places.at(frame.lookup, cx.modules),
         };
-        at.is_some_and(|at| at.row.is_some() && self.may_end_in(&at))
+        at.is_some_and(|at| at.row.is_some() && self.may_end_in(&at)) && !is_destroying(frame, cx)
     }
 
     /// Decides after a return.

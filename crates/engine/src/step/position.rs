@@ -1,11 +1,13 @@
 //! What the symbols say about an address, as far as stepping needs it, with a cache.
 
 use super::SkipList;
+use super::coroutines::is_behind_transfer;
 use crate::Address;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_inspect::values::coroutines::may_be_body;
 use dapple_symbols::FileAddress;
-use dapple_symbols::functions::{Function, InlinedCall, SourcePosition};
+use dapple_symbols::cpp_coroutines::{CoroutinePart, CppCoroutine};
+use dapple_symbols::functions::{Function, InlinedCall, Language, SourcePosition};
 use dapple_symbols::lines::LineRow;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -32,6 +34,10 @@ pub(super) struct Position {
     pub in_users: bool,
     /// As `in_users`, without the sources of dependencies.
     pub own: bool,
+    /// The C++ coroutine that the function is of.
+    pub coroutine: Option<Arc<CppCoroutine>>,
+    /// The code was made for C++ coroutines, or the language calls it for them: it isn't the user's, whatever its source.
+    pub serves: bool,
 }
 
 /// Whose a source file is.
@@ -97,8 +103,36 @@ impl Places {
         let is_own = |file: &Arc<Path>| self.whose(file) == Whose::Own;
         let own = (users && row.as_ref().is_some_and(|row| is_own(&row.file)))
             || self.has(function.as_deref(), &inlined, is_own);
+        let is_cpp = function
+            .as_ref()
+            .is_some_and(|f| f.language == Language::Cpp);
+        let is_cpp = is_cpp && in_users;
+        let coroutine = is_cpp
+            .then(|| module.module.cpp_coroutine_at(address))
+            .flatten();
+        let is_inlined = !inlined.is_empty();
+        let is_body = coroutine
+            .as_ref()
+            .is_some_and(|it| it.part == CoroutinePart::Body);
+        let is_made = is_cpp
+            && match &coroutine {
+                Some(coroutine) if !is_inlined => is_made(coroutine, address, row.as_ref()),
+                Some(coroutine) if coroutine.part != CoroutinePart::Body => {
+                    // A start may have the body inlined.
+                    coroutine.part != CoroutinePart::Start
+                        || row.as_ref().is_none_or(|row| coroutine.is_brace(row.line))
+                }
+                _ => module.module.serves_coroutines_at(address),
+            };
+        let is_left = is_body && is_behind_transfer(module, address);
+        // The body itself is the user's function, also where its code is the compiler's.
+        let serves = is_made && !is_body && (!is_inlined || coroutine.is_some());
+        let users = users && !is_made && !is_left;
+        let in_users = in_users && !serves && !is_left;
         Position {
-            own,
+            coroutine,
+            serves,
+            own: own && in_users,
             row: row.filter(|row| row.line != 0),
             address,
             function,
@@ -154,6 +188,28 @@ impl Places {
     }
 }
 
+/// Whether code of a coroutine's function isn't the source's.
+fn is_made(coroutine: &CppCoroutine, address: FileAddress, row: Option<&LineRow>) -> bool {
+    let line = row.map(|row| row.line).filter(|line| *line != 0);
+    let opening = coroutine.opening.as_ref();
+    if let (Some(row), Some(opening)) = (row, opening)
+        && row.file != opening.file
+        && coroutine.has_body()
+    {
+        return false;
+    }
+    match coroutine.part {
+        CoroutinePart::Body => coroutine.is_made(line),
+        CoroutinePart::Start => {
+            !coroutine.has_body()
+                || coroutine.begin.is_none()
+                || coroutine.is_made(line)
+                || coroutine.is_dispatch(address)
+        }
+        CoroutinePart::Destroyer | CoroutinePart::Wrapper => true,
+    }
+}
+
 /// Whether the compiler has made a function to run the destructors of a value. It gives it the line of the `async fn` whose state that is.
 pub(super) fn is_glue(name: &str) -> bool {
     name.contains("drop_in_place<")
@@ -191,6 +247,24 @@ impl Position {
             may_be_body(&function.name)
                 && (self.module.module.coroutine_argument_at(function.entry, 0)).is_some()
         })
+    }
+
+    /// Whether the function is the body of a C++ coroutine.
+    pub fn is_cpp_body(&self) -> bool {
+        let coroutine = self.coroutine.as_ref();
+        coroutine.is_some_and(|coroutine| coroutine.part == CoroutinePart::Body)
+    }
+
+    /// Whether code on a line of the function was made for a C++ coroutine.
+    pub fn is_made_line(&self, line: u32) -> bool {
+        let coroutine = self.coroutine.as_ref();
+        coroutine.is_some_and(|coroutine| coroutine.has_body() && coroutine.is_made(Some(line)))
+    }
+
+    /// Whether the address is in the code by which the body of a C++ coroutine begins.
+    pub fn is_dispatch(&self) -> bool {
+        let coroutine = self.coroutine.as_ref();
+        coroutine.is_some_and(|coroutine| coroutine.is_dispatch(self.address))
     }
 
     /// Whether the address is on the line of `opening`, or on none.

@@ -80,6 +80,20 @@ impl Gates {
         self.gates.extend(users);
     }
 
+    /// Removes the gates that lead neither to coroutines' bodies nor to awaiters.
+    pub fn retain_coroutines(&mut self, keeps_indirect: bool, cx: &Context<'_>) {
+        self.gates.retain(|address, (gate, _)| match gate {
+            Gate::Indirect => keeps_indirect,
+            Gate::Users => {
+                let at = cx.places.at(*address, cx.modules);
+                at.is_some_and(|at| {
+                    let mut names = at.names();
+                    at.coroutine.is_some() || names.any(|name| name.ends_with("::await_suspend"))
+                })
+            }
+        });
+    }
+
     /// Counts an arrival at `address`, and returns the gate there.
     pub fn pass(&mut self, address: Address) -> Option<Gate> {
         let (gate, passed) = self.gates.get_mut(&address)?;
