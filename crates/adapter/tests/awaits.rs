@@ -50,7 +50,7 @@ joining | worker | name == "one" | i leaf, n await, n after, o worker | one
 "#;
 
 /// Runs the fixture in a mode up to a mark where the condition holds (`-`: none).
-fn begun(fixture: &Fixture, mode: &str, mark: &str, condition: &str) -> (Session, Stopped) {
+pub fn begun(fixture: &Fixture, mode: &str, mark: &str, condition: &str) -> (Session, Stopped) {
     let session = Session::new();
     session.launch(fixture, json!({"args": [mode]}));
     let mut breakpoint = SourceBreakpoint::new(fixture.line(mark));
@@ -64,20 +64,34 @@ fn begun(fixture: &Fixture, mode: &str, mark: &str, condition: &str) -> (Session
     (session, stop)
 }
 
-/// The `name` of the innermost worker on the stack.
-fn task(session: &Session, stop: &Stopped) -> Option<String> {
+/// How to tell which task a thread runs: by the value of a variable in the innermost frame with one of these names.
+#[derive(Clone, Copy)]
+pub struct Tell {
+    pub variable: &'static str,
+    pub frames: &'static [&'static str],
+}
+
+const BY_WORKER: Tell = Tell {
+    variable: "name",
+    frames: &["worker"],
+};
+
+fn task(session: &Session, stop: &Stopped, tell: Tell) -> Option<String> {
     let stack = session.stack(stop.thread);
-    let worker = stack.iter().find(|frame| frame.name.contains("worker"))?;
+    let worker = stack.iter().find(|frame| {
+        let mut names = tell.frames.iter();
+        names.any(|name| frame.name.contains(name))
+    })?;
     Some(
         session
-            .evaluate(worker, "name")
+            .evaluate(worker, tell.variable)
             .trim_matches('"')
             .to_owned(),
     )
 }
 
 /// Makes the steps of each row.
-fn check(fixture: &Fixture, rows: &str) {
+pub fn check(fixture: &Fixture, tell: Tell, rows: &str) {
     let rows = rows.lines().filter(|line| line.contains('|'));
     let mut count = 0;
     for row in rows {
@@ -97,7 +111,7 @@ fn check(fixture: &Fixture, rows: &str) {
             };
             if wanted != "-" {
                 assert_eq!(
-                    task(&session, &stop).as_deref(),
+                    task(&session, &stop, tell).as_deref(),
                     Some(wanted),
                     "{row}: {step}"
                 );
@@ -113,7 +127,7 @@ fn check(fixture: &Fixture, rows: &str) {
 
 #[test]
 fn a_step_stays_in_its_activation() {
-    check(&Fixture::new("awaits.rs"), ROWS);
+    check(&Fixture::new("awaits.rs"), BY_WORKER, ROWS);
 }
 
 /// In optimised code, where bodies are inlined into those that await them and into the executor.
@@ -130,7 +144,7 @@ methods | of measure | - | n of twice, n of methods | -
 #[test]
 fn a_step_over_an_await_in_optimised_code_stays_in_its_activation() {
     let fixture = Fixture::built("awaits.rs", Optimization::Full, Linking::Pie);
-    check(&fixture, OPTIMISED);
+    check(&fixture, BY_WORKER, OPTIMISED);
 }
 
 #[test]
@@ -166,11 +180,11 @@ fn a_step_that_ends_with_its_future_says_so() {
 fn a_breakpoint_in_another_task_ends_a_step_that_waits() {
     let fixture = Fixture::new("awaits.rs");
     let (session, stop) = begun(&fixture, "turns", "await", "-");
-    assert_eq!(task(&session, &stop).as_deref(), Some("a"));
+    assert_eq!(task(&session, &stop, BY_WORKER).as_deref(), Some("a"));
     session.set_breakpoints(&fixture, &["worker"]);
     session.ok::<NextRequest>(NextArguments::new(stop.thread));
     let stop = session.stopped_at(&fixture, "worker", StoppedEventReason::Breakpoint);
-    assert_eq!(task(&session, &stop).as_deref(), Some("b"));
+    assert_eq!(task(&session, &stop, BY_WORKER).as_deref(), Some("b"));
     session.set_breakpoints(&fixture, &[]);
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
@@ -190,7 +204,7 @@ fn a_step_that_waits_can_be_paused_and_ends_with_the_program() {
 }
 
 /// Takes all debug registers, for code that nothing reads as data.
-fn take_debug_registers(session: &Session, stop: &Stopped) {
+pub fn take_debug_registers(session: &Session, stop: &Stopped) {
     let reference = stop.top.instruction_pointer_reference.clone();
     let reference = reference.expect("an address");
     let pc = u64::from_str_radix(reference.trim_start_matches("0x"), 16).expect("a number");
@@ -220,7 +234,7 @@ fn without_a_debug_register_a_step_waits_at_the_entry_of_the_body() {
         let stop = session.next(&stop, &fixture, "after");
         let stop = session.step_out(&stop, &fixture, "worker");
         let stop = session.next(&stop, &fixture, "total");
-        assert_eq!(task(&session, &stop).as_deref(), Some(name));
+        assert_eq!(task(&session, &stop, BY_WORKER).as_deref(), Some(name));
         session.resume(stop.thread);
         assert_eq!(session.exit_code(), 0);
         session.disconnect();

@@ -9,6 +9,7 @@ mod async_functions;
 mod async_units;
 mod attach;
 mod awaits;
+mod awaits_cpp;
 mod building;
 mod called_from;
 mod calls;
