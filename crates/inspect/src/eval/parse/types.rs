@@ -176,8 +176,14 @@ impl Parser {
             return false;
         }
         let first = self.next + 1;
+        // An argument may be a number: `($T2 >= capacity)`.
+        let is_argument = matches!(self.kind_at(first), TokenKind::Register(_));
+        let is_operand = match self.kind_at(first + 1) {
+            TokenKind::Operator(text) => ![")", "*", "&", "&&", "(", "["].contains(text),
+            _ => false,
+        };
         if self.is_type_at(first) {
-            return true;
+            return !(is_argument && is_operand);
         }
         let TokenKind::Name(name) = self.kind_at(first) else {
             return false;
