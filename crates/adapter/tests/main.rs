@@ -23,6 +23,7 @@ mod condition_calls;
 mod conditions;
 mod copies;
 mod core_files;
+mod crate_values;
 mod dependencies;
 mod described;
 mod disassembly;

@@ -13,6 +13,8 @@ pub(super) enum Builtin {
     IsVariant(&'static str, &'static str),
     First,
     Last,
+    /// Whether an enum is in the variant that the argument names. For Natvis files.
+    IsNamedVariant,
     /// The element at an index or key.
     Element,
     /// Whether an element or key is present.
@@ -35,7 +37,7 @@ pub(super) enum Builtin {
 }
 
 /// The methods' names and argument counts.
-const ALL: [(&str, usize, Builtin); 32] = [
+const ALL: [(&str, usize, Builtin); 33] = [
     ("len", 0, Builtin::Length),
     ("length", 0, Builtin::Length),
     ("size", 0, Builtin::Length),
@@ -45,6 +47,7 @@ const ALL: [(&str, usize, Builtin); 32] = [
     ("is_none", 0, Builtin::IsVariant("None", "Some")),
     ("is_ok", 0, Builtin::IsVariant("Ok", "Err")),
     ("is_err", 0, Builtin::IsVariant("Err", "Ok")),
+    ("is_variant", 1, Builtin::IsNamedVariant),
     ("first", 0, Builtin::First),
     ("front", 0, Builtin::First),
     ("last", 0, Builtin::Last),

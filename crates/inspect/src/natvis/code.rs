@@ -39,6 +39,8 @@ pub(crate) struct Shown {
     pub without_address: bool,
     /// The number of elements to show.
     pub count: Option<Arc<Code>>,
+    /// A form of numbers that only Natvis files have.
+    pub number: Option<NumberForm>,
     /// Shown by the entries for this view.
     pub view: Option<Arc<str>>,
 }
@@ -50,6 +52,27 @@ pub(crate) struct Quoting {
     pub unit: u64,
     /// Without quotation marks.
     pub bare: bool,
+    /// As a Rust byte string: `b"\xff"`.
+    pub bytes: bool,
+}
+
+/// A form of numbers that only Natvis files have.
+#[derive(Debug, Clone)]
+pub(crate) enum NumberForm {
+    /// With leading zeros, up to this number of digits.
+    Padded(usize),
+    /// Seconds since 1970 as a date and a time of day: `2024-02-29T01:02:03`.
+    Utc,
+    /// A number of nanoseconds as the decimals of a second, at least one.
+    Fraction,
+    /// The bits of a 16-bit floating-point number (IEEE 754 binary16).
+    Half,
+    /// The upper half of a 32-bit floating-point number (bfloat16).
+    Brain,
+    /// The given number of digits in memory, the least significant one first, as one decimal number.
+    Big,
+    /// With a decimal point before the given number of digits.
+    Scaled(Arc<Code>),
 }
 
 /// An intrinsic function, which the file declares. Its calls are replaced by its expression.
@@ -148,7 +171,13 @@ fn last_comma(text: &str) -> Option<usize> {
 
 /// Applies one specifier. Returns `false` if it is unknown.
 fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) -> bool {
-    let quoting = |unit, bare| Some(Quoting { unit, bare });
+    let quoting = |unit, bare| {
+        Some(Quoting {
+            unit,
+            bare,
+            bytes: false,
+        })
+    };
     let text = text.strip_prefix("nvo").unwrap_or(text).trim();
     match text {
         // Specifiers that concern only other debuggers, or have no effect here.
@@ -163,6 +192,23 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
         "sub" => shown.text = quoting(2, true),
         "s32" => shown.text = quoting(4, false),
         "s32b" => shown.text = quoting(4, true),
+        "bytes" => {
+            shown.text = Some(Quoting {
+                unit: 1,
+                bare: false,
+                bytes: true,
+            });
+        }
+        "utc" => shown.number = Some(NumberForm::Utc),
+        "fraction" => shown.number = Some(NumberForm::Fraction),
+        "half" => shown.number = Some(NumberForm::Half),
+        "bfloat" => shown.number = Some(NumberForm::Brain),
+        "big" => shown.number = Some(NumberForm::Big),
+        "w2" => shown.number = Some(NumberForm::Padded(2)),
+        "w3" => shown.number = Some(NumberForm::Padded(3)),
+        "w4" => shown.number = Some(NumberForm::Padded(4)),
+        "w6" => shown.number = Some(NumberForm::Padded(6)),
+        "w9" => shown.number = Some(NumberForm::Padded(9)),
         "xb" | "hb" | "Xb" | "Hb" => shown.format = Some(Format::Hexadecimal),
         "bb" => shown.format = Some(Format::Binary),
         _ => {
@@ -171,6 +217,9 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
                 shown.format = Some(format);
             } else if let Some(view) = inner("view(", ")") {
                 shown.view = Some(view.trim().into());
+            } else if let Some(scale) = inner("scale(", ")") {
+                let scale = Arc::new(Code::new(scale, place, intrinsics));
+                shown.number = Some(NumberForm::Scaled(scale));
             } else if let Some((count, more)) = in_brackets(text) {
                 shown.count = Some(Arc::new(Code::new(count, place, intrinsics)));
                 return take(more, shown, place, intrinsics);
@@ -220,7 +269,8 @@ fn replaced(text: &str, intrinsics: &[Intrinsic], depth: usize) -> Result<String
         result.push_str(before);
         rest = after;
         // After `.`, `->` or `::` the name is that of a member, not of the intrinsic function.
-        let is_own = !result.trim_end().ends_with(['.', ':']) && !result.trim_end().ends_with("->");
+        let before = result.trim_end();
+        let is_own = ![".", "::", "->"].iter().any(|sign| before.ends_with(sign));
         let called = intrinsics
             .iter()
             .find(|one| one.name == word && is_own && after.trim_start().starts_with('('));

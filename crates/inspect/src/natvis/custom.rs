@@ -70,7 +70,7 @@ pub(super) fn elements(
         },
         Err(failed) => Err(failed),
     };
-    walked(running.page, length, walk, true)
+    walked(running.page, length, walk, !has_names && !custom.is_set)
 }
 
 fn has_names(steps: &[Step]) -> bool {

@@ -4,6 +4,7 @@
 //! and in libraries linked into them). So this module reads the crate's root source file, which the debug information names, and then the
 //! file itself. A GDB script (`gdb_script_file`) is embedded in the program for gdb; it is not run here.
 
+use super::model::Version;
 use crate::modules::LoadedModule;
 use dapple_symbols::functions::Language;
 use std::path::{Path, PathBuf};
@@ -23,23 +24,36 @@ pub(super) struct Named {
     pub scripts: Vec<PathBuf>,
 }
 
-/// The root source files of the Rust crates in a module.
-pub(super) fn roots(module: &LoadedModule) -> Vec<PathBuf> {
+/// The root source files of the Rust crates in a module, and the names of the crates.
+pub(super) fn roots(module: &LoadedModule) -> Vec<(PathBuf, String)> {
     if module.is_distributions() || module.is_vdso() {
         return Vec::new();
     }
     let units = module.module.unit_names(Language::Rust).into_iter();
-    let mut roots: Vec<PathBuf> = units
+    let mut roots: Vec<(PathBuf, String)> = units
         .filter_map(|unit| {
             // `src/main.rs/@/app.7b0c1e74198190c6-cgu.0`
-            let (root, _) = unit.to_str()?.split_once("/@/")?;
-            Some(PathBuf::from(root))
+            let (root, unit) = unit.to_str()?.split_once("/@/")?;
+            let (name, _) = unit.split_once('.')?;
+            Some((PathBuf::from(root), name.to_owned()))
         })
         .collect();
     roots.sort_unstable();
     roots.dedup();
     roots.truncate(MAX_CRATES);
     roots
+}
+
+/// The version of a crate, if its sources are in a folder that is called by it, as those of a registry are: `time-0.3.55/src/lib.rs`.
+pub(super) fn version_in(root: &Path) -> Option<Version> {
+    let folders = root.ancestors().skip(1).take(3);
+    let mut names = folders.filter_map(|folder| folder.file_name()?.to_str());
+    names.find_map(|name| {
+        let at = name
+            .match_indices('-')
+            .find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
+        super::parse::version(&name[at.0 + 1..])
+    })
 }
 
 /// The files that a crate's root names. Empty if the source file is not available.

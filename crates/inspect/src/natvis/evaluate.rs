@@ -1,15 +1,17 @@
 //! Evaluates a file's expressions inside a value.
 
 use super::Presentation;
-use super::code::{Code, Quoting, What};
+use super::code::{Code, NumberForm, Quoting, What};
 use super::model::{Choice, Guard, Part, Synthetic};
+use super::numbers;
 use crate::Address;
 use crate::eval::a_type;
 use crate::eval::scope::{Argument, Failure, Scope, nowhere};
 use crate::frame::Frame;
 use crate::values::view::{Limit, SHORT, Sequence, View};
-use crate::values::{Contents, Number, Reader, Value, decode, quote};
+use crate::values::{Contents, Controls, Number, Reader, Value, decode, quote, quote_with, rust};
 use dapple_arch::Memory;
+use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeKind;
 use std::cell::RefCell;
@@ -49,6 +51,8 @@ pub(super) struct Evaluator<'a> {
     pub variables: RefCell<Vec<(Arc<str>, Value)>>,
     /// The view that the value is shown in.
     pub view: Option<Arc<str>>,
+    /// The first condition that couldn't be evaluated.
+    pub unanswered: RefCell<Option<Failure>>,
 }
 
 /// An unavailable value, with the reason.
@@ -85,6 +89,7 @@ impl<'a> Evaluator<'a> {
             frame: nowhere(&object.module),
             variables: RefCell::default(),
             view,
+            unanswered: RefCell::default(),
         }
     }
 
@@ -98,6 +103,7 @@ impl<'a> Evaluator<'a> {
             frame: self.frame.clone(),
             variables: RefCell::new(self.variables.borrow().clone()),
             view: self.view.clone(),
+            unanswered: RefCell::default(),
         }
     }
 
@@ -141,6 +147,9 @@ impl<'a> Evaluator<'a> {
     pub(super) fn value(&self, object: &Value, code: &Code) -> Result<Value, Failure> {
         let mut value = self.plain(object, code)?;
         let shown = &code.shown;
+        if let Some(form) = &shown.number {
+            return self.formed(object, code, form, value);
+        }
         if let Some(count) = &shown.count {
             let count = self.count(object, count)?;
             value = self.first(value)?;
@@ -157,6 +166,49 @@ impl<'a> Evaluator<'a> {
         };
         value.natvis_format = wanted.map(Arc::new);
         Ok(value)
+    }
+
+    /// A number in a form that only Natvis files have.
+    fn formed(
+        &self,
+        object: &Value,
+        code: &Code,
+        form: &NumberForm,
+        value: Value,
+    ) -> Result<Value, Failure> {
+        let integer = || match self.number(object, code)? {
+            Number::Integer { value, .. } => Ok(value),
+            Number::Bool(value) => Ok(value.into()),
+            _ => Err(failure("an integer was expected")),
+        };
+        let text = match form {
+            NumberForm::Padded(width) => numbers::padded(integer()?, *width),
+            NumberForm::Utc => {
+                let seconds = i64::try_from(integer()?);
+                rust::date_and_time(seconds.map_err(|_| failure("a time was expected"))?)
+            }
+            NumberForm::Fraction => numbers::fraction(integer()?),
+            NumberForm::Half => numbers::half(integer()? as u16),
+            NumberForm::Brain => numbers::brain(integer()? as u16),
+            NumberForm::Scaled(scale) => numbers::scaled(integer()?, self.count(object, scale)?)
+                .ok_or_else(|| failure("not initialised or corrupt: its scale"))?,
+            NumberForm::Big => {
+                let count = match &code.shown.count {
+                    Some(count) => self.count(object, count)?,
+                    None => 1,
+                };
+                let first = self.first(value.clone())?;
+                let size = self.reader.size_of(&first).unwrap_or(0).clamp(1, 16);
+                let size = count.saturating_mul(size).min(numbers::MAX_DIGITS + 1);
+                let bytes = self.reader.bytes(&first.contents, size);
+                let bytes = bytes.map_err(|why| failure(self.reader.reason(&why)))?;
+                numbers::big(&bytes).ok_or_else(|| failure("too large a number"))?
+            }
+        };
+        Ok(Value {
+            natvis_format: Some(Arc::new(Wanted::Literal(text))),
+            ..value
+        })
     }
 
     /// A pointer's target, or an array's first element.
@@ -225,8 +277,11 @@ impl<'a> Evaluator<'a> {
         if !(guard.include.is_empty() || named(&guard.include)) || named(&guard.exclude) {
             return false;
         }
-        self.holds(object, guard.condition.as_ref())
-            .unwrap_or(false)
+        let holds = self.holds(object, guard.condition.as_ref());
+        holds.unwrap_or_else(|failure| {
+            self.unanswered.borrow_mut().get_or_insert(failure);
+            false
+        })
     }
 
     /// Whether a condition holds. No condition always holds.
@@ -274,6 +329,12 @@ impl<'a> Evaluator<'a> {
     ) -> Result<String, Failure> {
         let mut text = String::new();
         let most = limit.text.saturating_mul(2).min(MAX_TEXT);
+        // What is only another value's text, such as a string's, is as long as that may be.
+        let is_only = matches!(parts, [Part::Value(_)]);
+        let (most, inner) = match is_only {
+            true => (most.max(limit.text.saturating_add(MAX_TEXT)), limit),
+            false => (most, SHORT),
+        };
         for part in parts {
             if text.len() > most {
                 break;
@@ -281,7 +342,7 @@ impl<'a> Evaluator<'a> {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
                 Part::Value(code) => match self.value(object, code) {
-                    Ok(value) => text.push_str(&self.shown.label(&value)),
+                    Ok(value) => text.push_str(&self.shown.label_within(&value, inner)),
                     Err(failure) if failure.is_unknown || must_work => return Err(failure),
                     Err(failure) => text.push_str(&format!("<{}>", failure.message)),
                 },
@@ -382,13 +443,14 @@ fn text_view(reader: &Reader<'_>, value: &Value, quoting: Quoting, limit: Limit)
         1 => bytes.to_vec(),
         unit => decode(bytes, unit).into_bytes(),
     };
-    let mut text = match quoting.bare {
-        true => String::from_utf8_lossy(&text).into_owned(),
-        false => quote(&text),
+    let mut text = match (quoting.bare, quoting.bytes) {
+        (true, _) => String::from_utf8_lossy(&text).into_owned(),
+        (_, true) => format!("b\"{}\"", text.escape_ascii()),
+        // As Rust's own texts.
+        _ if value.language == Language::Rust => quote_with(&text, Controls::Scalars),
+        _ => quote(&text),
     };
-    if is_cut {
-        text.push('…');
-    }
+    text.push_str(&limit.mark(is_cut, count));
     View::Leaf(text)
 }
 
@@ -397,6 +459,10 @@ pub(super) fn loaded(reader: &Reader<'_>, value: Value) -> Value {
     let Some(resolved) = reader.resolve(&value) else {
         return value;
     };
+    // Of elements that are shown together, this is only the first.
+    if value.repeated.is_some() {
+        return value;
+    }
     let is_scalar = matches!(
         resolved.type_.kind,
         TypeKind::Base(_) | TypeKind::Enumeration { .. } | TypeKind::Pointer(..)

@@ -384,6 +384,8 @@ impl Evaluator<'_> {
             };
             let _ = page.next(|| Some(Entry { key: None, value }));
         }
-        Ok(Group::apart(page.of(length)))
+        let mut entries = page.of(length);
+        entries.is_list = true;
+        Ok(Group::apart(entries))
     }
 }

@@ -8,7 +8,7 @@ use crate::eval::scope::Outside;
 use crate::modules::LoadedModule;
 use crate::natvis::problem::PresentationProblem;
 use dapple_symbols::types::TypeId;
-use model::{Place, TypeEntry};
+use model::{Place, TypeEntry, Version};
 use present::Candidate;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::Read;
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+mod builtin;
 mod code;
 mod custom;
 mod embedded;
@@ -23,6 +24,7 @@ mod evaluate;
 mod expand;
 mod model;
 mod nodes;
+mod numbers;
 mod parse;
 mod patterns;
 mod present;
@@ -67,10 +69,18 @@ struct State {
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
     /// Whether an entry can be used for a type: whether the type has all names that the entry uses.
     usable: FxHashMap<Use, bool>,
+    /// The entries that Dapple brings along, by the names of the crates. Parsed when they are needed.
+    builtin: FxHashMap<&'static str, Arc<[Arc<TypeEntry>]>>,
+    /// The versions of crates, by the module's id and the crate's name in paths, as far as the path of the crate's sources says them.
+    versions: FxHashMap<(u64, String), Version>,
     /// Modules whose crates were already searched for Natvis files.
     asked: FxHashSet<u64>,
     problems: Vec<PresentationProblem>,
     told: FxHashSet<PresentationProblem>,
+    /// Files whose problems aren't told: those of crates that Dapple can show without them.
+    quiet: FxHashSet<PathBuf>,
+    /// Crates whose types aren't as the description has them.
+    unknown_crates: FxHashSet<&'static str>,
 }
 
 impl Presentation {
@@ -110,8 +120,18 @@ impl Presentation {
             return;
         }
         let roots = embedded::roots(module);
-        let named = roots.iter().map(|root| (root, embedded::named_in(root)));
-        for (root, named) in named {
+        for (root, name) in &roots {
+            if let Some(version) = embedded::version_in(root) {
+                let mut state = self.state();
+                state.versions.insert((module.id, name.clone()), version);
+            }
+            let mut named = embedded::named_in(root);
+            if builtin::has_file(name) {
+                // Packages may lack the files that they name, and their scripts aren't needed.
+                named.natvis.retain(|file| file.is_file());
+                self.state().quiet.extend(named.natvis.iter().cloned());
+                named.scripts.clear();
+            }
             let mut state = self.state();
             if named.natvis.is_empty() {
                 for script in &named.scripts {
@@ -145,7 +165,10 @@ impl Presentation {
     /// Records a problem at a place in a file.
     fn tell(&self, place: &Place, what: &str) {
         let problem = PresentationProblem::Inside(format!("{place}: {what}"));
-        self.state().tell(problem);
+        let mut state = self.state();
+        if !state.quiet.contains(&*place.file) {
+            state.tell(problem);
+        }
     }
 
     /// Begins a request: resets the limits.
@@ -167,6 +190,37 @@ impl Presentation {
             left.is_ok()
         };
         take(&self.share) && take(&self.left)
+    }
+
+    /// Records that a crate's types don't have the members that the description of the crate names.
+    fn tell_unknown_version(&self, name: &'static str, place: &Place, what: &str) {
+        let mut state = self.state();
+        if state.unknown_crates.insert(name) {
+            state.tell(PresentationProblem::UnknownVersion {
+                name,
+                what: format!("{place}: {what}"),
+            });
+        }
+    }
+
+    /// Whether an entry is for the version of a crate that a module has. If the version is not known, only entries for all versions are.
+    fn is_for_version(&self, entry: &TypeEntry, module: u64, name: &str) -> bool {
+        let (first, end) = entry.versions;
+        if (first, end) == (None, None) {
+            return true;
+        }
+        let state = self.state();
+        let version = state.versions.get(&(module, name.to_owned()));
+        version.is_some_and(|version| {
+            first.is_none_or(|first| first <= *version) && end.is_none_or(|end| *version < end)
+        })
+    }
+
+    /// The entries that Dapple brings along for a crate.
+    fn builtin(&self, name: &'static str) -> Arc<[Arc<TypeEntry>]> {
+        let mut state = self.state();
+        let entries = state.builtin.entry(name);
+        Arc::clone(entries.or_insert_with(|| builtin::entries(name).into()))
     }
 
     /// The entries for a type of a module. `version` is that of the set of modules; `find` computes entries that aren't cached.
@@ -223,7 +277,8 @@ impl State {
         match text_of(path) {
             Ok(text) => {
                 let file = parse::parse(&text, path);
-                for problem in file.problems {
+                let is_quiet = self.quiet.contains(path);
+                for problem in file.problems.into_iter().filter(|_| !is_quiet) {
                     self.tell(PresentationProblem::Inside(problem));
                 }
                 let types = file.types.into_iter().map(Arc::new).collect();

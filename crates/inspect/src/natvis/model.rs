@@ -30,12 +30,19 @@ pub(crate) struct TypeEntry {
     /// Whether the entry also applies to derived classes.
     pub inheritable: bool,
     pub guard: Guard,
+    /// The first version of the crate that the entry is for, and the first that it isn't.
+    pub versions: (Option<Version>, Option<Version>),
     /// The pointer that a smart pointer stands for.
     pub pointer: Option<Code>,
+    /// The value that is shown instead. The first that applies is used.
+    pub transparent: Vec<Choice>,
     /// The texts for a value. The first that applies is used.
     pub texts: Vec<Text>,
     pub expand: Option<Expand>,
 }
+
+/// The version of a crate: major, minor, patch.
+pub(crate) type Version = (u64, u64, u64);
 
 /// The conditions under which a part of the file applies.
 #[derive(Debug, Default)]
@@ -69,6 +76,8 @@ pub(crate) enum Part {
 pub(crate) struct Expand {
     /// Whether the value without presentation is not offered as a child.
     pub hides_raw: bool,
+    /// The name before the children where they are shown as a struct's fields.
+    pub record: Option<Arc<str>>,
     pub items: Vec<Item>,
 }
 
@@ -162,6 +171,8 @@ pub(crate) struct Custom {
     pub variables: Vec<(Arc<str>, Code)>,
     pub size: Vec<Choice>,
     pub steps: Vec<Step>,
+    /// Whether the order of the elements has no meaning.
+    pub is_set: bool,
 }
 
 /// A step of the program in a [`Custom`].

@@ -1,7 +1,7 @@
 //! Parses a Natvis file. A part that is wrong is reported with its line, and the rest is used.
 
 use super::code::{Code, Intrinsic};
-use super::model::{Expand, Guard, Part, Place, Text, TypeEntry};
+use super::model::{Choice, Expand, Guard, Part, Place, Text, TypeEntry, Version};
 use super::patterns::Pattern;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::path::Path;
@@ -228,7 +228,12 @@ impl Reading {
                 .attribute("Inheritable")
                 .is_none_or(|text| is_true(Some(text))),
             guard: self.guard(node),
+            versions: (
+                self.version(node, "MinVersion"),
+                self.version(node, "BeforeVersion"),
+            ),
             pointer: None,
+            transparent: Vec::new(),
             texts: Vec::new(),
             expand: None,
         };
@@ -236,6 +241,11 @@ impl Reading {
             match name(inner) {
                 "DisplayString" => entry.texts.extend(self.text(inner)),
                 "Expand" => entry.expand = Some(self.expand(inner)),
+                "Transparent" => {
+                    let guard = self.guard(inner);
+                    let code = self.code(inner);
+                    entry.transparent.push(Choice { guard, code });
+                }
                 "SmartPointer" => entry.pointer = Some(self.code(inner)),
                 // A string viewer is not supported, but its expression is still checked.
                 "StringView" => drop(self.code(inner)),
@@ -244,8 +254,21 @@ impl Reading {
                 _ => self.unknown(inner),
             }
         }
-        let says = !entry.texts.is_empty() || entry.expand.is_some() || entry.pointer.is_some();
+        let says = !entry.texts.is_empty()
+            || !entry.transparent.is_empty()
+            || entry.expand.is_some()
+            || entry.pointer.is_some();
         (says && !entry.patterns.is_empty()).then_some(entry)
+    }
+
+    fn version(&mut self, node: Node<'_, '_>, name: &str) -> Option<Version> {
+        let text = node.attribute(name)?;
+        let version = version(text);
+        if version.is_none() {
+            let what = format!("`{text}` is no version");
+            self.problem(node, &what);
+        }
+        version
     }
 
     fn guard(&mut self, node: Node<'_, '_>) -> Guard {
@@ -341,6 +364,7 @@ impl Reading {
     fn expand(&mut self, node: Node<'_, '_>) -> Expand {
         let mut expand = Expand {
             hides_raw: is_true(node.attribute("HideRawView")),
+            record: node.attribute("Record").map(Arc::from),
             items: Vec::new(),
         };
         if self.depth >= MAX_DEPTH {
@@ -354,6 +378,14 @@ impl Reading {
         self.depth -= 1;
         expand
     }
+}
+
+/// A version without what follows its three numbers: `1.2.3-beta.4` is as `1.2.3`.
+pub(super) fn version(text: &str) -> Option<Version> {
+    let end = text.find(['-', '+']).unwrap_or(text.len());
+    let mut numbers = text[..end].split('.').map(|number| number.parse().ok());
+    let version = (numbers.next()??, numbers.next()??, numbers.next()??);
+    numbers.next().is_none().then_some(version)
 }
 
 /// The position of the brace that closes the one at the start of a text.

@@ -1,10 +1,11 @@
 //! Chooses the entry for a value's type, and makes the value's text.
 
-use super::evaluate::{Evaluator, MAX_NESTING, Wanted};
-use super::model::{Expand, Place, Synthetic, Text, TypeEntry};
+use super::builtin;
+use super::evaluate::{Evaluator, MAX_NESTING, Wanted, reason};
+use super::model::{Expand, ItemKind, Place, Synthetic, Text, TypeEntry};
 use super::patterns::Name;
 use crate::eval::scope::{Argument, Failure};
-use crate::values::view::{Limit, Shows, View};
+use crate::values::view::{Field, Limit, Record, SHORT, Shows, Style, View};
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Member, Type, TypeKind};
@@ -22,6 +23,8 @@ pub(super) struct Candidate {
     arguments: Arc<[Argument]>,
     /// The path from the object to the base class that the entry applies to.
     path: Vec<Member>,
+    /// The crate, if the entry is one that Dapple brings along.
+    builtin: Option<&'static str>,
 }
 
 /// A value with its entry.
@@ -74,7 +77,8 @@ pub(crate) fn view(
     if type_.language == Language::Rust && !names::is_rust_std(&type_.name) {
         presentation.load_embedded(&value.module);
     }
-    if presentation.is_empty() {
+    let builtin = builtin_of(type_);
+    if presentation.is_empty() && builtin.is_none() {
         return None;
     }
     let candidates = candidates(reader, value, type_, aggregate);
@@ -84,9 +88,21 @@ pub(crate) fn view(
     if reader.nesting >= MAX_NESTING {
         return Some(View::Leaf("…".to_owned()));
     }
-    candidates
-        .iter()
-        .find_map(|candidate| candidate.view(reader, value, limit))
+    let mut unknown = None;
+    let mut views = candidates.iter();
+    let view = views.find_map(|candidate| candidate.view(reader, value, limit, &mut unknown));
+    if let (None, Some((place, what)), Some(name)) = (&view, unknown, builtin) {
+        presentation.tell_unknown_version(name, &place, &what);
+    }
+    view
+}
+
+/// The crate that a type is from, if Dapple has a description of the crate.
+fn builtin_of(type_: &Type) -> Option<&'static str> {
+    match type_.language {
+        Language::Rust => builtin::crate_of(&type_.name),
+        _ => None,
+    }
 }
 
 fn candidates(
@@ -102,10 +118,24 @@ fn candidates(
         let mut visits = 0;
         let own = (type_, aggregate);
         collect(value, own, entries, &[], &mut found, &mut visits);
+        if let Some(name) = builtin_of(type_) {
+            let first = found.len();
+            let module = value.module.id;
+            let entries = presentation.builtin(name);
+            let entries = entries
+                .iter()
+                .filter(|entry| presentation.is_for_version(entry, module, name));
+            let entries: Vec<_> = entries.cloned().collect();
+            collect(value, own, &entries, &[], &mut found, &mut 0);
+            for (candidate, _) in &mut found[first..] {
+                candidate.builtin = Some(name);
+            }
+        }
         // Nearer classes come first. In one class, higher priorities do, and then exact patterns before those with a `*`.
         found.sort_by_key(|(candidate, exact): &(Candidate, bool)| {
             let first = std::cmp::Reverse(candidate.entry.priority);
-            (candidate.path.len(), first, !exact)
+            let is_builtin = candidate.builtin.is_some();
+            (is_builtin, candidate.path.len(), first, !exact)
         });
         found.into_iter().map(|(candidate, _)| candidate).collect()
     })
@@ -134,6 +164,7 @@ fn collect(
                     entry: Arc::clone(entry),
                     arguments: arguments.collect(),
                     path: path.to_vec(),
+                    builtin: None,
                 };
                 found.push((candidate, exact));
             }
@@ -186,7 +217,28 @@ impl Candidate {
         path.fold(whole, |value, member| reader.member(&value, member))
     }
 
-    fn view(&self, reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<View> {
+    /// Records that the entry can't be used for a type: a message for the user, or for the caller if the entry is one that Dapple brings
+    /// along.
+    fn tell(
+        &self,
+        reader: &Reader<'_>,
+        (place, message): (Place, String),
+        unknown: &mut Option<(Place, String)>,
+    ) {
+        match self.builtin {
+            Some(_) => *unknown = Some((place, message)),
+            None => reader.known.presentation().tell(&place, &message),
+        }
+    }
+
+    /// The view by this entry. If the entry names what the type doesn't have, and Dapple brings it along, `unknown` says so.
+    fn view(
+        &self,
+        reader: &Reader<'_>,
+        value: &Value,
+        limit: Limit,
+        unknown: &mut Option<(Place, String)>,
+    ) -> Option<View> {
         let entry = &self.entry;
         let presentation = reader.known.presentation();
         let used = (Arc::as_ptr(entry) as usize, value.module.id, value.type_id?);
@@ -203,6 +255,15 @@ impl Candidate {
             return None;
         }
         let view = self.presented(&evaluator, &object, wanted, limit, reader);
+        // Dapple's own descriptions show nothing where a condition can't be answered: another text could be wrong.
+        let unanswered = evaluator
+            .unanswered
+            .take()
+            .filter(|_| self.builtin.is_some());
+        let view = match unanswered {
+            Some(failure) => Err((entry.place.clone(), failure)),
+            None => view,
+        };
         match view {
             Ok(view) => {
                 if let (View::Presented(presented), None) = (&view, presentation.is_usable(used)) {
@@ -217,10 +278,10 @@ impl Candidate {
                         limit: first,
                         ..Presented::clone(presented)
                     };
-                    let unknown = reader.parts(&first).unknown;
-                    presentation.set_usable(used, unknown.is_none());
-                    if let Some((place, message)) = unknown {
-                        presentation.tell(&place, &message);
+                    let missing = reader.parts(&first).unknown;
+                    presentation.set_usable(used, missing.is_none());
+                    if let Some(missing) = missing {
+                        self.tell(reader, missing, unknown);
                         return None;
                     }
                 }
@@ -229,7 +290,7 @@ impl Candidate {
             Err((place, failure)) => {
                 if failure.is_unknown {
                     presentation.set_usable(used, false);
-                    presentation.tell(&place, &failure.message);
+                    self.tell(reader, (place, failure.message), unknown);
                 }
                 None
             }
@@ -245,7 +306,19 @@ impl Candidate {
         reader: &Reader<'_>,
     ) -> Result<View, (Place, Failure)> {
         let entry = &self.entry;
+        let chosen = evaluator.chosen(object, &entry.transparent);
+        let chosen = chosen.map_err(|failure| (entry.place.clone(), failure))?;
+        if let Some(code) = chosen {
+            let target = evaluator.value(object, code);
+            let target = target.map_err(|failure| (code.place.clone(), failure))?;
+            return Ok(View::Alias(target));
+        }
         let text = line(evaluator, object, &entry.texts, limit)?;
+        if let (None, Some(expand)) = (&text, &entry.expand)
+            && let Some(name) = &expand.record
+        {
+            return record(evaluator, object, name, expand);
+        }
         let nothing = |place: &Place| {
             let failure = super::evaluate::failure("it says nothing here");
             (place.clone(), failure)
@@ -281,6 +354,47 @@ impl Candidate {
             limit,
         })))
     }
+}
+
+/// The named children as the fields of a struct. Numbers as names make a tuple.
+fn record(
+    evaluator: &Evaluator<'_>,
+    object: &Value,
+    name: &str,
+    expand: &Expand,
+) -> Result<View, (Place, Failure)> {
+    let mut fields = Vec::new();
+    for item in &expand.items {
+        let ItemKind::Single { name, value } = &item.kind else {
+            continue;
+        };
+        if !evaluator.applies(object, &item.guard) {
+            continue;
+        }
+        let value = match evaluator.value(object, value) {
+            Ok(value) => value,
+            Err(_) if item.guard.optional => continue,
+            Err(failure) if failure.is_unknown => return Err((item.place.clone(), failure)),
+            Err(failure) => reason(object, &failure.message),
+        };
+        fields.push(Field {
+            name: evaluator.name(object, name, SHORT),
+            value,
+            base: false,
+            artificial: false,
+        });
+    }
+    let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    let is_tuple = !fields.is_empty() && fields.iter().all(|field| is_number(&field.name));
+    Ok(View::Record(Record {
+        name: Some(name.to_owned()),
+        style: if is_tuple { Style::Tuple } else { Style::Named },
+        fields,
+        statics: Vec::new(),
+        raw: true,
+        reachable: false,
+        whole: None,
+    }))
 }
 
 /// The first text that applies. `None`: none does.

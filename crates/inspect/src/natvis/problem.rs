@@ -13,6 +13,13 @@ pub enum PresentationProblem {
         /// Why it can't be read.
         reason: String,
     },
+    /// The types of a crate don't have the members that Dapple's own description names.
+    UnknownVersion {
+        /// The crate's name in paths.
+        name: &'static str,
+        /// The first such member: a sentence with the file and the line.
+        what: String,
+    },
     /// A problem in a file: a sentence with the file and the line.
     Inside(String),
 }
@@ -27,6 +34,10 @@ impl fmt::Display for PresentationProblem {
                     file.display()
                 )
             }
+            PresentationProblem::UnknownVersion { name, what } => write!(
+                f,
+                "this version of the crate `{name}` is not known; values of its types are shown as they are laid out ({what})"
+            ),
             PresentationProblem::Inside(sentence) => f.write_str(sentence),
         }
     }

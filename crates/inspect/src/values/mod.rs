@@ -57,7 +57,7 @@ pub(crate) use cpp::is_library as is_cpp_library;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;
 pub use made::Made;
-pub(crate) use quoting::quote;
+pub(crate) use quoting::{Controls, quote, quote_with};
 pub use scalars::Number;
 pub use scalars::number_of;
 

@@ -98,11 +98,16 @@ impl Reader<'_> {
 
     /// A key's text as the name of its entry. It is shorter, and lacks the parts that only a value shown on its own has.
     pub(crate) fn label(&self, key: &Value) -> String {
+        self.label_within(key, SHORT)
+    }
+
+    /// As [`Reader::label`], with texts as long as `limit` allows.
+    pub(crate) fn label_within(&self, key: &Value, limit: Limit) -> String {
         let mut line = Line {
             text: String::new(),
             values: 0,
         };
-        self.write(&self.view(key, SHORT), key, 1, &mut line);
+        self.write(&self.view(key, limit), key, 1, &mut line);
         line.text
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod captures;
 mod cells;
 mod channels;
 mod crates;
+mod erased_errors;
 pub mod glue;
 mod iterators;
 mod network;
@@ -35,6 +36,7 @@ pub(crate) use objects::{concrete_object, concrete_type, function_item};
 pub(crate) use owners::{counts, extras, is_hidden_in_summaries, is_seen_through};
 pub(crate) use sequences::is_readable;
 pub(crate) use tails::hand_on as hand_on_tail;
+pub(crate) use times::date_and_time;
 
 /// The size of the largest possible object in Rust, in bytes.
 const MAX_OBJECT: u64 = i64::MAX as u64;
@@ -356,7 +358,10 @@ fn of_library(
             Err(Flaw::Layout) if aggregate.members.len() == 2 && !crates::is_known(path) => {
                 objects::fat_pointer(reader, value, type_, limit)
             }
-            Err(Flaw::Layout) => crates::view(reader, value, aggregate, path, limit),
+            Err(Flaw::Layout) => match crates::view(reader, value, aggregate, path, limit) {
+                Err(Flaw::Layout) => crates::flags(reader, value, aggregate, path),
+                shown => shown,
+            },
             shown => shown,
         },
     }
@@ -511,6 +516,23 @@ fn pointed_to(reader: &Reader<'_>, value: &Value) -> Result<Value, Flaw> {
     };
     let address = reader.word(&pointer.contents)?;
     Ok(pointer.sibling(target, Contents::Memory(crate::Address(address))))
+}
+
+/// The name of an enum's active variant, whether it has variants with fields or not. `None`: the value is no enum, or can't be read.
+pub(crate) fn active_variant_name(reader: &Reader<'_>, value: &Value) -> Option<String> {
+    let type_ = reader.resolve(value)?.type_;
+    let TypeKind::Enumeration { values, .. } = &type_.kind else {
+        return variant_name(reader, value).ok();
+    };
+    let bytes = reader
+        .bytes(&value.contents, type_.size?.clamp(1, 16))
+        .ok()?;
+    let bits = bytes.len() as u32 * 8;
+    let number = contents::extract_bits(&bytes, 0, 128);
+    let mask = u128::MAX >> (128 - bits);
+    let mut values = values.iter();
+    let found = values.find(|(_, value)| *value as u128 & mask == number);
+    found.map(|(name, _)| name.to_string())
 }
 
 /// The name of an enum's active variant.

@@ -7,7 +7,7 @@ use crate::eval::builtins::{self, Builtin};
 use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::values::entries::Entry;
 use crate::values::view::{ALL, LONG, Record, Style, View};
-use crate::values::{Contents, Number, Value, names};
+use crate::values::{Contents, Number, Value, names, rust};
 use dapple_symbols::functions::Language;
 
 /// The most elements searched.
@@ -30,6 +30,7 @@ impl Runner<'_> {
             let view = self.reader.view(&value, LONG);
             let known = match (builtin, arguments) {
                 (None, _) => None,
+                (Some(Builtin::IsNamedVariant), [wanted]) => self.is_in_variant(&value, wanted),
                 (Some(Builtin::Element), [index]) if has_elements(&view) => {
                     Some(self.element(value.clone(), base, index)?)
                 }
@@ -113,8 +114,21 @@ impl Runner<'_> {
                 });
                 Ok(is_library.then(|| value.clone()))
             }
-            Builtin::HasValue | Builtin::Element | Builtin::Contains | Builtin::Count => Ok(None),
+            Builtin::HasValue
+            | Builtin::IsNamedVariant
+            | Builtin::Element
+            | Builtin::Contains
+            | Builtin::Count => Ok(None),
         }
+    }
+
+    /// Whether a Rust enum is in the variant that `wanted` names. `None`: the value is no such enum, or `wanted` no name.
+    fn is_in_variant(&self, value: &Value, wanted: &Expression) -> Option<Value> {
+        let Kind::Name(wanted) = &wanted.kind else {
+            return None;
+        };
+        let name = rust::active_variant_name(self.reader, value)?;
+        Some(self.computed(Number::Bool(name == *wanted)))
     }
 
     /// The length of a text or container. `None`: the view has none.

@@ -6,7 +6,7 @@ use crate::eval::builtins;
 use crate::eval::ir::Expression;
 use crate::natvis;
 use crate::values::view::{LONG, View};
-use crate::values::{Value, names};
+use crate::values::{Value, names, rust};
 use dapple_symbols::types::TypeKind;
 use dapple_target::suggest::nearest;
 
@@ -72,7 +72,25 @@ impl Runner<'_> {
             return Ok(constant);
         }
         let searched = seen.iter().chain(&wholes);
-        Err(self.no_member(searched, &value, base, (name, name_at))?)
+        let mut fault = self.no_member(searched, &value, base, (name, name_at))?;
+        // Another value of the type may be in a variant that has the member.
+        fault.is_unknown &= !seen
+            .iter()
+            .any(|value| self.is_in_other_variant(value, name));
+        Err(fault)
+    }
+
+    /// Whether the value is an enum of which a variant has the member.
+    fn is_in_other_variant(&self, value: &Value, name: &str) -> bool {
+        let type_ = self.reader.resolve(value).map(|resolved| resolved.type_);
+        let Some(TypeKind::Aggregate(aggregate)) = type_.as_ref().map(|type_| &type_.kind) else {
+            return false;
+        };
+        let mut variants = aggregate.variants.iter().flat_map(|part| &part.variants);
+        variants.any(|variant| {
+            let payload = self.reader.member(value, &variant.member);
+            self.declared_member(&payload, name, 0, &mut 0).is_some()
+        })
     }
 
     /// The fault for a missing member, which says which members there are instead. `last` is the value where the search ended. Fails if that
@@ -146,11 +164,14 @@ impl Runner<'_> {
             return None;
         }
         match self.reader.view(value, LONG) {
-            View::Record(record) => record
-                .fields
-                .into_iter()
-                .find(|field| field.name == name && !field.base)
-                .map(|field| field.value),
+            View::Record(record) => {
+                // A variant's field is displayed as `0`, and called `__0` in the debug information.
+                let index = rust::tuple_index(name).unwrap_or(name);
+                let mut fields = record.fields.into_iter().filter(|field| !field.base);
+                fields
+                    .find(|field| field.name == name || field.name == index)
+                    .map(|field| field.value)
+            }
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Parses the items of `<Expand>`.
 
-use super::{MAX_DEPTH, Reading, elements, name, text_of};
+use super::{MAX_DEPTH, Reading, elements, is_true, name, text_of};
 use crate::natvis::code::Code;
 use crate::natvis::model::{
     Array, Choice, Custom, Item, ItemKind, List, Node as Shown, Part, Step, Synthetic, Tree,
@@ -167,6 +167,7 @@ impl Reading {
             variables,
             size,
             steps,
+            is_set: is_true(node.attribute("Set")),
         })
     }
 

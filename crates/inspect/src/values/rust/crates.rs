@@ -3,17 +3,20 @@
 
 use super::tables::{EntryPart, Slots, collected, offset};
 use super::{
-    Flaw, OrUnknownLayout, argument, argument_of, broken, held, payload, sequences, tables, text,
-    times,
+    Flaw, OrUnknownLayout, argument, argument_of, broken, erased_errors, held, payload, sequences,
+    tables, text, times,
 };
 use crate::Address;
 use crate::values::entries::Page;
 use crate::values::view::{Limit, View};
-use crate::values::{Contents, Reader, Value, contents};
+use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::types::{Aggregate, TypeId, TypeKind};
 
 /// The supported crates.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 14] = [
+    "anyhow",
+    "dashmap",
+    "eyre",
     "hashbrown",
     "indexmap",
     "smallvec",
@@ -45,6 +48,8 @@ pub(super) fn view(
     match path {
         "hashbrown::map::HashMap" => tables::hash(reader, value, false, limit),
         "hashbrown::set::HashSet" => tables::hash(reader, value, true, limit),
+        "dashmap::DashMap" => tables::sharded(reader, value, limit),
+        "anyhow::Error" | "eyre::Report" => erased_errors::view(reader, value, path),
         "indexmap::map::IndexMap" => indexed(reader, value, EntryPart::Entries, limit),
         "indexmap::set::IndexSet" => indexed(reader, value, EntryPart::Keys, limit),
         "smallvec::SmallVec" => small_vec(reader, value, aggregate),
@@ -71,9 +76,38 @@ pub(super) fn view(
             payload(reader, &number).map(View::Alias).known()
         }
         "uuid::Uuid" => uuid(reader, value),
+        _ if path.starts_with("hashbrown::map::") || path.starts_with("hashbrown::set::") => {
+            let (module, name) = path.rsplit_once("::").known()?;
+            let given = EntryPart::by(name, module.ends_with("set")).known()?;
+            tables::rest_of_hash(reader, value, given, limit)
+        }
         _ if path.starts_with("chrono::") => times::chrono(reader, value, path),
         _ => Err(Flaw::Layout),
     }
+}
+
+/// A type of `bitflags!`: a struct of the user's crate with an `InternalBitFlags` in it. The names of the flags are constants, which the debug
+/// information doesn't have.
+pub(super) fn flags(
+    reader: &Reader<'_>,
+    value: &Value,
+    aggregate: &Aggregate,
+    path: &str,
+) -> Result<View, Flaw> {
+    let [only] = &aggregate.members[..] else {
+        return Err(Flaw::Layout);
+    };
+    let inner = reader.member(value, only);
+    let resolved = reader.resolve(&inner).known()?;
+    let is_inner = |name: &str| names::base_name(name) == "InternalBitFlags";
+    if !is_inner(&resolved.type_.name) {
+        return Err(Flaw::Layout);
+    }
+    let bits = number(reader, &inner)?;
+    Ok(View::Text {
+        text: format!("{}({bits:#x})", names::base_name(path)),
+        address: None,
+    })
 }
 
 /// The first integer in a value, zero-extended.

@@ -19,6 +19,8 @@ const GROUP: u64 = 16;
 /// Control bytes of a bucket that was never used, and of one that is free again.
 const EMPTY: u8 = 0xff;
 const DELETED: u8 = 0x80;
+/// The most hash tables in one map.
+const MAX_SHARDS: u64 = 1 << 12;
 /// The most steps of a walk over nodes.
 pub(super) const MAX_STEPS: u64 = 1 << 24;
 
@@ -135,45 +137,111 @@ pub(super) fn hash(
     limit: Limit,
 ) -> Result<View, Flaw> {
     let table = reader.find(value, "table").known()?;
-    let resolved = reader.resolve(&table).known()?;
-    let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
-        return Err(Flaw::Layout);
-    };
-    let element = table.sibling(argument(aggregate), Contents::Memory(Address(0)));
-    let size = reader.size_of(&element).known()?;
     let given = match is_set {
         true => EntryPart::Keys,
         false => EntryPart::Entries,
     };
-    let slots = pair(reader, &element, given)?;
-    let key = offset(&slots.key)?;
-    let held = match &slots.value {
-        Some(value) => offset(value)?,
-        None => 0,
-    };
-    let word = |name: &str| -> Result<u64, Flaw> {
-        Ok(reader.word(&reader.find(&table, name).known()?.contents)?)
-    };
-    let control = reader.find(&table, "ctrl").known()?;
-    let control = reader.word(&reader.find_pointer(&control).known()?.contents)?;
-    let (mask, items) = (word("bucket_mask")?, word("items")?);
-    let buckets = match mask.checked_add(1) {
-        Some(buckets) if buckets.is_power_of_two() && items < buckets.max(2) => buckets,
-        _ => return broken(format!("{items} entries in a table of {mask} + 1")),
-    };
+    let table = Table::new(reader, &table, given)?;
     let mut page = Page::new(limit, !is_set);
-    if items > 0 {
-        is_repeated(reader, control, buckets)?;
-    }
-    let table = Buckets {
-        control,
-        data: control,
-        count: buckets,
-        size,
+    let flaw = table.walk(reader, table.items, limit, &mut page)?;
+    let entries = collected(page, table.items, flaw)?;
+    Ok(table.slots.shown(entries, false))
+}
+
+/// A map that consists of several hash tables, the elements of the slice `shards`: `dashmap::DashMap`.
+pub(super) fn sharded(reader: &Reader<'_>, value: &Value, limit: Limit) -> Result<View, Flaw> {
+    let shards = reader.field(value, "shards").known()?;
+    let View::Sequence(shards) = reader.view(&shards, SHORT) else {
+        return Err(Flaw::Layout);
     };
-    let entry = |start: u64| slots.entry(start.wrapping_add(key), start.wrapping_add(held));
-    let flaw = table.walk(reader, items, limit, &mut page, &entry)?;
-    Ok(slots.shown(collected(page, items, flaw)?, false))
+    if shards.length > MAX_SHARDS {
+        return broken(format!("{} shards", shards.length));
+    }
+    let mut tables = Vec::new();
+    for index in 0..shards.length {
+        let is_table = |_: Option<&str>, type_: &Type| names::base_name(&type_.name) == "RawTable";
+        let table = reader.search(&shards.at(index), 8, &is_table).known()?;
+        tables.push(Table::new(reader, &table, EntryPart::Entries)?);
+    }
+    let items = tables.iter().map(|table| table.items);
+    let items = items.fold(0, u64::saturating_add);
+    let mut page = Page::new(limit, true);
+    let (mut before, mut flaw) = (0, None);
+    for table in &tables {
+        before = table.items.saturating_add(before);
+        if flaw.is_none() {
+            flaw = table.walk(reader, before, limit, &mut page)?;
+        }
+    }
+    collected(page, items, flaw).map(View::Entries)
+}
+
+/// A `RawTable`.
+struct Table {
+    buckets: Buckets,
+    items: u64,
+    slots: Slots,
+    /// The offsets of the key and the value in a bucket.
+    key: u64,
+    held: u64,
+}
+
+impl Table {
+    fn new(reader: &Reader<'_>, table: &Value, given: EntryPart) -> Result<Table, Flaw> {
+        let resolved = reader.resolve(table).known()?;
+        let TypeKind::Aggregate(aggregate) = &resolved.type_.kind else {
+            return Err(Flaw::Layout);
+        };
+        let element = table.sibling(argument(aggregate), Contents::Memory(Address(0)));
+        let size = reader.size_of(&element).known()?;
+        let slots = pair(reader, &element, given)?;
+        let key = offset(&slots.key)?;
+        let held = match &slots.value {
+            Some(value) => offset(value)?,
+            None => 0,
+        };
+        let word = |name: &str| -> Result<u64, Flaw> {
+            Ok(reader.word(&reader.find(table, name).known()?.contents)?)
+        };
+        let control = reader.find(table, "ctrl").known()?;
+        let control = reader.word(&reader.find_pointer(&control).known()?.contents)?;
+        let (mask, items) = (word("bucket_mask")?, word("items")?);
+        let count = match mask.checked_add(1) {
+            Some(count) if count.is_power_of_two() && items < count.max(2) => count,
+            _ => return broken(format!("{items} entries in a table of {mask} + 1")),
+        };
+        if items > 0 {
+            is_repeated(reader, control, count)?;
+        }
+        let buckets = Buckets {
+            control,
+            data: control,
+            count,
+            size,
+        };
+        Ok(Table {
+            buckets,
+            items,
+            slots,
+            key,
+            held,
+        })
+    }
+
+    /// Offers the entries to the page, until it has `end` entries. Returns a reason if the table is too large to be walked to its end.
+    fn walk(
+        &self,
+        reader: &Reader<'_>,
+        end: u64,
+        limit: Limit,
+        page: &mut Page,
+    ) -> Result<Option<String>, Flaw> {
+        let entry = |start: u64| {
+            self.slots
+                .entry(start.wrapping_add(self.key), start.wrapping_add(self.held))
+        };
+        self.buckets.walk(reader, end, limit, page, &entry)
+    }
 }
 
 /// Buckets of a hash table. Control bytes are at ascending addresses, and the buckets themselves at descending ones.

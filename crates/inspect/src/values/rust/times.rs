@@ -85,6 +85,12 @@ fn utc(seconds: i64, nanoseconds: u32) -> String {
     format!("{year:0width$}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction} UTC")
 }
 
+/// Seconds since 1970 as a date and a time of day: `2024-02-29T01:02:03`.
+pub(crate) fn date_and_time(seconds: i64) -> String {
+    let text = utc(seconds, 0);
+    text.trim_end_matches(" UTC").replace(' ', "T")
+}
+
 /// Types of the crate `chrono`: dates, times of day, both, and both in a time zone.
 pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<View, Flaw> {
     let number = |value: &Value, name: &str| -> Result<i32, Flaw> {
@@ -104,29 +110,24 @@ pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<V
     let time = || {
         let (seconds, nanoseconds) = (number(value, "secs")?, number(value, "frac")?);
         match (seconds, nanoseconds) {
-            (0..86_400, 0..1_000_000_000) => Ok((i64::from(seconds), nanoseconds.unsigned_abs())),
-            // A leap second: its plain fields are shown.
-            (0..86_400, 1_000_000_000..2_000_000_000) => Err(Flaw::Layout),
+            // From 1,000,000,000 nanoseconds on, it is a leap second: the second 60.
+            (0..86_400, 0..2_000_000_000) => Ok((i64::from(seconds), nanoseconds.unsigned_abs())),
             _ => broken(format!("{seconds} seconds of a day")),
         }
     };
     let both = |zone: i64| -> Result<(String, String), Flaw> {
         let (seconds, nanoseconds) = time()?;
-        let text = utc(date()? * 86_400 + seconds + zone, nanoseconds);
-        let text = text.trim_end_matches(" UTC");
-        let (day, time) = text.split_once(' ').known()?;
-        Ok((day.to_owned(), time.to_owned()))
+        chrono_text(date()? * 86_400 + seconds + zone, nanoseconds).known()
     };
     Ok(self::text(match path {
         "chrono::naive::date::NaiveDate" => {
-            let text = utc(date()? * 86_400, 0);
-            text.split_once(' ').known()?.0.to_owned()
+            let (day, _) = chrono_text(date()? * 86_400, 0).known()?;
+            day
         }
         "chrono::naive::time::NaiveTime" => {
             let (seconds, nanoseconds) = time()?;
-            let text = utc(seconds, nanoseconds);
-            let (_, time) = text.trim_end_matches(" UTC").split_once(' ').known()?;
-            time.to_owned()
+            let (_, time) = chrono_text(seconds, nanoseconds).known()?;
+            time
         }
         "chrono::naive::datetime::NaiveDateTime" => {
             let (day, time) = both(0)?;
@@ -147,6 +148,30 @@ pub(super) fn chrono(reader: &Reader<'_>, value: &Value, path: &str) -> Result<V
         },
         _ => return Err(Flaw::Layout),
     }))
+}
+
+/// The day and the time of day as `chrono` writes them: a sign before years with other than four digits, and a fraction of three, six or
+/// nine digits. From 1,000,000,000 nanoseconds on, the second is a leap second.
+fn chrono_text(seconds: i64, nanoseconds: u32) -> Option<(String, String)> {
+    let text = utc(seconds, 0);
+    let (day, time) = text.trim_end_matches(" UTC").split_once(' ')?;
+    let is_long = !day.starts_with('-') && day.find('-') > Some(4);
+    let sign = if is_long { "+" } else { "" };
+    let (minutes, second) = time.rsplit_once(':')?;
+    let (second, nanoseconds) = match nanoseconds.checked_sub(1_000_000_000) {
+        Some(rest) => (format!("{:02}", second.parse::<u32>().ok()? + 1), rest),
+        None => (second.to_owned(), nanoseconds),
+    };
+    let fraction = match nanoseconds {
+        0 => String::new(),
+        n if n % 1_000_000 == 0 => format!(".{:03}", n / 1_000_000),
+        n if n % 1000 == 0 => format!(".{:06}", n / 1000),
+        n => format!(".{n:09}"),
+    };
+    Some((
+        format!("{sign}{day}"),
+        format!("{minutes}:{second}{fraction}"),
+    ))
 }
 
 /// The number of days from January 1, 1970 to a day of `year`; `day` is counted from 1.

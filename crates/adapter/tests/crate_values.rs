@@ -1,0 +1,247 @@
+//! Values of types of widely used crates read as their `{:?}`.
+//!
+//! `fixtures/crates` is a program with many values of each crate, in its newest release at the time of writing; `fixtures/crates_2024` is the
+//! same program with the releases of November 2024. For each value, the program prints what `{:?}` makes of it. The debugger's line has to
+//! be the same, but for these rules:
+//!
+//! - a container on its own begins with its length: `len = 2 [1, 2]`;
+//! - an enum's variant has the enum's name before it: `Value::Null`;
+//! - what is too long for a line is cut: `…` stands for anything, in a line of more than 60 characters.
+//!
+//! Where the debugger shows another form because it says more, or because the debug information doesn't have what `{:?}` writes, the
+//! value is in `crate_values.tsv` with that form and the reason. A form that begins with `!` is one that isn't readable yet.
+
+use crate::support::fixture::{fixtures_folder, workspace};
+use crate::support::project::{self, launch};
+use dapple_dap::types::*;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::process::Command;
+
+const DEVIATIONS: &str = include_str!("crate_values.tsv");
+
+/// A value that the program printed.
+struct Printed {
+    krate: String,
+    name: String,
+    debug: String,
+}
+
+/// Builds the package in `fixtures/NAME` with its lock file.
+fn built(name: &str, program: &str) -> PathBuf {
+    let folder = workspace().join("fixtures").join(name);
+    let target = fixtures_folder().join(name);
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--locked", "--quiet"]);
+    cargo.current_dir(&folder).env("CARGO_TARGET_DIR", &target);
+    for inherited in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_PROFILE_DEV_DEBUG"] {
+        cargo.env_remove(inherited);
+    }
+    let output = cargo.output().expect("cargo runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} can't be built: {errors}");
+    target.join("debug").join(program)
+}
+
+/// The versions in a package's lock file, by the crates' names.
+fn versions(name: &str) -> HashMap<String, String> {
+    let lock = workspace().join("fixtures").join(name).join("Cargo.lock");
+    let text = std::fs::read_to_string(lock).expect("the lock file");
+    let mut versions = HashMap::new();
+    let mut package = None;
+    for line in text.lines() {
+        let value = |key: &str| Some(line.strip_prefix(key)?.trim_matches('"').to_owned());
+        if let Some(name) = value("name = ") {
+            package = Some(name);
+        } else if let (Some(version), Some(name)) = (value("version = "), package.take()) {
+            versions.insert(name, version);
+        }
+    }
+    versions
+}
+
+/// Runs the program from stop to stop. Returns the values in each stop's frame, and what the program printed.
+fn run(name: &str, program: &str) -> (Vec<Vec<Variable>>, Vec<Printed>, String) {
+    let session = project::session(false);
+    let path = built(name, program);
+    launch(&session, &json!({"program": path}));
+    let stop = FunctionBreakpoint::new(format!("{program}::stop"));
+    let arguments = SetFunctionBreakpointsArguments::new(vec![stop]);
+    session.ok::<SetFunctionBreakpointsRequest>(arguments);
+    session.configured();
+    let mut shown = Vec::new();
+    while session.ends_or_stops() {
+        let stopped = session.stopped(StoppedEventReason::FunctionBreakpoint);
+        let frame = session.stack(stopped.thread).remove(1);
+        let scope = session.scope(&frame, "Locals");
+        shown.push(session.variables(scope.variables_reference));
+        session.ok::<ContinueRequest>(ContinueArguments::new(stopped.thread));
+    }
+    session.exit_code();
+    let printed = session.output(OutputEventCategory::Stdout);
+    let printed = printed.lines().map(|line| {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let mut part = || parts.next().expect("three parts");
+        Printed {
+            krate: part(),
+            name: part(),
+            debug: part(),
+        }
+    });
+    let printed = printed.collect();
+    let said = session.output(OutputEventCategory::Console);
+    session.disconnect();
+    (shown, printed, said)
+}
+
+/// A text without the names of enums before their variants.
+fn without_enums(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("::") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let start = before.trim_end_matches(is_name).len();
+        if start < at && after.starts_with(|c: char| c.is_ascii_uppercase()) {
+            result.push_str(&before[..start]);
+        } else {
+            result.push_str(before);
+            result.push_str("::");
+        }
+        rest = after;
+    }
+    result + rest
+}
+
+/// A line without the length at its beginning.
+fn without_length(line: &str) -> &str {
+    let cut = line.strip_prefix("len = ").and_then(|rest| {
+        let (length, rest) = rest.split_once(' ')?;
+        length.parse::<u64>().ok().map(|_| rest)
+    });
+    cut.unwrap_or(line)
+}
+
+/// Whether a line reads as a text, by the rules above.
+fn reads_as(line: &str, text: &str) -> bool {
+    let line = without_enums(without_length(line));
+    let text = without_enums(text);
+    if line == text {
+        return true;
+    }
+    if !line.contains('…') || line.chars().count() <= 60 {
+        return false;
+    }
+    let mut parts = line.split('…');
+    let mut rest = match parts.next().and_then(|first| text.strip_prefix(first)) {
+        Some(rest) => rest,
+        None => return false,
+    };
+    let parts: Vec<&str> = parts.collect();
+    for part in &parts[..parts.len().saturating_sub(1)] {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    parts.last().is_some_and(|last| rest.ends_with(last))
+}
+
+/// The forms and reasons in `crate_values.tsv`, by the value's name.
+fn deviations() -> BTreeMap<&'static str, (&'static str, &'static str)> {
+    let lines = DEVIATIONS.lines().filter(|line| !line.starts_with('#'));
+    let entries = lines.map(|line| {
+        let parts: Vec<&str> = line.split('\t').collect();
+        match parts[..] {
+            [name, form, reason] => (name, (form, reason)),
+            _ => panic!("three columns: {line}"),
+        }
+    });
+    entries.collect()
+}
+
+/// Holds all values of the program against what it printed.
+fn check(name: &str, program: &str, (most_values, most_types): (usize, usize)) {
+    let (shown, printed, said) = run(name, program);
+    let versions = versions(name);
+    let deviations = deviations();
+    let mut names: Vec<&str> = Vec::new();
+    for value in &printed {
+        if names.last() != Some(&&*value.krate) {
+            names.push(&value.krate);
+        }
+    }
+    assert_eq!(shown.len(), names.len(), "a stop for each crate");
+    let (mut same, mut listed, mut unread) = (0, 0, 0);
+    let mut types = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for value in &printed {
+        let stop = names.iter().position(|name| *name == value.krate);
+        let locals = &shown[stop.expect("its crate")];
+        let full_name = format!("{}.{}", value.krate, value.name);
+        let version = versions.get(&value.krate).map_or("?", String::as_str);
+        let Some(local) = locals.iter().find(|local| local.name == value.name) else {
+            wrong.push(format!("{full_name}: not among the variables"));
+            continue;
+        };
+        let read = match deviations.get(&*full_name) {
+            _ if reads_as(&local.value, &value.debug) => {
+                same += 1;
+                true
+            }
+            Some((form, _)) if form.starts_with('!') => {
+                unread += 1;
+                continue;
+            }
+            Some((form, _)) => {
+                let is_listed = without_length(&local.value) == *form;
+                listed += usize::from(is_listed);
+                is_listed
+            }
+            None => false,
+        };
+        if read {
+            types.insert(local.r#type.clone());
+        } else {
+            wrong.push(format!(
+                "{} {version}, `{}`: {}\n    prints {}\n    shown  {}",
+                value.krate,
+                value.name,
+                local.r#type.as_deref().unwrap_or_default(),
+                value.debug,
+                local.value
+            ));
+        }
+    }
+    let counts = format!(
+        "{} values: {same} as printed, {listed} in a form of ours, {unread} not readable, {} wrong; {} types read",
+        printed.len(),
+        wrong.len(),
+        types.len()
+    );
+    assert!(wrong.is_empty(), "{counts}\n{}", wrong.join("\n"));
+    assert!(same + listed >= most_values, "{counts}");
+    assert!(types.len() >= most_types, "{counts}");
+    assert!(!said.contains("natvis"), "{said}");
+}
+
+#[test]
+fn values_of_the_newest_crates_read_as_their_debug_output() {
+    check("crates", "crate_values", (550, 430));
+}
+
+#[test]
+fn values_of_crates_two_years_old_read_as_their_debug_output() {
+    check("crates_2024", "crate_values_2024", (540, 425));
+}
+
+#[test]
+fn each_deviation_is_of_a_value_and_has_a_reason() {
+    for (name, (form, reason)) in deviations() {
+        assert!(
+            name.contains('.') && !form.is_empty() && !reason.is_empty(),
+            "{name}"
+        );
+    }
+}
