@@ -11,6 +11,7 @@
 //! Where the debugger shows another form because it says more, or because the debug information doesn't have what `{:?}` writes, the
 //! value is in `crate_values.tsv` with that form and the reason. A form that begins with `!` is one that isn't readable yet.
 
+use crate::support::Session;
 use crate::support::fixture::{fixtures_folder, workspace};
 use crate::support::project::{self, launch};
 use dapple_dap::types::*;
@@ -234,6 +235,59 @@ fn values_of_the_newest_crates_read_as_their_debug_output() {
 #[test]
 fn values_of_crates_two_years_old_read_as_their_debug_output() {
     check("crates_2024", "crate_values_2024", (540, 425));
+}
+
+/// Runs the newest crates' program, with these further arguments of `launch`, to the stop where the frame has a variable.
+fn stopped_with(variable: &str, further: serde_json::Value) -> (Session, StackFrame) {
+    let session = project::session(false);
+    let mut arguments = json!({"program": built("crates", "crate_values")});
+    if let (Some(all), Some(further)) = (arguments.as_object_mut(), further.as_object()) {
+        all.extend(further.clone());
+    }
+    launch(&session, &arguments);
+    let stop = FunctionBreakpoint::new("crate_values::stop");
+    let arguments = SetFunctionBreakpointsArguments::new(vec![stop]);
+    session.ok::<SetFunctionBreakpointsRequest>(arguments);
+    session.configured();
+    loop {
+        let stopped = session.stopped(StoppedEventReason::FunctionBreakpoint);
+        let frame = session.stack(stopped.thread).remove(1);
+        let scope = session.scope(&frame, "Locals");
+        let locals = session.variables(scope.variables_reference);
+        if locals.iter().any(|local| local.name == variable) {
+            return (session, frame);
+        }
+        session.ok::<ContinueRequest>(ContinueArguments::new(stopped.thread));
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_is_not_shown_as_one() {
+    let (session, frame) = stopped_with("index_set", json!({}));
+    assert_eq!(session.evaluate(&frame, "vec"), "len = 2 [1, 2]");
+    session.evaluate(&frame, "vec.len = 200");
+    assert!(
+        session
+            .evaluate(&frame, "vec")
+            .starts_with("<not initialised or corrupt"),
+        "{}",
+        session.evaluate(&frame, "vec")
+    );
+    session.evaluate(&frame, "string.vec.len = 200");
+    let string = session.evaluate(&frame, "string");
+    assert!(string.starts_with("StringInner { "), "{string}");
+    session.disconnect();
+}
+
+#[test]
+fn the_users_own_file_comes_before_what_is_built_in() {
+    let text = "<AutoVisualizer><Type Name=\"half::binary16::f16\">
+        <DisplayString>mine: {__0}</DisplayString></Type></AutoVisualizer>";
+    let file = crate::support::file("half-mine.natvis", text.as_bytes(), 0o644);
+    let (session, frame) = stopped_with("brain_third", json!({"visualizerFile": file}));
+    assert_eq!(session.evaluate(&frame, "one"), "mine: 15360");
+    assert_eq!(session.evaluate(&frame, "brain"), "1.5");
+    session.disconnect();
 }
 
 #[test]

@@ -61,6 +61,18 @@ pub(crate) struct Failure {
     pub is_unknown: bool,
 }
 
+impl Failure {
+    /// The same without the place in the expression, which says nothing to those who don't know the expression.
+    pub(crate) fn without_column(mut self) -> Failure {
+        if let Some((column, what)) = self.message.split_once(": ")
+            && column.starts_with("column ")
+        {
+            self.message = what.to_owned();
+        }
+        self
+    }
+}
+
 impl Outside {
     /// Empties the cache. Call when the set of modules or of Natvis files has changed.
     pub(crate) fn forget(&self) {

@@ -124,7 +124,10 @@ impl<'a> Evaluator<'a> {
             frame: &self.frame,
             outside: &self.presentation.outside,
         };
-        evaluate(what, &scope)
+        evaluate(what, &scope).map_err(|failure| match code.place.is_built_in() {
+            true => failure.without_column(),
+            false => failure,
+        })
     }
 
     /// The value of an expression, or the value that an assignment gives its variable. Format specifiers are not applied.

@@ -13,6 +13,15 @@ pub(crate) struct Place {
     pub line: u32,
 }
 
+impl Place {
+    /// Whether the file is one that Dapple brings along: those have no folder.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.file
+            .parent()
+            .is_some_and(|folder| folder.as_os_str().is_empty())
+    }
+}
+
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.line)

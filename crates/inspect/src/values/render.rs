@@ -580,6 +580,16 @@ impl Reader<'_> {
                 Elements::Apart(entries) => self.write_entries(entries, value, depth, line),
             };
         }
+        if let ([only], []) = (&parts.fields[..], &parts.groups[..])
+            && only.name == "[elements]"
+            && let View::Missing(reason) = self.view(&only.value, SHORT)
+        {
+            line.text.push_str(&match depth {
+                0 => reason.as_str().into(),
+                _ => short_reasons::brief(&reason),
+            });
+            return;
+        }
         let sign = if self.is_rust(value) { ": " } else { " = " };
         line.text.push('{');
         for (position, field) in parts.fields.iter().enumerate() {
