@@ -13,7 +13,7 @@
 
 use crate::support::Session;
 use crate::support::fixture::{fixtures_folder, workspace};
-use crate::support::project::{self, launch};
+use crate::support::project::{self, Project, launch};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -287,6 +287,42 @@ fn the_users_own_file_comes_before_what_is_built_in() {
     let (session, frame) = stopped_with("brain_third", json!({"visualizerFile": file}));
     assert_eq!(session.evaluate(&frame, "one"), "mine: 15360");
     assert_eq!(session.evaluate(&frame, "brain"), "1.5");
+    session.disconnect();
+}
+
+#[test]
+fn a_crate_with_other_fields_is_shown_as_laid_out_and_said_to_be_unknown() {
+    let main = "fn main() {
+    let one = half::binary16::f16 { bits: 7 };
+    let two = half::binary16::f16 { bits: 8 };
+    std::hint::black_box((&one, &two)); // here
+}
+";
+    let half = "pub mod binary16 {
+    #[allow(non_camel_case_types)]
+    pub struct f16 {
+        pub bits: u16,
+    }
+}
+";
+    let manifest = "[dependencies]\nhalf = { path = \"half\" }\n";
+    let project = Project::package("unknown", manifest, &[("src/main.rs", main)]);
+    let manifest = "[package]\nname = \"half\"\nversion = \"9.0.0\"\nedition = \"2024\"\n";
+    project.write("half/Cargo.toml", manifest);
+    project.write("half/src/lib.rs", half);
+    let session = project::session(false);
+    launch(&session, &project.cargo("run --quiet"));
+    let line = project.line("src/main.rs", "// here");
+    session.set_lines(&project.path("src/main.rs"), &[line]);
+    session.configured();
+    let stopped = session.stopped(StoppedEventReason::Breakpoint);
+    for (name, value) in [("one", "f16 { bits: 7 }"), ("two", "f16 { bits: 8 }")] {
+        assert_eq!(session.evaluate(&stopped.top, name), value);
+    }
+    let said = "this version of the crate `half` is not known";
+    session.wait_for_written(OutputEventCategory::Console, said);
+    let console = project::console(&session);
+    assert_eq!(console.matches(said).count(), 1, "{console}");
     session.disconnect();
 }
 
