@@ -20,6 +20,7 @@ mod iterators;
 mod network;
 mod objects;
 mod owners;
+mod persistent;
 mod ranges;
 mod sequences;
 mod tables;

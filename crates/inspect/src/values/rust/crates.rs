@@ -3,8 +3,8 @@
 
 use super::tables::{EntryPart, Slots, collected, offset};
 use super::{
-    Flaw, OrUnknownLayout, argument, argument_of, broken, erased_errors, held, payload, sequences,
-    tables, text, times,
+    Flaw, OrUnknownLayout, argument, argument_of, broken, erased_errors, held, payload, persistent,
+    sequences, tables, text, times,
 };
 use crate::Address;
 use crate::values::entries::Page;
@@ -13,11 +13,12 @@ use crate::values::{Contents, Reader, Value, contents, names};
 use dapple_symbols::types::{Aggregate, TypeId, TypeKind};
 
 /// The supported crates.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "anyhow",
     "dashmap",
     "eyre",
     "hashbrown",
+    "im",
     "indexmap",
     "smallvec",
     "arrayvec",
@@ -49,6 +50,12 @@ pub(super) fn view(
         "hashbrown::map::HashMap" => tables::hash(reader, value, false, limit),
         "hashbrown::set::HashSet" => tables::hash(reader, value, true, limit),
         "dashmap::DashMap" => tables::sharded(reader, value, limit),
+        "im::hash::map::HashMap" => {
+            persistent::view(reader, value, false, EntryPart::Entries, limit)
+        }
+        "im::hash::set::HashSet" => persistent::view(reader, value, false, EntryPart::Keys, limit),
+        "im::ord::map::OrdMap" => persistent::view(reader, value, true, EntryPart::Entries, limit),
+        "im::ord::set::OrdSet" => persistent::view(reader, value, true, EntryPart::Keys, limit),
         "anyhow::Error" | "eyre::Report" => erased_errors::view(reader, value, path),
         "indexmap::map::IndexMap" => indexed(reader, value, EntryPart::Entries, limit),
         "indexmap::set::IndexSet" => indexed(reader, value, EntryPart::Keys, limit),
