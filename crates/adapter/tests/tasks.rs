@@ -12,6 +12,7 @@ const WAITING: &str = "\
 accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
 both: sleep(LONG).await | a timer, 59 min left + nothing: it is pending for ever
 bounded: timeout(LONG, rx).await | a value (oneshot channel) + a timer, 59 min left
+deep: deep(depth - 1).await | futures that are nested too deeply to be followed
 embraced: second.lock().await | a lock (Mutex), held by embraced
 embraced: second.lock().await | a lock (Mutex), held by embraced
 held: sleep(LONG).await | a timer, 59 min left

@@ -170,6 +170,7 @@ fn each_type_that_the_table_states_is_taken() {
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
                 "envFile" => false,
+                "thirdParty" => !value.to_string().contains('7'),
                 // `timeout` is ignored with a warning.
                 "debuginfod" => value.get("timeout").is_none(),
                 "build" => !value["env"].is_array(),

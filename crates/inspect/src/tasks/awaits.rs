@@ -12,6 +12,7 @@ use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::types::{Type, TypeId, TypeKind, Variant};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The deepest nesting of futures.
@@ -55,6 +56,22 @@ pub(super) struct Around {
     pub variables: Value,
 }
 
+/// A future that a search has come to.
+enum Found {
+    /// The state of an activation, with its type.
+    State(Value, Arc<Type>),
+    Wait(Waited),
+}
+
+/// A suspended activation whose awaited futures are being visited.
+struct Open {
+    body: Body,
+    /// What is left to be visited beside it.
+    rest: std::vec::IntoIter<Found>,
+    /// What was found beside it.
+    nodes: Vec<Node>,
+}
+
 /// A search from one future.
 pub(super) struct Search<'a> {
     reader: &'a Reader<'a>,
@@ -89,14 +106,71 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The futures in a value, and what they wait for.
+    /// The futures in a value, and what they wait for. Futures that await each other may be nested deeply, so this is no recursion.
     pub fn nodes(&self, value: &Value) -> Vec<Node> {
+        let mut found = Vec::new();
+        self.collect(value, MOST_FIELDS, &mut found);
+        let mut next = found.into_iter();
         let mut nodes = Vec::new();
-        self.collect(value, MOST_FIELDS, &mut nodes);
-        nodes
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            match next.next() {
+                Some(Found::Wait(wait)) => nodes.push(Node::Wait(wait)),
+                Some(Found::State(state, type_)) => match self.body(&state, &type_) {
+                    None => {}
+                    Some((body, None)) => nodes.push(Node::Body(body, Vec::new())),
+                    Some((body, Some(variables))) => {
+                        let below = self.awaited(&body, variables);
+                        open.push(Open {
+                            body,
+                            rest: std::mem::replace(&mut next, below.into_iter()),
+                            nodes: std::mem::take(&mut nodes),
+                        });
+                    }
+                },
+                None => {
+                    let Some(outer) = open.pop() else {
+                        return nodes;
+                    };
+                    self.around.borrow_mut().pop();
+                    let below = std::mem::replace(&mut nodes, outer.nodes);
+                    nodes.push(Node::Body(outer.body, below));
+                    next = outer.rest;
+                }
+            }
+        }
     }
 
-    fn collect(&self, value: &Value, depth: usize, nodes: &mut Vec<Node>) {
+    /// What a suspended activation awaits; adds the activation to those around. `variables` are in its state.
+    fn awaited(&self, body: &Body, variables: Value) -> Vec<Found> {
+        let awaited = self.reader.field(&variables, "__awaitee");
+        let depth = {
+            let mut around = self.around.borrow_mut();
+            around.push(Around {
+                function: body.function.clone(),
+                variables,
+            });
+            around.len()
+        };
+        let mut found = Vec::new();
+        let Some(awaited) = awaited else {
+            return found;
+        };
+        if depth > MOST_DEPTH {
+            let wait = Wait::text("futures that are nested too deeply to be followed".into());
+            return vec![Found::Wait(wait.into())];
+        }
+        self.collect(&awaited, MOST_FIELDS, &mut found);
+        if found.is_empty()
+            && let Some(type_) = parts::type_of(self.reader, &awaited)
+        {
+            let wait = waits::unknown(&type_.name, &body.function);
+            found.push(Found::Wait(wait.into()));
+        }
+        found
+    }
+
+    fn collect(&self, value: &Value, depth: usize, found: &mut Vec<Found>) {
         let Some(type_) = parts::type_of(self.reader, value) else {
             return;
         };
@@ -107,24 +181,24 @@ impl<'a> Search<'a> {
         }
         if captures::is_future(&type_.name) {
             if self.seen.borrow_mut().insert(place) {
-                nodes.extend(self.body(value, &type_));
+                found.push(Found::State(value.clone(), type_));
             }
             return;
         }
         let path = names::path_name(&type_.name);
         if let Some(wait) = waits::known(self.reader, path, value, &self.around.borrow(), self.now)
         {
-            nodes.extend(wait.map(Node::Wait));
+            found.extend(wait.map(Found::Wait));
             return;
         }
         if type_.size == Some(0) {
             return;
         }
         match path {
-            UNORDERED => return self.unordered(value, depth, nodes),
+            UNORDERED => return self.unordered(value, depth, found),
             "alloc::vec::Vec" | "alloc::collections::vec_deque::VecDeque" => {
                 let elements = parts::sequence(self.reader, value);
-                return self.each(elements, depth, nodes);
+                return self.each(elements, depth, found);
             }
             _ => {}
         }
@@ -135,7 +209,7 @@ impl<'a> Search<'a> {
         match &type_.kind {
             TypeKind::Pointer(..) if owns => {
                 let target = parts::target(self.reader, value, &type_);
-                self.each(target, depth, nodes);
+                self.each(target, depth, found);
             }
             TypeKind::Aggregate(aggregate) => {
                 let has = |name: &str| {
@@ -147,27 +221,27 @@ impl<'a> Search<'a> {
                 match () {
                     () if has("vtable") && has("pointer") => {
                         let object = owns.then(|| parts::object(self.reader, value)).flatten();
-                        self.each(object, depth, nodes);
+                        self.each(object, depth, found);
                     }
                     () if has("data_ptr") && has("length") => {
                         let elements = owns.then(|| parts::elements(self.reader, value));
-                        self.each(elements.unwrap_or_default(), depth, nodes);
+                        self.each(elements.unwrap_or_default(), depth, found);
                     }
-                    () => self.each(parts::fields(self.reader, value, &type_), depth, nodes),
+                    () => self.each(parts::fields(self.reader, value, &type_), depth, found),
                 }
             }
             _ => {}
         }
     }
 
-    fn each(&self, values: impl IntoIterator<Item = Value>, depth: usize, nodes: &mut Vec<Node>) {
+    fn each(&self, values: impl IntoIterator<Item = Value>, depth: usize, found: &mut Vec<Found>) {
         for value in values {
-            self.collect(&value, depth - 1, nodes);
+            self.collect(&value, depth - 1, found);
         }
     }
 
     /// The futures of a `FuturesUnordered`, which are in a linked list.
-    fn unordered(&self, value: &Value, depth: usize, nodes: &mut Vec<Node>) {
+    fn unordered(&self, value: &Value, depth: usize, found: &mut Vec<Found>) {
         let target_of = |value: &Value, field: &str| {
             parts::pointee(self.reader, &self.reader.find(value, field)?)
         };
@@ -182,7 +256,7 @@ impl<'a> Search<'a> {
                 break;
             }
             let future = self.reader.field(&task, "future");
-            self.each(future, depth, nodes);
+            self.each(future, depth, found);
         }
     }
 
@@ -214,8 +288,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// An activation. `None`: it has ended.
-    fn body(&self, state: &Value, type_: &Type) -> Option<Node> {
+    /// An activation, and its variables if it is suspended. `None`: it has ended.
+    fn body(&self, state: &Value, type_: &Type) -> Option<(Body, Option<Value>)> {
         let TypeKind::Aggregate(aggregate) = &type_.kind else {
             return None;
         };
@@ -229,37 +303,14 @@ impl<'a> Search<'a> {
         };
         match captures::state_name(payload_type.as_deref()) {
             "Returned" | "Panicked" => return None,
-            "Unresumed" => return Some(Node::Body(body, Vec::new())),
+            "Unresumed" => return Some((body, None)),
             _ => {}
         }
         let variants = aggregate.variants.as_ref();
         let opening = variants.and_then(|part| part.variants.first()?.declaration.as_ref());
         let used = self.line_of_macro(&body, variant, opening);
         body.position = used.or(variant.declaration.clone());
-        let depth = self.around.borrow().len();
-        if depth >= MOST_DEPTH {
-            let wait = Wait::text("futures that are nested too deeply to be followed".into());
-            return Some(Node::Body(body, vec![Node::Wait(wait.into())]));
-        }
-        let awaited = self.reader.field(&payload, "__awaitee");
-        let mut below = Vec::new();
-        if let Some(awaited) = awaited {
-            self.around.borrow_mut().push(Around {
-                function: body.function.clone(),
-                variables: payload.clone(),
-            });
-            self.collect(&awaited, MOST_FIELDS, &mut below);
-            if below.is_empty() {
-                let type_ = parts::type_of(self.reader, &awaited);
-                below.extend(
-                    type_.map(|type_| {
-                        Node::Wait(waits::unknown(&type_.name, &body.function).into())
-                    }),
-                );
-            }
-            self.around.borrow_mut().pop();
-        }
-        Some(Node::Body(body, below))
+        Some((body, Some(payload)))
     }
 }
 
