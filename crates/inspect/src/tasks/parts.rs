@@ -59,6 +59,19 @@ pub(super) fn object(reader: &Reader<'_>, pointer: &Value) -> Option<Value> {
     concrete_object(reader, pointer)
 }
 
+/// The object behind a boxed and pinned future whose type its own type doesn't tell.
+pub(super) fn boxed_object(reader: &Reader<'_>, boxed: &Value) -> Option<Value> {
+    let mut value = boxed.clone();
+    for _ in 0..MOST_NESTING {
+        if reader.field(&value, "vtable").is_some() {
+            return object(reader, &value);
+        }
+        let type_ = type_of(reader, &value)?;
+        value = fields(reader, &value, &type_).into_iter().next()?;
+    }
+    None
+}
+
 /// The elements of a slice behind a fat pointer.
 pub(super) fn elements(reader: &Reader<'_>, pointer: &Value) -> Vec<Value> {
     let elements = || {

@@ -7,7 +7,7 @@ use super::executors::{self, Executors};
 use super::lists::{self, Kinds, Walk};
 use super::stack::Bodies;
 use super::waits::Waited;
-use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, stack};
+use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, parts, stack};
 use crate::ThreadId;
 use crate::frame::Frame;
 use crate::modules::LoadedModule;
@@ -296,8 +296,12 @@ impl State {
             return (info, locks);
         };
         let nodes = Search::new(reader, &self.bodies, process.now).nodes(&future);
-        if let ([Node::Body(body, _)], true) = (&*nodes, info.future.contains("dyn ")) {
-            info.future.clone_from(&body.function);
+        if info.future.contains("dyn ") {
+            let object = parts::boxed_object(reader, &future);
+            let type_ = object.and_then(|object| parts::type_of(reader, &object));
+            if let Some(type_) = type_ {
+                info.future = function_of(&type_.name);
+            }
         }
         let is_users = |at: &SourcePosition| sources::origin(&at.file).is_none();
         info.place = Node::innermost(&nodes, &is_users);
