@@ -260,6 +260,23 @@ fn a_breakpoint_at_an_await_stops_when_the_line_is_entered_and_not_when_it_is_re
     }
 }
 
+#[test]
+fn an_async_function_is_not_begun_again() {
+    let fixture = Fixture::new("awaits.rs");
+    let session = Session::started(&fixture, json!({"args": ["turns"]}), &["after"]);
+    let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
+    let again = RestartFrameArguments::new(stop.top.id);
+    let refused = session.refused::<RestartFrameRequest>(again);
+    assert_eq!(
+        refused.to_string(),
+        "`awaits::leaf (async)` can't be begun again: its future keeps how far it has come; spawn or await a new one"
+    );
+    session.set_breakpoints(&fixture, &[]);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
 /// The text of a variable that was left behind at an `await`.
 const GONE: &str = "<not kept over the await>";
 

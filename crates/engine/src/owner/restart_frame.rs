@@ -12,6 +12,7 @@ use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::{NAMES, Registers};
 use dapple_inspect::frame::{FrameId, PhysicalFrame};
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::values::coroutines::Activation;
 use dapple_symbols::names::readable_name;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ impl Owner {
         };
         if frame.inline_depth > 0 {
             return refuse("it was inlined; begin again the function around it".into());
+        }
+        if Activation::of_frame(&self.reader(), &frame).is_some() {
+            return refuse("its future keeps how far it has come; spawn or await a new one".into());
         }
         let stack = self.stack(id.thread, 0..id.index + 1)?;
         for passed in &stack.frames {
