@@ -1,5 +1,6 @@
 //! Tasks of asynchronous executors: which there are, what they wait for, and their frames. The programs are a package with tokio.
 
+use crate::support::project::Project;
 use crate::support::{Session, Stopped, package};
 use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
 use dapple_dap::types::*;
@@ -447,4 +448,41 @@ fn a_thousand_tasks_are_as_each_notes_of_itself_at_any_moment() {
         assert!(compared > 3000, "{flavour}: {compared} of 5000");
         session.disconnect();
     }
+}
+
+#[test]
+fn where_the_debug_information_has_too_little_of_tokio_it_is_said() {
+    let project = Project::new(
+        "poor",
+        &[
+            (
+                "tokio-9.9.9/src/lib.rs",
+                "#[inline(never)]\npub fn work() {}\n",
+            ),
+            ("main.rs", "fn main() {\n    tokio::work();\n}\n"),
+        ],
+    );
+    let compile = |arguments: &[&str]| {
+        let mut rustc = std::process::Command::new("rustc");
+        let rustc = rustc
+            .current_dir(project.folder())
+            .args(["-g", "--edition=2024"]);
+        assert!(rustc.args(arguments).status().expect("rustc").success());
+    };
+    let library = project.path("tokio-9.9.9/src/lib.rs");
+    compile(&["--crate-type=rlib", "--crate-name=tokio", &library]);
+    compile(&["--extern=tokio=libtokio.rlib", "main.rs"]);
+    let session = Session::new();
+    let launch = json!({"program": project.path("main"), "stopOnEntry": true});
+    session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
+    session.configured();
+    session.stopped(StoppedEventReason::Entry);
+    let page = session.ok::<TasksRequest>(TasksArguments::default());
+    assert_eq!(page.tasks, []);
+    let said = page.problems.join(" ");
+    assert!(
+        said.starts_with("tokio's tasks can't be listed: the debug information"),
+        "{said}"
+    );
+    session.disconnect();
 }

@@ -43,9 +43,17 @@ fn has_tokio(module: &LoadedModule) -> bool {
     })
 }
 
-/// The storages of the thread-local variable. `None`: a module's names aren't indexed yet, and the search isn't to wait for that.
-pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Vec<Place>> {
-    let mut places = Vec::new();
+/// The storages of the thread-local variable.
+#[derive(Debug, Default)]
+pub(super) struct Contexts {
+    pub places: Vec<Place>,
+    /// Whether a module was built with tokio, but its debug information doesn't describe tokio's variables.
+    pub is_poor: bool,
+}
+
+/// Finds the storages. `None`: a module's names aren't indexed yet, and the search isn't to wait for that.
+pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Contexts> {
+    let mut contexts = Contexts::default();
     for loaded in reader.modules.iter() {
         if loaded.is_distributions() || loaded.is_vdso() || !has_tokio(loaded) {
             continue;
@@ -55,9 +63,12 @@ pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Vec<Place>> {
         }
         let found = loaded.module.statics_named(CONTEXT).into_iter();
         let found = found.filter(|variable| !variable.dropped);
-        places.extend(found.map(|variable| (Arc::clone(loaded), variable)));
+        let before = contexts.places.len();
+        let places = found.map(|variable| (Arc::clone(loaded), variable));
+        contexts.places.extend(places);
+        contexts.is_poor |= contexts.places.len() == before;
     }
-    Some(places)
+    Some(contexts)
 }
 
 /// The variable of one thread.

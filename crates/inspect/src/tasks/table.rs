@@ -3,21 +3,19 @@
 use super::awaits::{Node, Search, function_of};
 use super::blocking::Blocking;
 use super::cells::Cell;
-use super::executors::{self, Executors};
+use super::executors::{self, Contexts, Executors};
 use super::lists::{self, Kinds, Walk};
 use super::stack::Bodies;
 use super::waits::Waited;
 use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, parts, stack};
 use crate::ThreadId;
 use crate::frame::Frame;
-use crate::modules::LoadedModule;
 use crate::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
-use dapple_symbols::scopes::Variable;
 use dapple_symbols::sources;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The most threads whose runtimes are looked for.
@@ -39,7 +37,7 @@ struct State {
     stop: Option<u64>,
     /// The version of the set of modules that `contexts` and `kinds` belong to.
     modules: Option<u64>,
-    contexts: Option<Vec<(Arc<LoadedModule>, Variable)>>,
+    contexts: Option<Contexts>,
     kinds: Kinds,
     bodies: Bodies,
     walk: Walk,
@@ -134,7 +132,8 @@ impl TaskTable {
     pub(crate) fn wants_blocking(&self, process: &Process<'_>) -> bool {
         let mut state = self.state();
         state.renew(process);
-        let has_executor = state.contexts.as_ref().is_some_and(|all| !all.is_empty());
+        let contexts = state.contexts.as_ref();
+        let has_executor = contexts.is_some_and(|all| !all.places.is_empty());
         has_executor && !state.has_blocking
     }
 
@@ -239,12 +238,14 @@ impl State {
         self.polled.clear();
         self.has_blocking = false;
         self.walk = Walk::default();
-        let contexts = self.contexts.as_deref().unwrap_or_default();
-        if contexts.is_empty() {
+        let Some(contexts) = &self.contexts else {
+            return;
+        };
+        if contexts.places.is_empty() {
             return;
         }
         let threads = (process.threads)(MOST_THREADS);
-        let found = Executors::of(process.reader, contexts, &threads);
+        let found = Executors::of(process.reader, &contexts.places, &threads);
         self.polled.extend(found.polled);
         self.walk = Walk::through(found.lists);
     }
@@ -363,6 +364,12 @@ impl State {
     /// Why tasks may be missing.
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
+        if self.contexts.as_ref().is_some_and(|all| all.is_poor) {
+            problems.push(
+                "tokio's tasks can't be listed: the debug information doesn't describe its variables; in cargo's profile, `debug = true` makes it whole"
+                    .to_owned(),
+            );
+        }
         if self.walk.is_broken {
             problems.push(
                 "not all tasks can be listed: this version of tokio isn't known here".to_owned(),
