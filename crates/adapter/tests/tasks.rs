@@ -187,7 +187,7 @@ fn a_step_of_a_suspended_task_ends_behind_its_await_and_not_in_tasks_with_the_sa
     let listed = tasks(&session);
     let stepped: Vec<&ShownTask> = listed
         .iter()
-        .filter(|task| function(&task.name) == "stepped")
+        .filter(|task| task.name.contains("stepped"))
         .collect();
     assert_eq!(stepped.len(), 3);
     // The one that is woken last.

@@ -276,9 +276,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let loaded = &body.state.module;
-        let entry = self
-            .bodies
-            .entry(loaded, body.state.type_id?, &body.function)?;
+        let entry = self.bodies.entry(loaded, body.state.type_id?)?;
         let number = usize::try_from(variant.discriminants.first()?.0).ok()?;
         let row = loaded.module.suspension_row(entry, number)?;
         (row.file == *file).then_some(SourcePosition {

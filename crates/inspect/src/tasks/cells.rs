@@ -51,10 +51,11 @@ impl CellKind {
         if names::path_name(&function) != POLL {
             return None;
         }
-        let arguments = function.get(POLL.len()..)?;
-        let future = names::first_argument(&function)?.to_owned();
         let module = Arc::clone(reader.modules.at(Address(poll))?);
         let place = module.to_file(Address(poll));
+        let whole = module.module.entry_name_at(place)?;
+        let arguments = whole.get(whole.find('<')?..)?;
+        let future = names::first_argument(arguments)?.to_owned();
         let find = |name: &str| {
             let pattern = NamePattern::new(&format!("::{name}"));
             let whole = |all: Vec<FoundType>| all.into_iter().find(|found| !found.only_declared);

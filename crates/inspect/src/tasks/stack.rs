@@ -23,15 +23,10 @@ pub(crate) struct Bodies(RefCell<FxHashMap<(u64, TypeId), Option<FileAddress>>>)
 
 impl Bodies {
     /// The entry of the body of a future's function. `None`: the function isn't found.
-    pub(super) fn entry(
-        &self,
-        loaded: &LoadedModule,
-        state: TypeId,
-        function: &str,
-    ) -> Option<FileAddress> {
+    pub(super) fn entry(&self, loaded: &LoadedModule, state: TypeId) -> Option<FileAddress> {
         let find = || {
-            let found = loaded.module.functions_named(&format!("::{function}"));
-            found.first().map(|function| function.entry)
+            let found = loaded.module.body_of_future(state);
+            found.map(|function| function.entry)
         };
         let mut known = self.0.borrow_mut();
         *known.entry((loaded.id, state)).or_insert_with(find)
@@ -117,10 +112,15 @@ impl Maker<'_> {
 
     fn frame(&self, module: &Arc<LoadedModule>, kind: FrameKind, function: String) -> Frame {
         let mut physical = nowhere(module);
+        let mut function = function;
         if let FrameKind::Suspended(suspended) = &kind
-            && let Some(entry) = self.bodies.entry(module, suspended.type_id, &function)
+            && let Some(entry) = self.bodies.entry(module, suspended.type_id)
         {
             physical.lookup = module.to_process(entry);
+            // As in frames of threads: the type's name has `{impl#0}` in place of the type of a method.
+            if let Some(found) = module.module.function_at(entry) {
+                function.clone_from(&found.name);
+            }
         }
         Frame {
             id: FrameId {

@@ -94,7 +94,8 @@ impl<'a> Dwarf<'a> {
     /// The bodies that are found in `index`.
     fn bodies_among(&self, index: &dyn NameIndex, unit: &Unit<'a>, future: TypeId) -> Vec<Body> {
         let name = self.text_of_name(unit, future.offset).unwrap_or_default();
-        let name = String::from_utf8_lossy(name).replacen(FUTURE, BODY, 1);
+        // `{async_fn_env#0}` → `{async_fn#0}`; blocks and closures likewise.
+        let name = String::from_utf8_lossy(name).replacen("_env#", "#", 1);
         let scopes = self.scope_names(unit, future.offset);
         let base = crate::names::base_of(&name).as_bytes();
         let mut bodies = Vec::new();

@@ -46,6 +46,26 @@ impl Module {
         })
     }
 
+    /// The name of the function whose code covers `address` as its entry has it (`DW_AT_name`): without a path. In Rust it has all generic
+    /// arguments, which [`Function::name`] lacks where one of them is defined in an `impl`.
+    pub fn entry_name_at(&self, address: FileAddress) -> Option<String> {
+        self.dwarf(|dwarf| {
+            let (unit, entry) = dwarf.function_entry_at(address.0)?;
+            let chain = dwarf.chain(unit, UnitOffset(entry.offset));
+            let name = dwarf.chain_text(&chain, dw::DW_AT_name)?;
+            Some(String::from_utf8_lossy(name).into_owned())
+        })
+    }
+
+    /// The function that runs the body of a Rust future (of an `async fn`, async block or closure), by the type of its state. `None`: it
+    /// isn't found, or has no code of its own because it was inlined.
+    pub fn body_of_future(&self, state: TypeId) -> Option<Arc<Function>> {
+        let bodies = self.dwarf(|dwarf| dwarf.bodies(state, None));
+        let mut own = { bodies }.into_iter();
+        let own = own.find(|body| matches!(body.instance, Instance::Function(_)))?;
+        self.function_at(own.entry)
+    }
+
     /// The inlined calls that cover `address`, outermost first.
     pub fn inlined_at(&self, address: FileAddress) -> Vec<InlinedCall> {
         self.dwarf(|dwarf| dwarf.inlined_at(address.0))
