@@ -12,13 +12,11 @@
 //! value is in `crate_values.tsv` with that form and the reason. A form that begins with `!` is one that isn't readable yet.
 
 use crate::support::Session;
-use crate::support::fixture::{fixtures_folder, workspace};
+use crate::support::package;
 use crate::support::project::{self, Project, launch};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
-use std::process::Command;
 
 const DEVIATIONS: &str = include_str!("crate_values.tsv");
 
@@ -29,25 +27,9 @@ struct Printed {
     debug: String,
 }
 
-/// Builds the package in `fixtures/NAME` with its lock file.
-fn built(name: &str, program: &str) -> PathBuf {
-    let folder = workspace().join("fixtures").join(name);
-    let target = fixtures_folder().join(name);
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--locked", "--quiet"]);
-    cargo.current_dir(&folder).env("CARGO_TARGET_DIR", &target);
-    for inherited in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_PROFILE_DEV_DEBUG"] {
-        cargo.env_remove(inherited);
-    }
-    let output = cargo.output().expect("cargo runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} can't be built: {errors}");
-    target.join("debug").join(program)
-}
-
 /// The versions in a package's lock file, by the crates' names.
 fn versions(name: &str) -> HashMap<String, String> {
-    let lock = workspace().join("fixtures").join(name).join("Cargo.lock");
+    let lock = package::folder(name).join("Cargo.lock");
     let text = std::fs::read_to_string(lock).expect("the lock file");
     let mut versions = HashMap::new();
     let mut package = None;
@@ -65,7 +47,7 @@ fn versions(name: &str) -> HashMap<String, String> {
 /// Runs the program from stop to stop. Returns the values in each stop's frame, and what the program printed.
 fn run(name: &str, program: &str) -> (Vec<Vec<Variable>>, Vec<Printed>, String) {
     let session = project::session(false);
-    let path = built(name, program);
+    let path = package::built(name, false).join(program);
     launch(&session, &json!({"program": path}));
     let stop = FunctionBreakpoint::new(format!("{program}::stop"));
     let arguments = SetFunctionBreakpointsArguments::new(vec![stop]);
@@ -240,7 +222,7 @@ fn values_of_crates_two_years_old_read_as_their_debug_output() {
 /// Runs the newest crates' program, with these further arguments of `launch`, to the stop where the frame has a variable.
 fn stopped_with(variable: &str, further: serde_json::Value) -> (Session, StackFrame) {
     let session = project::session(false);
-    let mut arguments = json!({"program": built("crates", "crate_values")});
+    let mut arguments = json!({"program": package::built("crates", false).join("crate_values")});
     if let (Some(all), Some(further)) = (arguments.as_object_mut(), further.as_object()) {
         all.extend(further.clone());
     }

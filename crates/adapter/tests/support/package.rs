@@ -1,34 +1,36 @@
 //! Packages among the fixtures, which need crates of others and are built by cargo.
 
+use super::fixture::{fixtures_folder, workspace};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// The folder of a package.
 pub fn folder(package: &str) -> PathBuf {
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
-    let folder = PathBuf::from(fixtures).join(package);
-    folder.canonicalize().expect("the package is there")
+    workspace().join("fixtures").join(package)
 }
 
-/// Builds the package, optimised or not, and returns the folder with its programs.
+/// Builds the package with its lock file, optimised or not, and returns the folder with its programs.
 #[track_caller]
 pub fn built(package: &str, optimised: bool) -> PathBuf {
     static BUILDING: Mutex<()> = Mutex::new(());
-    let _one = BUILDING.lock();
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../fixtures/packages");
-    let target = target.join(package);
+    let _one = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let target = fixtures_folder().join(package);
     let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--locked", "--quiet"]);
+    cargo.args(optimised.then_some("--release"));
     cargo
-        .args(["build", "--locked", "--quiet"])
-        .args(optimised.then_some("--release"))
         .current_dir(folder(package))
-        .env("CARGO_TARGET_DIR", &target)
-        .env_remove("RUSTFLAGS");
+        .env("CARGO_TARGET_DIR", &target);
+    for inherited in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_PROFILE_DEV_DEBUG"] {
+        cargo.env_remove(inherited);
+    }
     let output = cargo.output().expect("cargo runs");
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{package}: {errors}");
+    assert!(
+        output.status.success(),
+        "{package} can't be built: {errors}"
+    );
     let profile = if optimised { "release" } else { "debug" };
-    let target = target.canonicalize().expect("cargo has made it");
     target.join(profile)
 }
