@@ -723,6 +723,11 @@ impl Step {
             self.gates.want_own_only();
         }
         self.gates.explore(module, pc, cx);
+        self.run_through(call)
+    }
+
+    /// Runs through a library function to the first of its gates, or over the call if it has none.
+    fn run_through(&mut self, call: Call) -> Action {
         if self.gates.is_empty() {
             return self.skip(call);
         }

@@ -142,7 +142,9 @@ fn shown(task: &TaskInfo, names: FunctionNames) -> ShownTask {
 impl Adapter {
     /// Call when a program's names were indexed. If the threads were listed without tasks, tells the client to ask again.
     pub(crate) fn tasks_can_be_found(&mut self, outbox: &Outbox) {
-        let is_awaited = std::mem::take(&mut self.lacks_tasks) && self.partly_stopped().is_ok();
+        let lacks_tasks = std::mem::take(&mut self.lacks_tasks);
+        let first = || self.partly_stopped().ok()?.tasks(0..1, false).ok();
+        let is_awaited = lacks_tasks && first().is_some_and(|page| !page.tasks.is_empty());
         let client = outbox.client();
         if is_awaited && client.is_some_and(|it| it.supports_invalidated_event == Some(true)) {
             let body = InvalidatedEventBody::new().with_areas(vec![InvalidatedAreas::Threads]);

@@ -177,14 +177,7 @@ impl Step {
         self.gates.explore(&at.module, pc, cx);
         self.gates
             .retain_coroutines(part != Some(CoroutinePart::Start), cx);
-        if self.gates.is_empty() {
-            return self.skip(call);
-        }
-        self.phase = Phase::Through(call);
-        Action::RunTo {
-            address: call.return_to,
-            height: Some(call.height),
-        }
+        self.run_through(call)
     }
 }
 

@@ -23,7 +23,7 @@ const OWNED: [&str; 2] = [
 const LIST: &str = "tokio::util::linked_list::LinkedList";
 
 /// The variable, with its module.
-type Place = (Arc<LoadedModule>, Variable);
+pub(super) type Place = (Arc<LoadedModule>, Variable);
 
 /// What threads lead to.
 #[derive(Debug, Default)]
@@ -43,32 +43,34 @@ fn has_tokio(module: &LoadedModule) -> bool {
     })
 }
 
-/// The storages of the thread-local variable.
-#[derive(Debug, Default)]
-pub(super) struct Contexts {
-    pub places: Vec<Place>,
-    /// Whether a module was built with tokio, but its debug information doesn't describe tokio's variables.
-    pub is_poor: bool,
+/// Whether a module was built with tokio.
+pub(super) fn is_any_with_tokio(reader: &Reader<'_>) -> bool {
+    let mut own = reader
+        .modules
+        .iter()
+        .filter(|loaded| !loaded.is_distributions());
+    own.any(|loaded| has_tokio(loaded))
 }
 
-/// Finds the storages. `None`: a module's names aren't indexed yet, and the search isn't to wait for that.
-pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Contexts> {
-    let mut contexts = Contexts::default();
+/// The storages of the thread-local variable. `None`: a module's names aren't indexed yet, and the search isn't to wait for that.
+pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Vec<Place>> {
+    let mut places = Vec::new();
     for loaded in reader.modules.iter() {
-        if loaded.is_distributions() || loaded.is_vdso() || !has_tokio(loaded) {
+        if loaded.is_distributions() || loaded.is_vdso() {
             continue;
         }
-        if !waits && loaded.module.index_state() == IndexState::Missing {
-            return None;
+        // In a large module, reading the names of all units takes longer than asking the index.
+        match loaded.module.index_state() {
+            IndexState::Missing if !waits => return None,
+            IndexState::Used => {}
+            _ if !has_tokio(loaded) => continue,
+            _ => {}
         }
         let found = loaded.module.statics_named(CONTEXT).into_iter();
         let found = found.filter(|variable| !variable.dropped);
-        let before = contexts.places.len();
-        let places = found.map(|variable| (Arc::clone(loaded), variable));
-        contexts.places.extend(places);
-        contexts.is_poor |= contexts.places.len() == before;
+        places.extend(found.map(|variable| (Arc::clone(loaded), variable)));
     }
-    Some(contexts)
+    Some(places)
 }
 
 /// The variable of one thread.

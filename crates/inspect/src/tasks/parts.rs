@@ -118,7 +118,7 @@ pub(super) fn pointee(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     target(reader, &pointer, &type_)
 }
 
-/// All values whose type's path is among `paths`, in `root` and what it owns or points to. Pointers are followed where `follows` says so of
+/// All values whose type has a path that is `wanted`, in `root` and what it owns or points to. Pointers are followed where `follows` says so of
 /// the target's type.
 pub(super) fn all(
     reader: &Reader<'_>,

@@ -3,7 +3,7 @@
 use super::awaits::{Node, Search, function_of};
 use super::blocking::Blocking;
 use super::cells::Cell;
-use super::executors::{self, Contexts, Executors};
+use super::executors::{self, Executors, Place};
 use super::lists::{self, Kinds, Walk};
 use super::stack::Bodies;
 use super::waits::Waited;
@@ -37,7 +37,7 @@ struct State {
     stop: Option<u64>,
     /// The version of the set of modules that `contexts` and `kinds` belong to.
     modules: Option<u64>,
-    contexts: Option<Contexts>,
+    contexts: Option<Vec<Place>>,
     kinds: Kinds,
     bodies: Bodies,
     walk: Walk,
@@ -133,7 +133,7 @@ impl TaskTable {
         let mut state = self.state();
         state.renew(process);
         let contexts = state.contexts.as_ref();
-        let has_executor = contexts.is_some_and(|all| !all.places.is_empty());
+        let has_executor = contexts.is_some_and(|all| !all.is_empty());
         has_executor && !state.has_blocking
     }
 
@@ -177,7 +177,7 @@ impl TaskTable {
         TaskPage {
             tasks,
             total: is_all.then_some(state.tasks.len()),
-            problems: state.problems(),
+            problems: state.problems(process),
             is_early: state.contexts.is_none(),
         }
     }
@@ -241,11 +241,11 @@ impl State {
         let Some(contexts) = &self.contexts else {
             return;
         };
-        if contexts.places.is_empty() {
+        if contexts.is_empty() {
             return;
         }
         let threads = (process.threads)(MOST_THREADS);
-        let found = Executors::of(process.reader, &contexts.places, &threads);
+        let found = Executors::of(process.reader, contexts, &threads);
         self.polled.extend(found.polled);
         self.walk = Walk::through(found.lists);
     }
@@ -362,9 +362,10 @@ impl State {
     }
 
     /// Why tasks may be missing.
-    fn problems(&self) -> Vec<String> {
+    fn problems(&self, process: &Process<'_>) -> Vec<String> {
         let mut problems = Vec::new();
-        if self.contexts.as_ref().is_some_and(|all| all.is_poor) {
+        let is_without = self.contexts.as_ref().is_some_and(Vec::is_empty);
+        if process.waits && is_without && executors::is_any_with_tokio(process.reader) {
             problems.push(
                 "tokio's tasks can't be listed: the debug information doesn't describe its variables; in cargo's profile, `debug = true` makes it whole"
                     .to_owned(),
