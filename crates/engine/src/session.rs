@@ -158,13 +158,21 @@ impl Session {
         self.look(|threads| threads.threads())
     }
 
-    /// The tasks of asynchronous executors in `range`. Their ids can be used like those of threads to look at their frames. `waits`: if the
-    /// program's names aren't indexed yet, waits until they are.
+    /// The tasks of asynchronous executors in `range`. Their ids can be used like those of threads to look at their frames. If the program's
+    /// names aren't indexed yet, waits until they are.
     ///
     /// # Errors
     /// [`Error::NotStopped`], [`Error::Ended`].
-    pub fn tasks(&self, range: Range<usize>, waits: bool) -> Result<TaskPage, Error> {
-        self.look(move |threads| threads.tasks(range, waits))?
+    pub fn tasks(&self, range: Range<usize>) -> Result<TaskPage, Error> {
+        self.look(move |threads| threads.tasks(range))?
+    }
+
+    /// As [`Session::tasks`], but doesn't wait: [`TaskPage::is_early`] then says that the executors can't be found yet.
+    ///
+    /// # Errors
+    /// As [`Session::tasks`].
+    pub fn tasks_soon(&self, range: Range<usize>) -> Result<TaskPage, Error> {
+        self.look(move |threads| threads.tasks_soon(range))?
     }
 
     /// The modules. Works while running.

@@ -283,10 +283,16 @@ pub trait Inspect {
         Ok(render(&reader, children))
     }
 
-    /// A page of the tasks of asynchronous executors. `waits`: if the program's names aren't indexed yet, waits until they are.
-    fn tasks(&mut self, range: Range<usize>, waits: bool) -> Result<TaskPage, Error> {
+    /// A page of the tasks of asynchronous executors. If the program's names aren't indexed yet, waits until they are.
+    fn tasks(&mut self, range: Range<usize>) -> Result<TaskPage, Error> {
         self.require_some_stopped()?;
-        Ok(tasks::page(self, range, waits))
+        Ok(tasks::page(self, range, true))
+    }
+
+    /// As [`Inspect::tasks`], but doesn't wait: [`TaskPage::is_early`] then says that the executors can't be found yet.
+    fn tasks_soon(&mut self, range: Range<usize>) -> Result<TaskPage, Error> {
+        self.require_some_stopped()?;
+        Ok(tasks::page(self, range, false))
     }
 
     /// The thread that polls a task at present.

@@ -97,7 +97,7 @@ pub fn tasks(
     let start = index(arguments.start.unwrap_or(0));
     let count = arguments.count.map_or(MOST_IN_PAGE, index);
     let range = start..start.saturating_add(count.min(MOST_IN_PAGE));
-    let page = adapter.partly_stopped()?.tasks(range, true).or_fail()?;
+    let page = adapter.partly_stopped()?.tasks(range).or_fail()?;
     let shown = page.tasks.iter().map(|task| ShownTask {
         path: task.place.as_ref().map(|place| {
             let (path, _) = adapter.locate(&place.file);
@@ -143,7 +143,7 @@ impl Adapter {
     /// Call when a program's names were indexed. If the threads were listed without tasks, tells the client to ask again.
     pub(crate) fn tasks_can_be_found(&mut self, outbox: &Outbox) {
         let lacks_tasks = std::mem::take(&mut self.lacks_tasks);
-        let first = || self.partly_stopped().ok()?.tasks(0..1, false).ok();
+        let first = || self.partly_stopped().ok()?.tasks_soon(0..1).ok();
         let is_awaited = lacks_tasks && first().is_some_and(|page| !page.tasks.is_empty());
         let client = outbox.client();
         if is_awaited && client.is_some_and(|it| it.supports_invalidated_event == Some(true)) {
@@ -158,9 +158,7 @@ pub(super) fn as_threads(adapter: &mut Adapter) -> Vec<Thread> {
     let Ok(debuggee) = adapter.partly_stopped() else {
         return Vec::new();
     };
-    let page = debuggee
-        .tasks(0..MOST_AS_THREADS, false)
-        .unwrap_or_default();
+    let page = debuggee.tasks_soon(0..MOST_AS_THREADS).unwrap_or_default();
     adapter.lacks_tasks = page.is_early;
     let names = adapter.function_names;
     let tasks = page.tasks.iter().map(|task| as_thread(task, names));
