@@ -30,6 +30,8 @@ const CPP_CATCH: &str = "cpp_catch";
 const CPP_UNCAUGHT: &str = "cpp_uncaught";
 const RUST_PANIC: &str = "rust_panic";
 const RUST_UNCAUGHT: &str = "rust_uncaught";
+const TASK_CANCELLED: &str = "async_cancelled";
+const FUTURE_DROPPED: &str = "async_dropped";
 const SANITIZERS: &str = "sanitizers";
 const FAULTS: &str = "faults";
 const SIGNALS: &str = "signals";
@@ -38,6 +40,9 @@ const SIGNALS: &str = "signals";
 const TYPES: &str = "std::out_of_range, my::*, !my::Retry; bases count";
 /// Help about conditions of the Rust filters.
 const PANICS: &str = "index out of bounds, src/parse.rs, !unwrap";
+
+/// Help about conditions of the filters for asynchronous functions.
+const FUNCTIONS: &str = "my::worker, fetch*, !timeout_guard";
 
 /// Help about conditions of the sanitizer filter.
 const REPORTS: &str = "heap-use-after-free, data race, !UndefinedBehaviorSanitizer";
@@ -78,6 +83,20 @@ pub const FILTERS: &[Filter] = &[
         description: "Stops at a panic that nothing of the program catches: it ends the thread.",
         default: false,
         condition: Some(PANICS),
+    },
+    Filter {
+        id: TASK_CANCELLED,
+        label: "Async: task cancelled",
+        description: "Stops where a Rust task is dropped before its end: it was aborted, or its executor ends.",
+        default: false,
+        condition: Some(FUNCTIONS),
+    },
+    Filter {
+        id: FUTURE_DROPPED,
+        label: "Async: future dropped",
+        description: "Stops where any Rust future of your code is dropped before its end, also in a task that goes on: it has lost in a `select!`, or its time was up.",
+        default: false,
+        condition: Some(FUNCTIONS),
     },
     Filter {
         id: SANITIZERS,
@@ -206,6 +225,8 @@ impl Exceptions {
             rust_panic: rust(patterns(RUST_PANIC), &[Always]),
             // A panic that only the standard library catches, at the end of a thread, is unhandled, also by the user's code.
             rust_uncaught: rust(patterns(RUST_UNCAUGHT), &[Unhandled, UserUnhandled]),
+            task_cancelled: patterns(TASK_CANCELLED),
+            future_dropped: patterns(FUTURE_DROPPED),
             // A program can't handle a sanitizer report.
             sanitizers: with(
                 patterns(SANITIZERS),
@@ -234,7 +255,7 @@ impl Exceptions {
 fn has(runtimes: Runtimes, id: &str) -> bool {
     match id {
         CPP_THROW | CPP_CATCH | CPP_UNCAUGHT => runtimes.cpp,
-        RUST_PANIC | RUST_UNCAUGHT => runtimes.rust,
+        RUST_PANIC | RUST_UNCAUGHT | TASK_CANCELLED | FUTURE_DROPPED => runtimes.rust,
         SANITIZERS => runtimes.sanitizers,
         _ => true,
     }
@@ -276,6 +297,13 @@ fn check(wanted: &Wanted) -> Result<(), String> {
         )),
         (SIGNALS, _) => change(&mut SignalTable::default(), wanted),
         (FAULTS, _) => Ok(()),
+        (TASK_CANCELLED | FUTURE_DROPPED, _) => match patterns(wanted)?.expression() {
+            Some(expression) => Err(format!(
+                "the exception filter `{}` takes names of functions, no condition `if {expression}`",
+                filter.id
+            )),
+            None => Ok(()),
+        },
         _ => patterns(wanted).map(drop),
     }
 }

@@ -13,6 +13,7 @@ mod awaits_cpp;
 mod building;
 mod called_from;
 mod calls;
+mod cancelled;
 mod capabilities;
 mod cargo;
 mod cargo_environment;

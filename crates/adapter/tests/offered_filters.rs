@@ -7,7 +7,12 @@ use dapple_dap::types::*;
 use serde_json::json;
 
 const CPP: [&str; 3] = ["cpp_throw", "cpp_catch", "cpp_uncaught"];
-const RUST: [&str; 2] = ["rust_panic", "rust_uncaught"];
+const RUST: [&str; 4] = [
+    "rust_panic",
+    "rust_uncaught",
+    "async_cancelled",
+    "async_dropped",
+];
 const SIGNALS: [&str; 2] = ["faults", "signals"];
 
 /// The filters in the next `capabilities` event, which must have no other capability.

@@ -213,6 +213,8 @@ pub enum ExceptionKind {
     Catch,
     /// A Rust panic.
     Panic,
+    /// A Rust future is dropped before its end.
+    Cancelled,
     /// A sanitizer's report.
     Report,
 }

@@ -17,6 +17,8 @@ fn all() -> ExceptionFilters {
         cpp_uncaught: every.clone(),
         rust_panic: every.clone(),
         rust_uncaught: every.clone(),
+        task_cancelled: every.clone(),
+        future_dropped: every.clone(),
         sanitizers: every,
     }
 }

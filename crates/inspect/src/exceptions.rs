@@ -10,6 +10,7 @@ pub mod rust;
 pub mod sanitizer;
 pub mod thrown;
 
+use crate::frame::Frame;
 pub use pattern::{Choice, Patterns};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +32,10 @@ pub struct ExceptionFilters {
     pub rust_panic: Option<Patterns>,
     /// Rust: panics that only the standard library catches, at the end of the program or of a thread.
     pub rust_uncaught: Option<Patterns>,
+    /// Rust: tasks that are dropped before their end. Patterns match the names of their functions.
+    pub task_cancelled: Option<Patterns>,
+    /// Rust: futures that are dropped before their end, also parts of tasks. Patterns as in `task_cancelled`.
+    pub future_dropped: Option<Patterns>,
     /// Sanitizer reports. Patterns match the report's kind, its text and the sanitizer's name.
     pub sanitizers: Option<Patterns>,
 }
@@ -80,6 +85,27 @@ pub struct TraceFrame {
     pub is_others: bool,
 }
 
+impl TraceFrame {
+    /// What is shown of a frame.
+    pub(crate) fn of(frame: &Frame) -> TraceFrame {
+        TraceFrame {
+            function: match &frame.function {
+                Some(name) => name.clone(),
+                None => frame.physical.pc.to_string(),
+            },
+            position: frame
+                .position
+                .as_ref()
+                .map(|at| (Arc::clone(&at.file), at.line)),
+            module: frame.physical.module.as_ref().and_then(|module| {
+                let name = module.module.path().file_name()?;
+                Some(name.to_string_lossy().into_owned())
+            }),
+            is_others: frame.origin().is_some(),
+        }
+    }
+}
+
 /// An exception, a panic or a signal that a thread has stopped for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exception {
@@ -93,7 +119,7 @@ pub struct Exception {
     pub message: Option<String>,
     /// The full name of the type, or the sanitizer's name.
     pub type_name: Option<String>,
-    /// The thread's stack. Unwound on request.
+    /// The thread's stack, or that of the suspended future that it is about. The former is unwound on request.
     pub stack_trace: Option<StackTrace>,
     /// The exceptions that caused it, the nearest first.
     pub inner: Vec<Exception>,

@@ -385,7 +385,9 @@ pub trait Inspect {
         };
         let mut exception = Exception::clone(exception);
         let stack = self.stack(thread, 0..MOST_FRAMES)?;
-        exception.stack_trace = Some(stack_trace(&stack));
+        if exception.stack_trace.is_none() {
+            exception.stack_trace = Some(stack_trace(&stack));
+        }
         // The unit of the innermost frame with the user's code most likely has the exception's types.
         let frames = &stack.frames;
         let own = frames.iter().find(|frame| frame.is_own());
@@ -451,23 +453,8 @@ pub trait Inspect {
 }
 
 fn stack_trace(stack: &Stack) -> StackTrace {
-    let frame = |frame: &Frame| TraceFrame {
-        function: match &frame.function {
-            Some(name) => name.clone(),
-            None => frame.physical.pc.to_string(),
-        },
-        position: frame
-            .position
-            .as_ref()
-            .map(|at| (Arc::clone(&at.file), at.line)),
-        module: frame.physical.module.as_ref().and_then(|module| {
-            let name = module.module.path().file_name()?;
-            Some(name.to_string_lossy().into_owned())
-        }),
-        is_others: frame.origin().is_some(),
-    };
     StackTrace {
-        frames: stack.frames.iter().map(frame).collect(),
+        frames: stack.frames.iter().map(TraceFrame::of).collect(),
         complete: stack.total == Some(stack.frames.len()),
     }
 }

@@ -7,10 +7,12 @@
 mod awaits;
 pub(crate) mod blocking;
 mod cells;
+pub mod dropped;
 mod executors;
 mod lists;
 mod locks;
 mod parts;
+pub mod polled;
 mod stack;
 mod table;
 mod waits;

@@ -153,6 +153,7 @@ fn at_exception(kind: ExceptionKind) -> &'static str {
         ExceptionKind::Uncaught => "Stopped at a throw that nothing catches",
         ExceptionKind::Catch => "Stopped at a catch",
         ExceptionKind::Panic => "Stopped at a panic",
+        ExceptionKind::Cancelled => "Stopped: a future is dropped",
         ExceptionKind::Report => "Stopped at a sanitizer's report",
     }
 }

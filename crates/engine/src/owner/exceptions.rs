@@ -7,6 +7,7 @@
 //! there are. At a throw, the stack is searched for a handler as the unwinder's first phase does. With a filter for uncaught exceptions
 //! alone, throws cost nothing: such exceptions are seen where the runtime gives up ([`super::uncaught`]).
 
+mod cancelled;
 mod sanitizers;
 
 use super::{Owner, uncaught};
@@ -56,6 +57,8 @@ enum Hook {
     CheckFailed,
     /// LeakSanitizer's search for leaks.
     LeakCheck,
+    /// `drop_in_place(future)`, for a future of the user's.
+    FutureDropped,
 }
 
 /// The exception filters, and the hooks that they need.
@@ -65,6 +68,7 @@ pub(super) struct Exceptions {
     /// Each module's hooks, by module id. A module is searched for hooks only once.
     known: FxHashMap<u64, Vec<(Hook, Address)>>,
     armed: FxHashMap<Address, Hook>,
+    drop_glue: cancelled::Glue,
     /// The report that a sanitizer's runtime is writing. One thread at a time writes a report.
     writing: Writing,
     /// Whether `Event::LeaksNotLookedFor` was sent for this program.
@@ -88,6 +92,7 @@ impl Exceptions {
             Hook::SanitizerWrites | Hook::CheckFailed => filters.sanitizers.is_some(),
             // LeakSanitizer can't work in a traced program. If it tried, the program would end with an error.
             Hook::LeakCheck => true,
+            Hook::FutureDropped => self.wants_drops(),
         }
     }
 
@@ -226,8 +231,9 @@ impl Owner {
     /// Inserts the sites that the filters need, and takes out the others.
     pub(super) fn arm_exceptions(&mut self) {
         self.find_hooks();
+        let drops = self.find_drop_glue();
         let exceptions = &mut self.exceptions;
-        let hooks = exceptions.known.values().flatten();
+        let hooks = exceptions.known.values().flatten().chain(&drops);
         let mut wanted: FxHashMap<Address, Hook> = hooks
             .filter(|(hook, _)| exceptions.wants(*hook))
             .map(|(hook, at)| (*at, *hook))
@@ -293,6 +299,7 @@ impl Owner {
                 self.exceptions.writing.check_failed();
                 return None;
             }
+            Hook::FutureDropped => self.future_dropped(thread, at, argument(FIRST_ARGUMENT)?)?,
             Hook::LeakCheck => {
                 self.leave_out_leak_check(thread);
                 return None;
@@ -471,7 +478,7 @@ impl Owner {
             Fate::Uncaught(_) => (String::new(), BreakMode::Unhandled),
         };
         let description = panicked::description(message.as_deref(), place.as_deref());
-        let description = description + &end + &note;
+        let description = description + &self.in_task(thread) + &end + &note;
         let exception = Exception {
             id: "panic".to_owned(),
             description,

@@ -123,6 +123,27 @@ impl TaskTable {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The number of the task that a stopped thread polls. Other threads may be running. `None`: it polls none, or it isn't known.
+    pub fn polled_by(
+        &self,
+        reader: &Reader<'_>,
+        thread: ThreadId,
+        thread_pointer: u64,
+    ) -> Option<u64> {
+        let mut state = self.state();
+        let version = Some(reader.modules.version());
+        if state.contexts.is_none() || state.modules != version {
+            *state = State {
+                contexts: executors::contexts(reader, false),
+                modules: version,
+                ..State::default()
+            };
+        }
+        let contexts = state.contexts.as_ref()?;
+        let found = Executors::of(reader, contexts, &[(thread, thread_pointer)]);
+        found.polled.first().map(|(number, _)| *number)
+    }
+
     /// The memory was changed: the tasks are to be found again.
     pub fn forget(&self) {
         self.state().stop = None;

@@ -26,6 +26,7 @@ use crate::dwarf::results::FunctionResult;
 use crate::dwarf::signatures::Method;
 use crate::dwarf::signatures::Signature;
 use crate::dwarf::types::TypeId;
+use crate::dwarf::types::TypeKind;
 use crate::indexing::IndexState;
 use crate::names::NameExpression;
 use crate::names::NamePattern;
@@ -60,7 +61,16 @@ impl Module {
     /// The function that runs the body of a Rust future (of an `async fn`, async block or closure), by the type of its state. `None`: it
     /// isn't found, or has no code of its own because it was inlined.
     pub fn body_of_future(&self, state: TypeId) -> Option<Arc<Function>> {
-        let bodies = self.dwarf(|dwarf| dwarf.bodies(state, None));
+        // Where it is written, for a search before there is an index: the body may be in another unit than the type.
+        let opening = self.type_of(state).ok().and_then(|type_| {
+            let TypeKind::Aggregate(aggregate) = &type_.kind else {
+                return None;
+            };
+            let first = aggregate.variants.as_ref()?.variants.first()?;
+            first.declaration.clone()
+        });
+        let file = opening.as_ref().map(|at| &*at.file);
+        let bodies = self.dwarf(|dwarf| dwarf.bodies(state, file));
         let mut own = { bodies }.into_iter();
         let own = own.find(|body| matches!(body.instance, Instance::Function(_)))?;
         self.function_at(own.entry)

@@ -22,6 +22,8 @@ pub static COMMANDS: &[Command] = &[
             "cpp_uncaught",
             "rust_panic",
             "rust_uncaught",
+            "async_cancelled",
+            "async_dropped",
             "sanitizers",
             "faults",
             "signals",
