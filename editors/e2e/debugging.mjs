@@ -57,6 +57,12 @@ export class Debugging {
         );
     }
 
+    /** The rows of the call stack that stand for several frames of a library each. */
+    async folded() {
+        const rows = this.page.locator('.debug-call-stack .monaco-list-row').filter({ hasText: /^\s*Show \d+ More/ });
+        return (await rows.allInnerTexts()).map(plain);
+    }
+
     /** The threads of the call stack: `{ name, state }`; none where a program has only one. */
     async threads() {
         return this.page.locator('.debug-call-stack').evaluate((view) =>

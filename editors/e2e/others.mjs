@@ -56,15 +56,15 @@ export const others = [
     },
     {
         prepare(work) {
-            const folder = join(work, 'orders');
+            const folder = join(work, 'prices');
             mkdirSync(folder);
             const lines = ['#include <stdexcept>', '#include <string>', '', 'static int price(const std::string &name) {', '    throw std::out_of_range("no price of " + name);', '}'];
-            writeFileSync(join(folder, 'orders.cpp'), [...lines, '', 'int main() {', '    return price("tea");', '}', ''].join('\n'));
+            writeFileSync(join(folder, 'prices.cpp'), [...lines, '', 'int main() {', '    return price("tea");', '}', ''].join('\n'));
             return folder;
         },
         steps: ({ workbench, debugging }) => [
             ['exception that nothing catches', async () => {
-                await workbench.openFile('orders.cpp');
+                await workbench.openFile('prices.cpp');
                 await debugging.press('F5');
                 const said = await debugging.exception();
                 match(said, /std::out_of_range/);
@@ -76,7 +76,7 @@ export const others = [
                 await workbench.focusEditor();
                 await debugging.press('F5');
                 const said = await until('the signal', () => debugging.exception(), (shown) => /SIGABRT/.test(shown));
-                match(said, /orders\.cpp:5/);
+                match(said, /prices\.cpp:5/);
                 await workbench.focusEditor();
                 await debugging.press('F5');
                 await debugging.ended();

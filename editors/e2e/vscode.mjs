@@ -14,6 +14,7 @@ import { Checks } from './checks.mjs';
 import { Debugging } from './debugging.mjs';
 import { packed } from './packed.mjs';
 import { Server } from './server.mjs';
+import { orders } from './orders.mjs';
 import { others } from './others.mjs';
 import { till } from './session.mjs';
 import { Workbench } from './workbench.mjs';
@@ -73,7 +74,7 @@ try {
         await checks.all(page, [['folder opened', opened], ...steps]);
         await page.close();
     };
-    for (const { prepare, steps } of [till, bakery, ...others]) {
+    for (const { prepare, steps } of [till, bakery, orders, ...others]) {
         const path = prepare(join(folder, 'work'));
         if (wanted.length === 0 || wanted.includes(basename(path))) await window(path, steps);
     }

@@ -37,6 +37,33 @@ fn pc(stop: &Stopped) -> String {
 }
 
 #[test]
+fn no_location_is_in_the_middle_of_a_word() {
+    let fixture = Fixture::new("awaits.rs");
+    let session = Session::new();
+    session.launch(&fixture, json!({}));
+    let text = std::fs::read_to_string(&fixture.source).unwrap();
+    for name in ["worker", "several", "in measure"] {
+        let line = text.lines().nth(fixture.line(name) as usize - 1).unwrap();
+        let columns = columns(&session, &fixture, name);
+        let places = columns
+            .iter()
+            .map(|column| line.get(*column as usize - 1..));
+        let places: Vec<&str> = places
+            .map(|rest| rest.expect("a place in the line"))
+            .collect();
+        assert!(
+            places.iter().any(|rest| rest.starts_with("await")),
+            "{places:?}"
+        );
+        let letters = ["t;", "t "];
+        let within = places
+            .iter()
+            .find(|rest| letters.iter().any(|end| rest.starts_with(end)));
+        assert_eq!(within, None, "{places:?}");
+    }
+}
+
+#[test]
 fn a_column_picks_the_statement_of_a_line() {
     let fixture = Fixture::new("conditions.c");
     let session = Session::new();
