@@ -85,8 +85,21 @@ pub(super) struct Search<'a> {
     around: RefCell<Vec<Around>>,
 }
 
+/// Futures that only pass on what another one does, which is their first generic argument.
+const WRAPPERS: [&str; 3] = [
+    "tokio::runtime::task::trace::Root",
+    "tracing::instrument::Instrumented",
+    "tracing_futures::Instrumented",
+];
+
 /// The function of a future's type: `one::leaf::{async_fn_env#0}<T>` → `one::leaf::{async_fn#0}<T>`.
 pub(super) fn function_of(state_type: &str) -> String {
+    let mut state_type = state_type;
+    while WRAPPERS.contains(&names::path_name(state_type))
+        && let Some(wrapped) = names::first_argument(state_type)
+    {
+        state_type = wrapped;
+    }
     let Some(at) = state_type.rfind("_env#") else {
         return state_type.to_owned();
     };
@@ -353,6 +366,10 @@ mod tests {
                 "one::main::{async_block#1}",
             ),
             ("one::Future", "one::Future"),
+            (
+                "tracing::instrument::Instrumented<one::leaf::{async_fn_env#0}>",
+                "one::leaf::{async_fn#0}",
+            ),
         ];
         for (state, function) in names {
             assert_eq!(function_of(state), function);
