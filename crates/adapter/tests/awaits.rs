@@ -351,3 +351,18 @@ fn a_finished_future_of_a_generic_function_says_so() {
     assert!(awaited.ends_with("(finished)"), "{awaited}");
     session.disconnect();
 }
+
+/// The places where the body goes on behind an `await` are in a table of jumps, as are a `match`'s arms.
+#[test]
+fn a_breakpoint_at_an_await_among_matches_stops_once_for_each_time_it_is_reached() {
+    let fixture = Fixture::new("awaits_among_matches.rs");
+    let session = Session::started(&fixture, json!({}), &["await"]);
+    let mut stops = 0;
+    while session.ends_or_stops() {
+        let stop = session.stopped_at(&fixture, "await", StoppedEventReason::Breakpoint);
+        stops += 1;
+        let behind = session.next(&stop, &fixture, "behind");
+        session.resume(behind.thread);
+    }
+    assert_eq!(stops, 5);
+}

@@ -6,7 +6,7 @@ use crate::frame::{Frame, FrameId, FrameKind, Suspended, nowhere};
 use crate::modules::LoadedModule;
 use crate::values::{Reader, Value};
 use dapple_symbols::FileAddress;
-use dapple_symbols::functions::Language;
+use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::types::TypeId;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -19,17 +19,19 @@ const BESIDE: &str = "at the same time:";
 
 /// The bodies of asynchronous functions, by the id of the module and the type of the state. They are kept from stop to stop.
 #[derive(Debug, Default)]
-pub(crate) struct Bodies(RefCell<FxHashMap<(u64, TypeId), Option<FileAddress>>>);
+pub(crate) struct Bodies(RefCell<FxHashMap<(u64, TypeId), Option<Arc<Function>>>>);
 
 impl Bodies {
-    /// The entry of the body of a future's function. `None`: the function isn't found.
-    pub(super) fn entry(&self, loaded: &LoadedModule, state: TypeId) -> Option<FileAddress> {
-        let find = || {
-            let found = loaded.module.body_of_future(state);
-            found.map(|function| function.entry)
-        };
+    /// The body of a future's function. `None`: it isn't found.
+    pub(super) fn body(&self, loaded: &LoadedModule, state: TypeId) -> Option<Arc<Function>> {
+        let find = || loaded.module.body_of_future(state);
         let mut known = self.0.borrow_mut();
-        *known.entry((loaded.id, state)).or_insert_with(find)
+        known.entry((loaded.id, state)).or_insert_with(find).clone()
+    }
+
+    /// The entry of the body of a future's function. `None`: it isn't found.
+    pub(super) fn entry(&self, loaded: &LoadedModule, state: TypeId) -> Option<FileAddress> {
+        self.body(loaded, state).map(|body| body.entry)
     }
 
     pub(super) fn forget(&self) {
@@ -114,13 +116,11 @@ impl Maker<'_> {
         let mut physical = nowhere(module);
         let mut function = function;
         if let FrameKind::Suspended(suspended) = &kind
-            && let Some(entry) = self.bodies.entry(module, suspended.type_id)
+            && let Some(body) = self.bodies.body(module, suspended.type_id)
         {
-            physical.lookup = module.to_process(entry);
+            physical.lookup = module.to_process(body.entry);
             // As in frames of threads: the type's name has `{impl#0}` in place of the type of a method.
-            if let Some(found) = module.module.function_at(entry) {
-                function.clone_from(&found.name);
-            }
+            function.clone_from(&body.name);
         }
         Frame {
             id: FrameId {

@@ -311,12 +311,17 @@ impl State {
             waits: Vec::new(),
         };
         let mut locks = Vec::new();
-        if matches!(state, TaskState::Running(_) | TaskState::Finished) {
-            return (info, locks);
-        }
         let Some(future) = entry.source.future(reader) else {
             return (info, locks);
         };
+        let type_id = future.type_id;
+        let body = type_id.and_then(|type_id| self.bodies.body(&future.module, type_id));
+        if let Some(body) = body {
+            info.future.clone_from(&body.name);
+        }
+        if matches!(state, TaskState::Running(_) | TaskState::Finished) {
+            return (info, locks);
+        }
         let nodes = Search::new(reader, &self.bodies, process.now).nodes(&future);
         if info.future.contains("dyn ") {
             let object = parts::boxed_object(reader, &future);

@@ -227,7 +227,10 @@ fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
     };
     let table = match (from.memory_base(), from.memory_displacement64()) {
         (Register::None, address) => Table::At(address),
-        (register, 0) => Table::In(register.full_register()),
+        (register, 0) => {
+            let register = register.full_register();
+            loaded_just_before(register, behind).map_or(Table::In(register), Table::At)
+        }
         _ => return None,
     };
     Some(Jump {
@@ -236,6 +239,22 @@ fn jump(instruction: &Instruction, before: &[Instruction]) -> Option<Jump> {
         entries,
         bound: bound(from.memory_index().full_register(), behind),
     })
+}
+
+/// The address that the straight code before the read of a table loads into a register. `None`: it writes the register in another way, or
+/// not at all.
+fn loaded_just_before(register: Register, before: &[Instruction]) -> Option<u64> {
+    let straight = before.iter().rev().take_while(|instruction| {
+        matches!(
+            instruction.flow_control(),
+            FlowControl::Next | FlowControl::ConditionalBranch
+        )
+    });
+    let mut writes = straight.filter(|instruction| {
+        writes_first(instruction) && instruction.op0_register().full_register() == register
+    });
+    let (_, address) = loaded(writes.next()?)?;
+    Some(address)
 }
 
 /// The index of the instruction in `before` that reads the table's entry into `target`, the jump's register. The code
