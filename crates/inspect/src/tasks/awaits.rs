@@ -107,6 +107,15 @@ pub(super) fn function_of(state_type: &str) -> String {
     format!("{start}{}", end.trim_start_matches("_env"))
 }
 
+/// The future that is meant: in a future that only passes on what another one does, that one.
+pub(super) fn wrapped(reader: &Reader<'_>, future: &Value) -> Value {
+    let is_wrapper = parts::type_of(reader, future)
+        .is_some_and(|type_| WRAPPERS.contains(&names::path_name(&type_.name)));
+    let inner = is_wrapper.then(|| parts::all(reader, future, &captures::is_future, &|_| false));
+    let inner = inner.and_then(|found| found.into_iter().next());
+    inner.unwrap_or_else(|| future.clone())
+}
+
 impl<'a> Search<'a> {
     pub fn new(reader: &'a Reader<'a>, bodies: &'a Bodies, now: Option<Duration>) -> Search<'a> {
         Search {

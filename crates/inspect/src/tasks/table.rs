@@ -1,6 +1,6 @@
 //! The tasks that were found at the present stop. They are looked for when they are first asked for, and only as many as are wanted.
 
-use super::awaits::{Node, Search, function_of};
+use super::awaits::{self, Node, Search, function_of};
 use super::blocking::Blocking;
 use super::cells::Cell;
 use super::executors::{self, Executors, Place};
@@ -314,8 +314,9 @@ impl State {
         let Some(future) = entry.source.future(reader) else {
             return (info, locks);
         };
-        let type_id = future.type_id;
-        let body = type_id.and_then(|type_id| self.bodies.body(&future.module, type_id));
+        let state_value = awaits::wrapped(reader, &future);
+        let type_id = state_value.type_id;
+        let body = type_id.and_then(|type_id| self.bodies.body(&state_value.module, type_id));
         if let Some(body) = body {
             info.future.clone_from(&body.name);
         }
