@@ -8,7 +8,7 @@ use crate::source_files::source_exists;
 use crate::to_dap;
 use dapple_dap::server::ClientConventions;
 use dapple_dap::types::Source;
-use dapple_engine::session::stepping::is_library_source;
+use dapple_engine::session::stepping;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -137,7 +137,8 @@ impl SourceMap {
         }
         let mut source = to_dap::source(&here, exists, client);
         source.checksums = md5.map(|md5| vec![to_dap::md5(md5)]);
-        Some((!exists || is_library_source(file), source))
+        source.origin = stepping::origin(file);
+        Some((!exists || source.origin.is_some(), source))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Places for `break`, `until` and `finish`, and the errors for invalid places.
 
-use crate::support::{Run, root, typed};
+use crate::support::{Run, root, scratch, typed};
+use std::process::Command;
 
 /// Types the lines after a stop in `main`. Returns the output.
 fn behind_main(program: &str, lines: &[&str]) -> Run {
@@ -41,6 +42,35 @@ fn what_is_no_place_is_a_mistake_and_no_breakpoint_that_waits() {
         assert!(run.stderr.contains(message), "{message}: {run:#?}");
     }
     assert!(!run.stdout.contains("pending"), "{run:#?}");
+}
+
+#[test]
+fn of_files_with_one_name_the_users_own_comes_before_those_of_dependencies() {
+    let folder = scratch("own_and_vendored");
+    let util = |name: &str| format!("int {name}(void) {{\n    return 1;\n}}\n");
+    let main = "int own(void);\nint theirs(void);\nint main(void) {\n    return own() + theirs() - 2;\n}\n";
+    for (path, text) in [
+        ("start/main.c", main.to_owned()),
+        ("src/util.c", util("own")),
+        ("vendor/dependency/util.c", util("theirs")),
+        // `cargo vendor` puts it beside the sources of each package.
+        ("vendor/dependency/.cargo-checksum.json", "{}".to_owned()),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let sources = ["start/main.c", "src/util.c", "vendor/dependency/util.c"];
+    let program = folder.join("program");
+    let compiled = Command::new("gcc")
+        .args(["-g", "-o"])
+        .arg(&program)
+        .args(sources.map(|source| folder.join(source)))
+        .status();
+    assert!(compiled.expect("gcc").success());
+    let run = behind_main(&program.to_string_lossy(), &["b util.c:2", "c"]);
+    assert!(run.stdout.contains("\nown at "), "{run:#?}");
+    assert!(!run.stderr.contains("could be"), "{run:#?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 pub use crate::step::options::{Callee, StepTarget};
 pub use crate::step::{SkipList, ThirdParty};
-pub use dapple_symbols::sources::is_library_source;
+pub use dapple_symbols::sources::{is_library_source, origin};
 
 use super::{Session, StepKind, StepOptions};
 use crate::{Error, ThreadId};

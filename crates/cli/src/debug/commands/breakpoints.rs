@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dapple_dap::types::LoadedSourcesRequest;
+use dapple_dap::types::{LoadedSourcesRequest, Source};
 
 use super::place_syntax::{self, BreakArguments, Position};
 use super::{Argument, Command, Flow, number};
@@ -347,7 +347,8 @@ fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     bail!("there is no file {name} here, nor in the debug information; give its path")
 }
 
-/// Finds a source of the program by the end of its path. Fails if several have the same end.
+/// Finds a source of the program by the end of its path. The user's own sources come before those of libraries. Fails if several have the
+/// same end.
 fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>> {
     let Ok(link) = session.link() else {
         return Ok(None);
@@ -358,11 +359,16 @@ fn in_program(session: &Session, named: &Path) -> anyhow::Result<Option<PathBuf>
     let sources = session
         .request::<LoadedSourcesRequest>(Default::default())?
         .sources;
-    let paths = sources.into_iter().filter_map(|source| source.path);
-    let mut found: Vec<PathBuf> = paths
-        .map(PathBuf::from)
-        .filter(|path| path.ends_with(named))
-        .collect();
+    let is_named = |source: &Source| {
+        let path = source.path.as_ref();
+        path.is_some_and(|path| Path::new(path).ends_with(named))
+    };
+    let (own, others): (Vec<Source>, Vec<Source>) = { sources.into_iter() }
+        .filter(is_named)
+        .partition(|source| source.origin.is_none());
+    let wanted = if own.is_empty() { others } else { own };
+    let paths = wanted.into_iter().filter_map(|source| source.path);
+    let mut found: Vec<PathBuf> = paths.map(PathBuf::from).collect();
     found.sort();
     found.dedup();
     match found.len() {
