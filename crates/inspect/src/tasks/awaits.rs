@@ -107,13 +107,30 @@ pub(super) fn function_of(state_type: &str) -> String {
     format!("{start}{}", end.trim_start_matches("_env"))
 }
 
-/// The future that is meant: in a future that only passes on what another one does, that one.
+/// The future that is meant: the one in a box, or in a future that only passes on what another one does.
 pub(super) fn wrapped(reader: &Reader<'_>, future: &Value) -> Value {
-    let is_wrapper = parts::type_of(reader, future)
-        .is_some_and(|type_| WRAPPERS.contains(&names::path_name(&type_.name)));
-    let inner = is_wrapper.then(|| parts::all(reader, future, &captures::is_future, &|_| false));
-    let inner = inner.and_then(|found| found.into_iter().next());
-    inner.unwrap_or_else(|| future.clone())
+    let mut value = future.clone();
+    for _ in 0..MOST_FIELDS {
+        let Some(type_) = parts::type_of(reader, &value) else {
+            break;
+        };
+        let path = names::path_name(&type_.name);
+        let inner = match path {
+            "core::pin::Pin" | "alloc::boxed::Box" => {
+                parts::boxed_object(reader, &value).or_else(|| parts::pointee(reader, &value))
+            }
+            _ if WRAPPERS.contains(&path) => {
+                let found = parts::all(reader, &value, &captures::is_future, &|_| false);
+                found.into_iter().next()
+            }
+            _ => None,
+        };
+        match inner {
+            Some(inner) => value = inner,
+            None => break,
+        }
+    }
+    value
 }
 
 impl<'a> Search<'a> {

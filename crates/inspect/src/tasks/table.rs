@@ -293,6 +293,20 @@ impl State {
         }
     }
 
+    /// Names a task by the function of its future, as frames are named.
+    fn name(&self, reader: &Reader<'_>, future: &Value, info: &mut TaskInfo) {
+        let meant = awaits::wrapped(reader, future);
+        let body = meant
+            .type_id
+            .and_then(|type_id| self.bodies.body(&meant.module, type_id));
+        let type_ = || parts::type_of(reader, &meant);
+        let name = body.map(|body| body.name.clone());
+        let name = name.or_else(|| type_().map(|type_| function_of(&type_.name)));
+        if let Some(name) = name {
+            info.future = name;
+        }
+    }
+
     /// What is to be listed of a task, and the locks that it waits for, one for each of its waits.
     fn info(&mut self, process: &Process<'_>, entry: &Entry) -> (TaskInfo, Vec<Option<u64>>) {
         let reader = process.reader;
@@ -314,23 +328,11 @@ impl State {
         let Some(future) = entry.source.future(reader) else {
             return (info, locks);
         };
-        let state_value = awaits::wrapped(reader, &future);
-        let type_id = state_value.type_id;
-        let body = type_id.and_then(|type_id| self.bodies.body(&state_value.module, type_id));
-        if let Some(body) = body {
-            info.future.clone_from(&body.name);
-        }
+        self.name(reader, &future, &mut info);
         if matches!(state, TaskState::Running(_) | TaskState::Finished) {
             return (info, locks);
         }
         let nodes = Search::new(reader, &self.bodies, process.now).nodes(&future);
-        if info.future.contains("dyn ") {
-            let object = parts::boxed_object(reader, &future);
-            let type_ = object.and_then(|object| parts::type_of(reader, &object));
-            if let Some(type_) = type_ {
-                info.future = function_of(&type_.name);
-            }
-        }
         let is_users = |at: &SourcePosition| sources::origin(&at.file).is_none();
         info.place = Node::innermost(&nodes, &is_users);
         if state == TaskState::Waiting {

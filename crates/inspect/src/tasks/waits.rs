@@ -4,6 +4,7 @@ use super::awaits::Around;
 use super::{Wait, parts};
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
+use dapple_symbols::names::readable_name;
 use std::time::Duration;
 
 /// What a future waits for, before numbers of tasks are known.
@@ -154,7 +155,14 @@ const AROUND: &[(&str, &str)] = &[
     ("tokio::sync::watch::", "a change (watch channel)"),
     ("tokio::sync::barrier::", "other tasks (Barrier)"),
     ("tokio::sync::once_cell::", "the initialisation (OnceCell)"),
+    ("tokio::signal::", "a signal"),
+    ("tokio::process::", "a child process"),
+    ("tokio::net::tcp::stream::", "a TCP connection to be made"),
+    ("tokio::net::unix::stream::", "a Unix connection to be made"),
 ];
+
+/// The future that calls a function whenever it is polled.
+const POLL_FN: &str = "core::future::poll_fn::PollFn";
 
 /// What a value of the type `path` waits for. `around` are the functions of the activations around it, outermost first. `None`: its type is
 /// not known; `Some(None)`: it waits for nothing.
@@ -201,6 +209,9 @@ pub(super) fn unknown(type_name: &str, around: &str) -> Wait {
     let wrapped = AROUND.iter().find(|(module, _)| around.starts_with(module));
     Wait::text(match wrapped {
         Some((_, text)) => (*text).to_owned(),
+        None if names::path_name(type_name) == POLL_FN => {
+            format!("poll_fn in {}", readable_name(around))
+        }
         None => names::shorten(type_name, Language::Rust),
     })
 }
