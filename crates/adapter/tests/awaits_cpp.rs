@@ -111,9 +111,9 @@ const BY_WHO: Tell = Tell {
 };
 
 const FLAGS: [&str; 4] = ["-std=c++20", "-g", "-pthread", "-O0"];
-const OPTIMISED: [&str; 4] = ["-std=c++20", "-g", "-pthread", "-O2"];
+pub const OPTIMISED: [&str; 4] = ["-std=c++20", "-g", "-pthread", "-O2"];
 
-fn with_gcc(flags: &[&str]) -> Fixture {
+pub fn with_gcc(flags: &[&str]) -> Fixture {
     Fixture::compiled_with("g++", "coroutines.cpp", flags)
 }
 
@@ -128,7 +128,7 @@ fn with_clang(flags: &[&str]) -> Option<Fixture> {
 }
 
 /// The fixture compiled with each compiler.
-fn fixtures() -> Vec<Fixture> {
+pub fn fixtures() -> Vec<Fixture> {
     let clang = with_clang(&FLAGS);
     std::iter::once(with_gcc(&FLAGS)).chain(clang).collect()
 }

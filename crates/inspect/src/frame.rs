@@ -237,6 +237,8 @@ pub struct StackCache {
     complete: bool,
     /// Frames of suspended futures, outside of all physical frames.
     suspended: Vec<Frame>,
+    /// Frames that are shown among the thread's, from this index on.
+    inserted: (usize, Vec<Frame>),
     /// How many inlined calls begin at the innermost frame's address and are not entered yet.
     not_entered: usize,
     /// The line to show for the innermost frame, where several lines have its address.
@@ -266,6 +268,7 @@ impl StackCache {
             count: 0,
             complete: false,
             suspended: Vec::new(),
+            inserted: (0, Vec::new()),
             not_entered: 0,
             line: None,
             descriptions: FxHashMap::default(),
@@ -279,6 +282,11 @@ impl StackCache {
             suspended: frames,
             ..StackCache::new(task, stop, Registers::default())
         }
+    }
+
+    /// Shows frames among the thread's, from an index on. The frames have the ids that belong there.
+    pub(crate) fn insert(&mut self, index: usize, frames: Vec<Frame>) {
+        self.inserted = (index, frames);
     }
 
     /// Gives the frames to the task that the thread polls.
@@ -315,9 +323,10 @@ impl StackCache {
         window: Range<usize>,
     ) -> Stack {
         self.reach(modules, memory, window.end);
+        let inserted = self.inserted.1.len();
         let count = match self.complete {
-            true => self.count + self.suspended.len(),
-            false => self.count,
+            true => self.count + self.suspended.len() + inserted,
+            false => self.count + inserted,
         };
         let frames = (window.start..window.end.min(count))
             .filter_map(|index| self.logical(index))
@@ -405,7 +414,13 @@ impl StackCache {
             }));
     }
 
-    fn logical(&self, index: usize) -> Option<Frame> {
+    fn logical(&self, shown: usize) -> Option<Frame> {
+        let (first, inserted) = &self.inserted;
+        let index = match shown.checked_sub(*first) {
+            Some(among) if among < inserted.len() => return inserted.get(among).cloned(),
+            Some(_) => shown - inserted.len(),
+            None => shown,
+        };
         if self.complete && index >= self.count {
             return self.suspended.get(index - self.count).cloned();
         }
@@ -426,7 +441,7 @@ impl StackCache {
             id: FrameId {
                 stop: self.stop,
                 thread: self.thread,
-                index,
+                index: shown,
             },
             physical: physical.clone(),
             inline_depth: description.inline_depth,

@@ -2,6 +2,7 @@
 //!
 //! [`Inspect`] requires the primitives (memory, modules, registers) and provides everything else. It never resumes a thread.
 
+mod awaiters;
 pub mod declarations;
 pub mod kept;
 pub mod memory;
@@ -142,6 +143,7 @@ pub trait Inspect {
             let stack = self.new_stack(thread);
             let stack = stack.ok_or(Error::NoSuchThread(thread))?;
             self.stacks().requested.insert(thread, stack);
+            awaiters::add(self, thread);
         }
         Ok(())
     }
@@ -185,6 +187,7 @@ pub trait Inspect {
         for thread in std::mem::take(self.stacks().requested).into_keys() {
             if let Some(stack) = self.new_stack(thread) {
                 self.stacks().requested.insert(thread, stack);
+                awaiters::add(self, thread);
             }
         }
     }

@@ -52,7 +52,7 @@ struct Words {
     applies: fn(&Source) -> bool,
 }
 
-const WORDS: [Words; 13] = [
+const WORDS: [Words; 14] = [
     Words {
         rule: Rule {
             name: "unfinished",
@@ -70,6 +70,16 @@ const WORDS: [Words; 13] = [
         words: &["FIXME", "XXX", "TODO"],
         view: View::Comments,
         applies: Source::is_rust,
+    },
+    Words {
+        rule: Rule {
+            name: "unmerged",
+            remedy: "choose between the two sides, and take out the lines that mark them",
+        },
+        // Not as they stand in a file, so that this one may have them.
+        words: &[concat!("<<<<<<", "< "), concat!(">>>>>>", "> ")],
+        view: View::Text,
+        applies: |_| true,
     },
     Words {
         rule: Rule {

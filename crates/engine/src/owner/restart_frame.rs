@@ -29,11 +29,14 @@ impl Owner {
         if frame.inline_depth > 0 {
             return refuse("it was inlined; begin again the function around it".into());
         }
+        if !frame.is_call() {
+            return refuse("it is no call on the thread's stack".into());
+        }
         if Activation::of_frame(&self.reader(), &frame).is_some() {
             return refuse("its future keeps how far it has come; spawn or await a new one".into());
         }
         let stack = self.stack(id.thread, 0..id.index + 1)?;
-        for passed in &stack.frames {
+        for passed in stack.frames.iter().filter(|frame| frame.is_call()) {
             if passed.physical.signal_trampoline {
                 return refuse("a signal's handler is in between".into());
             }

@@ -3,6 +3,7 @@
 //! activation, as the canonical frame address does for other functions. The state of a C++ coroutine is its frame ([`frames`]).
 
 pub mod frames;
+pub(crate) mod suspended;
 
 use self::frames::CppFrame;
 use super::rust::captures;
@@ -12,6 +13,7 @@ use crate::Address;
 use crate::frame::{Frame, FrameKind};
 use crate::modules::LoadedModule;
 use dapple_arch::Memory;
+use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{Language, SourcePosition};
 use dapple_symbols::types::{Aggregate, Type, TypeId, TypeKind, Variant};
 use std::sync::Arc;
@@ -47,6 +49,8 @@ pub struct Activation {
 struct Suspension {
     discriminants: Vec<(u128, u128)>,
     place: Option<SourcePosition>,
+    /// In C++: the code that suspends it.
+    code: Option<FileAddress>,
 }
 
 impl Activation {
@@ -72,6 +76,9 @@ impl Activation {
         let FrameKind::Suspended(suspended) = &frame.kind else {
             return None;
         };
+        if frame.language == Language::Cpp {
+            return Activation::of_coroutine(reader, suspended.state);
+        }
         let loaded = frame.physical.module.as_ref()?;
         let function = frame.function.clone().unwrap_or_default();
         Activation::with_state(reader, loaded, suspended.type_id, suspended.state, function)
@@ -100,6 +107,7 @@ impl Activation {
         let suspensions = suspensions.map(|variant| Suspension {
             discriminants: variant.discriminants.clone(),
             place: variant.declaration.clone(),
+            code: None,
         });
         Some(Activation {
             state,
@@ -186,6 +194,9 @@ impl Reader<'_> {
         let Some(loaded) = &frame.physical.module else {
             return Vec::new();
         };
+        if frame.language == Language::Cpp {
+            return suspended::variables(self, loaded, frame, suspended.state);
+        }
         let contents = Contents::Memory(suspended.state);
         let type_id = Some(suspended.type_id);
         let state = Value::new(Arc::clone(loaded), type_id, Language::Rust, contents);

@@ -82,6 +82,17 @@ pub enum CoroutinePart {
     Wrapper,
 }
 
+/// A place where a C++ coroutine can be suspended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CppSuspension {
+    /// The number in the frame while it is suspended there.
+    pub number: u64,
+    /// The code that suspends it; for the initial suspension, the body's entry.
+    pub address: FileAddress,
+    /// The position in the source.
+    pub place: SourcePosition,
+}
+
 /// One of the functions of a C++ coroutine.
 #[derive(Debug, Clone)]
 pub struct CppCoroutine {
@@ -101,8 +112,8 @@ pub struct CppCoroutine {
     pub opening: Option<SourcePosition>,
     /// The line of the body's opening brace, or of the declaration.
     pub opening_line: u32,
-    /// The places where it can be suspended, by the frame's number.
-    pub suspensions: Arc<[(u64, SourcePosition)]>,
+    /// The places where it can be suspended.
+    pub suspensions: Arc<[CppSuspension]>,
     /// The first statement of the body, as far as this function has it. `None` if it isn't known.
     pub begin: Option<FileAddress>,
     /// For a start: the function with the body that it writes to the frame.
@@ -401,14 +412,22 @@ impl<'a> Dwarf<'a> {
         function: &FunctionEntry,
         coroutine: &CppCoroutine,
         closing: Option<u32>,
-    ) -> Vec<(u64, SourcePosition)> {
+    ) -> Vec<CppSuspension> {
         let (Some(index), Some(opening)) = (&coroutine.index, &coroutine.opening) else {
             return Vec::new();
         };
         let lines = self.lines(unit);
-        let mut found = Vec::new();
-        if coroutine.has_odd_numbers {
-            found.push((INITIAL, opening.clone()));
+        let mut found: Vec<CppSuspension> = Vec::new();
+        if let Some(entry) = function
+            .ranges
+            .first()
+            .filter(|_| coroutine.has_odd_numbers)
+        {
+            found.push(CppSuspension {
+                number: INITIAL,
+                address: FileAddress(entry.start),
+                place: opening.clone(),
+            });
         }
         for range in &function.ranges {
             let mut numbers: FxHashMap<Register, u64> = FxHashMap::default();
@@ -422,14 +441,20 @@ impl<'a> Dwarf<'a> {
                     |row: &&Row| row.line > coroutine.opening_line && Some(row.line) != closing;
                 if let Some(row) = row.filter(is_inside)
                     && let Some(file) = self.file_numbered(unit, u64::from(row.file))
-                    && found.iter().all(|(known, _)| *known != number)
+                    && found
+                        .iter()
+                        .all(|known: &CppSuspension| known.number != number)
                 {
                     let place = SourcePosition {
                         file,
                         line: row.line,
                         column: row.column,
                     };
-                    found.push((number, place));
+                    found.push(CppSuspension {
+                        number,
+                        address: FileAddress(instruction.ip()),
+                        place,
+                    });
                 }
             }
         }

@@ -113,6 +113,12 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             let run = &frames[index..index + folded];
             text += &style.paint(Role::Aside, &format!("  … {}", whose(run)));
             index += folded;
+        } else if is_label(&frames[index]) && index != stop.selected {
+            text += &style.paint(
+                Role::Aside,
+                &format!("  {}", printable(&frames[index].name)),
+            );
+            index += 1;
         } else {
             text += &render::frame_line(index, &frames[index], index == stop.selected, style);
             index += 1;
@@ -181,6 +187,16 @@ fn is_others(frame: &&StackFrame) -> bool {
     is_subtle(frame) && source.is_none_or(|it| it.origin.is_some() || it.path.is_none())
 }
 
+/// Whether `up` and `down` pass a frame.
+fn is_passed(frame: &&StackFrame) -> bool {
+    is_others(frame) || is_label(frame)
+}
+
+/// Whether it is only a text between frames.
+fn is_label(frame: &StackFrame) -> bool {
+    frame.presentation_hint == Some(StackFramePresentationHint::Label)
+}
+
 fn is_subtle(frame: &&StackFrame) -> bool {
     frame.presentation_hint == Some(StackFramePresentationHint::Subtle)
 }
@@ -222,7 +238,7 @@ fn own_caller(session: &mut Session, index: usize) -> anyhow::Result<Option<usiz
         session.load_frames(end)?;
         let frames = &session.stop()?.frames;
         let mut callers = (next..).zip(frames.iter().skip(next));
-        if let Some((own, _)) = callers.find(|(_, frame)| !is_others(frame)) {
+        if let Some((own, _)) = callers.find(|(_, frame)| !is_passed(frame)) {
             return Ok(Some(own));
         }
         if frames.len() < end {
@@ -240,7 +256,7 @@ fn down(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         let Some(next) = index.checked_sub(1) else {
             bail!("this is the innermost frame")
         };
-        let own = (0..=next).rfind(|at| !stop.frames.get(*at).is_some_and(|it| is_others(&it)));
+        let own = (0..=next).rfind(|at| !stop.frames.get(*at).is_some_and(|it| is_passed(&it)));
         index = own.unwrap_or(next);
     }
     session.select_frame(index)?;

@@ -37,6 +37,11 @@ pub struct CppFrame {
 }
 
 impl CppFrame {
+    /// The module of its functions.
+    pub(super) fn module(&self) -> &Arc<LoadedModule> {
+        &self.module
+    }
+
     /// Whether the frame still is the coroutine's, and the coroutine isn't at its end. The coroutine itself may be running. `false` also if
     /// the memory can't be read.
     pub fn is_resumable(&self, frame: Address, memory: &dyn Memory) -> bool {
@@ -147,9 +152,10 @@ impl Activation {
 
 fn suspensions(coroutine: &CppCoroutine) -> Arc<[Suspension]> {
     let places = coroutine.suspensions.iter();
-    let places = places.map(|(number, place)| Suspension {
-        discriminants: vec![(u128::from(*number), u128::from(*number))],
-        place: Some(place.clone()),
+    let places = places.map(|suspension| Suspension {
+        discriminants: vec![(u128::from(suspension.number), u128::from(suspension.number))],
+        place: Some(suspension.place.clone()),
+        code: Some(suspension.address),
     });
     places.collect()
 }
