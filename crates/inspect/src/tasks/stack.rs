@@ -17,9 +17,12 @@ const MOST_FRAMES: usize = 2000;
 /// The label between futures that are awaited at the same time.
 const BESIDE: &str = "at the same time:";
 
+/// A body by the id of its module and the type of the state. `None`: it isn't found.
+type ByState = FxHashMap<(u64, TypeId), Option<Arc<Function>>>;
+
 /// The bodies of asynchronous functions, by the id of the module and the type of the state. They are kept from stop to stop.
 #[derive(Debug, Default)]
-pub(crate) struct Bodies(RefCell<FxHashMap<(u64, TypeId), Option<Arc<Function>>>>);
+pub(crate) struct Bodies(RefCell<ByState>);
 
 impl Bodies {
     /// The body of a future's function. `None`: it isn't found.
