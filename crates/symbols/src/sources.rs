@@ -148,13 +148,41 @@ fn vendored(file: &str) -> Option<&str> {
     })
 }
 
-/// Whose code a source file is, for the user: `standard library` ([`is_library_source`]), or the folder of a package that cargo has fetched
-/// or copied ([`is_dependency_source`]), `tokio-1.54.1`. `None`: the user's own.
+/// The folders of `/usr/include` with headers of the compiler, the C library and the kernel.
+const STANDARD: [&str; 10] = [
+    "c++",
+    "bits",
+    "sys",
+    "gnu",
+    "asm",
+    "asm-generic",
+    "linux",
+    "arpa",
+    "net",
+    "netinet",
+];
+
+/// The library that has put a header into a folder of its own in `/usr/include`: `boost`. `None`: another file.
+fn header_of(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("/usr/include/")?;
+    let (first, behind) = rest.split_once('/')?;
+    // Debian's folder for the processor: `x86_64-linux-gnu`.
+    let (folder, _) = match first.contains("-linux-") {
+        true => behind.split_once('/')?,
+        false => (first, behind),
+    };
+    (!STANDARD.contains(&folder)).then_some(folder)
+}
+
+/// Whose code a source file is, for the user: the folder of an installed library's headers (`boost`), else `standard library`
+/// ([`is_library_source`]), or the folder of a package that cargo has fetched or copied ([`is_dependency_source`]), `tokio-1.54.1`. `None`:
+/// the user's own.
 pub fn origin(file: &Path) -> Option<String> {
-    if is_library_source(file) {
-        return Some("standard library".to_owned());
-    }
     let text = file.to_string_lossy();
+    if is_library_source(file) {
+        let library = header_of(&text).unwrap_or("standard library");
+        return Some(library.to_owned());
+    }
     FETCHED
         .iter()
         .find_map(|(folder, between)| {
@@ -277,6 +305,21 @@ mod tests {
             Path::new("/rust/src/library/core/src/lib.rs")
         );
         assert_eq!(first("/rustc/mine/a.rs"), Path::new("/rustc/mine/a.rs"));
+    }
+
+    #[test]
+    fn headers_of_an_installed_library_are_that_librarys() {
+        let standard = "standard library";
+        for (file, expected) in [
+            ("/usr/include/boost/asio/io_context.hpp", "boost"),
+            ("/usr/include/x86_64-linux-gnu/qt5/QtCore/qlist.h", "qt5"),
+            ("/usr/include/c++/12/bits/stl_vector.h", standard),
+            ("/usr/include/x86_64-linux-gnu/c++/12/bits/gthr.h", standard),
+            ("/usr/include/x86_64-linux-gnu/bits/stdio.h", standard),
+            ("/usr/include/stdlib.h", standard),
+        ] {
+            assert_eq!(origin(Path::new(file)).as_deref(), Some(expected), "{file}");
+        }
     }
 
     #[test]

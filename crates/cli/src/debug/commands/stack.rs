@@ -173,9 +173,10 @@ fn whose(frames: &[StackFrame]) -> String {
         }
     }
     let mut parts = counts.iter();
-    let first = parts
-        .next()
-        .map(|(origin, count)| format!("{count} frames of {origin}"));
+    let first = parts.next().map(|(origin, count)| match count {
+        1 => format!("1 frame of {origin}"),
+        count => format!("{count} frames of {origin}"),
+    });
     let rest = parts.map(|(origin, count)| format!("{count} of {origin}"));
     first.into_iter().chain(rest).collect::<Vec<_>>().join(", ")
 }
