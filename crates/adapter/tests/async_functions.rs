@@ -63,7 +63,13 @@ fn a_breakpoint_on_an_async_function_stops_where_its_body_begins() {
     );
     assert_eq!(session.evaluate(&stop.top, "path"), "\"/later\"");
     assert_eq!(session.evaluate(&stop.top, "self.port"), "80");
-    assert_eq!(session.stack(stop.thread)[1].line, fixture.line("awaited"));
+    let awaiting = &session.stack(stop.thread)[1];
+    assert_eq!(awaiting.line, fixture.line("awaited"));
+    // The compiler's variable for what is awaited isn't the user's.
+    let locals = session.scope(awaiting, "Locals").variables_reference;
+    let locals = session.variables(locals);
+    let made = locals.iter().find(|local| local.name.starts_with('_'));
+    assert_eq!(made, None);
     session.resume(stop.thread);
     let locals = ["self = Client { port: 80 }", "path = \"/\"", "tries = 1"];
     let stop = stops_with(&session, &fixture, "fetch", &locals);

@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
 
 impl Reader<'_> {
     /// Parameters and locals visible in the frame, in the order of their declarations: a shadowed one comes before the one that shadows it.
-    /// Without artificial locals, such as `__for_begin` of a `for` loop, and variables that the linker has removed; expressions can still
-    /// name them.
+    /// Without artificial locals, such as `__for_begin` of a `for` loop or the future that a Rust `await` polls, and variables that the linker
+    /// has removed; expressions can still name them.
     pub fn variables(&self, frame: &Frame) -> Vec<NamedValue> {
         if !frame.is_call() {
             return self.suspended_variables(frame);
@@ -275,6 +275,9 @@ impl Reader<'_> {
             .iter()
             .filter(|variable| !variable.artificial || variable.kind != VariableKind::Local)
             .filter(|variable| !variable.dropped)
+            .filter(|variable| {
+                frame.language != Language::Rust || variable.name != rust::captures::AWAITED
+            })
             .map(|variable| self.variable(variable, loaded, frame))
             .collect()
     }

@@ -15,7 +15,7 @@ const FUTURES: [(&str, &str); 4] = [
     ("{gen_block_env#", "gen block"),
 ];
 /// How the compiler names the future that another one awaits.
-const AWAITED: &str = "__awaitee";
+pub(crate) const AWAITED: &str = "__awaitee";
 /// The name that this field is shown with.
 pub(crate) const AWAITING: &str = "awaiting";
 
