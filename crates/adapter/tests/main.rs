@@ -102,6 +102,7 @@ mod states;
 mod step_targets;
 mod styling;
 mod support;
+mod suspended;
 mod tasks;
 mod temporaries;
 mod thread_and_module_events;

@@ -19,6 +19,7 @@ mod debug_processes;
 mod debug_refuses;
 mod debug_session;
 mod debug_stepping;
+mod debug_tasks;
 mod debug_terminal;
 mod debug_words;
 mod debuginfod;

@@ -6,7 +6,7 @@ pub mod frames;
 pub(crate) mod suspended;
 
 use self::frames::CppFrame;
-use super::rust::captures;
+use super::rust::{active_variant, captures};
 use super::view::{self, View};
 use super::{Contents, NamedValue, Reader, Value, Variable, VariableKind};
 use crate::Address;
@@ -219,7 +219,82 @@ impl Reader<'_> {
             })
             .collect();
         variables.sort_by_key(|variable| variable.kind != Some(VariableKind::Parameter));
+        self.add_shadowing(frame, &state, &arguments, &mut variables);
         variables
+    }
+
+    /// Adds the variables of a suspended Rust future that shadow others. In the debug information of its state, fields with one name have all
+    /// become the first of them (LLVM takes members of a type for the same by their names); only their number is left. So where a name has
+    /// more fields than an argument and what the argument was moved to have, the variables are those that the body has at the `await`.
+    fn add_shadowing(
+        &self,
+        frame: &Frame,
+        state: &Value,
+        arguments: &[String],
+        variables: &mut Vec<NamedValue>,
+    ) {
+        let mut several = self.names_of_several(state, arguments);
+        if several.is_empty() {
+            return;
+        }
+        let size = self
+            .size_of(state)
+            .and_then(|size| i64::try_from(size).ok());
+        let range = || {
+            let start = state.contents.address()?;
+            Some(start..start.offset(size?))
+        };
+        let Some((range, code)) = range().zip(self.suspending_code(state)) else {
+            return;
+        };
+        let all = suspended::rust_variables(self, frame, range, code);
+        for (name, count) in several.drain(..) {
+            let found: Vec<&NamedValue> = all.iter().filter(|it| it.name == name).collect();
+            if found.len() == count {
+                let place = variables.iter().position(|it| it.name == name);
+                variables.retain(|it| it.name != name);
+                let place = place.unwrap_or(variables.len()).min(variables.len());
+                variables.splice(place..place, found.into_iter().cloned());
+            }
+        }
+    }
+
+    /// The names that several variables of a suspended future have, with the number of those variables.
+    fn names_of_several(&self, state: &Value, arguments: &[String]) -> Vec<(String, usize)> {
+        let members = || {
+            let type_ = self.resolve(state)?.type_;
+            let variant = active_variant(self, state, aggregate(&type_)?).ok()?;
+            let payload = state.module.module.type_of(variant.member.type_id).ok()?;
+            Some(aggregate(&payload)?.members.clone())
+        };
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for name in members()
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|it| it.name.as_deref())
+        {
+            match counts.iter_mut().find(|(known, _)| known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name.to_owned(), 1)),
+            }
+        }
+        // An argument has a field of its own beside that of the variable that it was moved to.
+        for (name, count) in &mut counts {
+            *count -= usize::from(arguments.contains(name));
+        }
+        counts.retain(|(_, count)| *count > 1);
+        counts
+    }
+
+    /// The code of its body at which a suspended future goes on. `None`: it isn't known.
+    fn suspending_code(&self, state: &Value) -> Option<Address> {
+        let loaded = &state.module;
+        let type_ = self.resolve(state)?.type_;
+        let variant = active_variant(self, state, aggregate(&type_)?).ok()?;
+        let number = usize::try_from(variant.discriminants.first()?.0).ok()?;
+        let body = loaded.module.body_of_future(state.type_id?)?;
+        let row = loaded.module.suspension_row(body.entry, number)?;
+        Some(loaded.to_process(row.range.start))
     }
 
     /// The names of the arguments of an `async fn`, or of the variables that an async block has captured.

@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use dapple_dap::types::{
-    ContinueArguments, ContinueRequest, NextArguments, NextRequest, StepInArguments, StepInRequest,
-    StepOutArguments, StepOutRequest, SteppingGranularity,
+    ContinueArguments, ContinueRequest, NextArguments, NextRequest, StackFrame, StepInArguments,
+    StepInRequest, StepOutArguments, StepOutRequest, SteppingGranularity,
 };
 
 use super::{Argument, Command, Flow};
@@ -214,6 +214,11 @@ fn step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     let (thread, selected) = (session.stop()?.thread, session.stop()?.selected);
     session.load_frames(selected + 2)?;
+    if is_suspended(session)? {
+        session.request::<StepOutRequest>(StepOutArguments::new(thread))?;
+        session.resumed();
+        return Ok(Flow::Go);
+    }
     let frames = session.stop()?.frames.iter().take(selected + 2);
     if selected > 0 && frames.len() < selected + 2 {
         bail!("frame {selected} is the outermost: it returns to nothing");
@@ -227,6 +232,25 @@ fn finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     session.resumed();
     session.process.finishing = Some(finishing);
     Ok(Flow::Go)
+}
+
+/// Whether the selected frame is the innermost one of a suspended task: it has no address in the code. Fails if it is another one, from which
+/// there is no way out without the inner ones.
+fn is_suspended(session: &Session) -> anyhow::Result<bool> {
+    let stop = session.stop()?;
+    let has_address = |frame: &StackFrame| frame.instruction_pointer_reference.is_some();
+    // Other adapters may give no addresses at all.
+    if !session.is_own_adapter() || stop.frames.iter().any(has_address) {
+        return Ok(false);
+    }
+    let is_own = |frame: &StackFrame| frame.presentation_hint.is_none();
+    let innermost = stop.frames.iter().position(is_own).unwrap_or(0);
+    if stop.selected > innermost {
+        bail!(
+            "a suspended function returns only after the inner ones; `frame {innermost}` selects the innermost"
+        );
+    }
+    Ok(true)
 }
 
 fn step_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {

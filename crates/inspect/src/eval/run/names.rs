@@ -104,7 +104,7 @@ impl Runner<'_> {
             return self.name_in(scope, name, at);
         }
         let suspended = self.reader.suspended_variables(self.frame).into_iter();
-        if let Some(found) = { suspended }.find(|variable| variable.name == name) {
+        if let Some(found) = { suspended }.rfind(|variable| variable.name == name) {
             return Ok(found.value);
         }
         let locals = self.locals();

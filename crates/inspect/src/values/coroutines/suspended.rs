@@ -1,6 +1,6 @@
-//! The variables of a suspended C++ coroutine, and its frame in a call stack.
+//! The variables of a suspended coroutine as its body has them, and a C++ coroutine's frame in a call stack.
 //!
-//! The debug information tells where variables are while the body runs: they are found through the body's pointer to the coroutine's frame,
+//! The debug information tells where variables are while the body runs: they are found through the body's pointer to the coroutine's state,
 //! which is in a slot of the stack. A suspended coroutine has no stack. So its variables are located as on a stack that can't exist, in
 //! which the slot is the only memory. What is located on that stack itself isn't kept while the coroutine is suspended. In optimised code,
 //! where the pointer is in a register, variables have no value.
@@ -15,6 +15,7 @@ use dapple_arch::registers::{FP, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The canonical frame address of the stack that can't exist: the processor knows no such address.
@@ -31,12 +32,23 @@ fn is_on_stack(address: Address) -> bool {
 /// The memory, and the one slot of the stack.
 struct WithSlot<'a> {
     memory: &'a dyn Memory,
-    /// What is in the slot: the address of the coroutine's frame.
-    frame: Address,
+    /// What is in the slot: the address of the coroutine's state.
+    state: Address,
     /// Where the slot is. `None`: not known yet, everywhere on the stack.
     slot: Option<Address>,
     /// The last address on the stack that was read.
     read: Cell<Option<Address>>,
+}
+
+impl<'a> WithSlot<'a> {
+    fn anywhere(memory: &'a dyn Memory, state: Address) -> WithSlot<'a> {
+        WithSlot {
+            memory,
+            state,
+            slot: None,
+            read: Cell::new(None),
+        }
+    }
 }
 
 impl Memory for WithSlot<'_> {
@@ -47,7 +59,7 @@ impl Memory for WithSlot<'_> {
         let is_slot = self.slot.is_none_or(|slot| slot == address);
         match <&mut [u8; 8]>::try_from(bytes) {
             Ok(word) if is_slot => {
-                *word = self.frame.0.to_le_bytes();
+                *word = self.state.0.to_le_bytes();
                 self.read.set(Some(address));
                 Ok(())
             }
@@ -84,7 +96,7 @@ pub(crate) fn frame(reader: &Reader<'_>, coroutine: &Activation, id: FrameId) ->
     })
 }
 
-/// The variables of the coroutine whose own frame is at `state`.
+/// The variables of the C++ coroutine whose own frame is at `state`.
 pub(super) fn variables(
     reader: &Reader<'_>,
     loaded: &Arc<LoadedModule>,
@@ -98,21 +110,8 @@ pub(super) fn variables(
     let Some(pointer) = &coroutine.frame else {
         return Vec::new();
     };
-    let mut physical = (*frame.physical).clone();
-    physical.cfa = Some(Address(STACK));
-    physical.registers.set(FP, Some(STACK - TO_FRAME_POINTER));
-    physical.registers.set(SP, Some(STACK - SIZE / 2));
-    let running = Frame {
-        kind: FrameKind::Call,
-        physical: physical.into(),
-        ..frame.clone()
-    };
-    let anywhere = WithSlot {
-        memory: reader.memory,
-        frame: state,
-        slot: None,
-        read: Cell::new(None),
-    };
+    let running = running(frame, frame.physical.lookup);
+    let anywhere = WithSlot::anywhere(reader.memory, state);
     let located = reader.over(&anywhere).variable(pointer, loaded, &running);
     let slot = match coroutine.points_to_frame {
         true => located.value.contents.address(),
@@ -133,4 +132,35 @@ pub(super) fn variables(
         }
     }
     variables
+}
+
+/// The variables that the Rust coroutine with this state keeps in it, at an address of its body. rustc has the pointer in several slots, so
+/// the bounds of the state tell what is found through it.
+pub(super) fn rust_variables(
+    reader: &Reader<'_>,
+    frame: &Frame,
+    state: Range<Address>,
+    code: Address,
+) -> Vec<NamedValue> {
+    let memory = WithSlot::anywhere(reader.memory, state.start);
+    let variables = reader.over(&memory).variables(&running(frame, code));
+    let is_kept = |variable: &NamedValue| {
+        let address = variable.value.contents.address();
+        address.is_some_and(|address| state.contains(&address))
+    };
+    variables.into_iter().filter(is_kept).collect()
+}
+
+/// A frame of the coroutine as if its body ran at an address, on the stack that can't exist.
+fn running(frame: &Frame, code: Address) -> Frame {
+    let mut physical = (*frame.physical).clone();
+    physical.lookup = code;
+    physical.cfa = Some(Address(STACK));
+    physical.registers.set(FP, Some(STACK - TO_FRAME_POINTER));
+    physical.registers.set(SP, Some(STACK - SIZE / 2));
+    Frame {
+        kind: FrameKind::Call,
+        physical: physical.into(),
+        ..frame.clone()
+    }
 }
