@@ -39,6 +39,7 @@ mod every_argument;
 mod every_capability;
 mod every_request;
 mod exceptions;
+mod executors;
 mod expressions;
 mod forks;
 mod forks_awkward;

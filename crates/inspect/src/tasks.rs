@@ -5,16 +5,21 @@
 //! lays it out. `lists` finds the tasks, `awaits` follows a future down to what it waits for, and `stack` makes frames of that.
 
 mod awaits;
-pub(crate) mod blocking;
+mod blocking;
 mod cells;
 pub mod dropped;
 mod executors;
 mod lists;
 mod locks;
+mod numbers;
 mod parts;
 pub mod polled;
+mod raw_task;
 mod stack;
 mod table;
+mod task;
+pub(crate) mod threads;
+mod unordered;
 mod waits;
 
 pub use table::TaskTable;
@@ -51,7 +56,7 @@ pub enum TaskState {
 pub struct TaskInfo {
     /// Its id among threads.
     pub id: ThreadId,
-    /// The executor's own number for it; for a future that a thread drives itself, the thread's id.
+    /// The executor's own number for it, or one that is given here; for a future that a thread drives itself, the thread's id.
     pub number: u64,
     /// Whether a thread drives it itself, with a function called `block_on`. No executor knows it.
     pub blocks_thread: bool,

@@ -3,7 +3,7 @@
 use super::Inspect;
 use crate::frame::StackCache;
 use crate::pages::PageCache;
-use crate::tasks::blocking;
+use crate::tasks::threads::{self as scan, Seen};
 use crate::tasks::{Process, TaskFrames, TaskPage};
 use crate::{Error, ThreadId};
 use std::ops::Range;
@@ -26,25 +26,23 @@ fn asked<I: Inspect + ?Sized, T>(
     })
 }
 
-/// Finds the futures that threads drive themselves, before tasks are listed.
+/// Finds what the threads' frames tell of executors, before tasks are listed.
 fn prepare<I: Inspect + ?Sized>(threads: &mut I, waits: bool) {
     let wanted = asked(threads, waits, |process| {
-        threads.task_table().wants_blocking(process)
+        threads.task_table().wants_threads(process)
     });
     if !wanted {
         return;
     }
-    let mut found = Vec::new();
-    for thread in { threads.threads() }
-        .into_iter()
-        .take(blocking::MOST_THREADS)
-    {
-        let Ok(stack) = threads.stack(thread.id, 0..blocking::MOST_FRAMES) else {
+    let mut seen = Seen::default();
+    for thread in { threads.threads() }.into_iter().take(scan::MOST_THREADS) {
+        let Ok(stack) = threads.stack(thread.id, 0..scan::MOST_FRAMES) else {
             continue;
         };
-        found.extend(blocking::find(&threads.reader(), &stack.frames));
+        seen.add(&threads.reader(), &stack.frames);
     }
-    threads.task_table().add_blocking(found);
+    let reader = threads.reader();
+    threads.task_table().add_threads(&reader, seen);
 }
 
 /// A page of the tasks.

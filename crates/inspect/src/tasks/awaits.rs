@@ -86,22 +86,43 @@ pub(super) struct Search<'a> {
 }
 
 /// Futures that only pass on what another one does, which is their first generic argument.
-const WRAPPERS: [&str; 3] = [
+const WRAPPERS: [&str; 6] = [
     "tokio::runtime::task::trace::Root",
     "tracing::instrument::Instrumented",
     "tracing_futures::Instrumented",
+    "async_executor::AsyncCallOnDrop",
+    "async_std::task::builder::SupportTaskLocals",
+    "alloc::boxed::Box",
 ];
+
+/// The future that a future only passes on. `run` of async-executor runs tasks until its own future, which is its last generic argument, has
+/// ended.
+fn passed_on(state_type: &str) -> Option<String> {
+    let path = names::path_name(state_type);
+    let inner = match path {
+        "core::pin::Pin" => names::first_argument(state_type)
+            .filter(|pointer| pointer.starts_with("alloc::boxed::Box<"))?
+            .to_owned(),
+        _ if WRAPPERS.contains(&path) => names::first_argument(state_type)?.to_owned(),
+        _ if path.starts_with("async_executor::") && path.contains("::run::{async_fn_env#") => {
+            names::arguments(state_type).pop()?
+        }
+        _ => return None,
+    };
+    (!inner.starts_with("dyn ") && !inner.starts_with("(dyn ")).then_some(inner)
+}
 
 /// The function of a future's type: `one::leaf::{async_fn_env#0}<T>` → `one::leaf::{async_fn#0}<T>`.
 pub(super) fn function_of(state_type: &str) -> String {
-    let mut state_type = state_type;
-    while WRAPPERS.contains(&names::path_name(state_type))
-        && let Some(wrapped) = names::first_argument(state_type)
-    {
-        state_type = wrapped;
+    let mut state_type = state_type.to_owned();
+    for _ in 0..MOST_FIELDS {
+        let Some(inner) = passed_on(&state_type) else {
+            break;
+        };
+        state_type = inner;
     }
     let Some(at) = state_type.rfind("_env#") else {
-        return state_type.to_owned();
+        return state_type;
     };
     let (start, end) = state_type.split_at(at);
     format!("{start}{}", end.trim_start_matches("_env"))
@@ -395,6 +416,14 @@ mod tests {
             (
                 "tracing::instrument::Instrumented<one::leaf::{async_fn_env#0}>",
                 "one::leaf::{async_fn#0}",
+            ),
+            (
+                "core::pin::Pin<alloc::boxed::Box<async_executor::AsyncCallOnDrop<one::leaf::{async_fn_env#0}, u8>, u16>>",
+                "one::leaf::{async_fn#0}",
+            ),
+            (
+                "async_executor::{impl#5}::run::{async_fn_env#0}<(), one::main::{async_block_env#0}>",
+                "one::main::{async_block#0}",
             ),
         ];
         for (state, function) in names {

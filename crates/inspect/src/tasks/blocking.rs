@@ -8,11 +8,6 @@ use crate::values::coroutines::{Activation, may_be_body};
 use crate::values::rust::captures;
 use crate::values::{Reader, Value, names};
 
-/// The most frames of a thread that are searched.
-pub(crate) const MOST_FRAMES: usize = 100;
-/// The most threads that are searched.
-pub(crate) const MOST_THREADS: usize = 16;
-
 /// A future that a thread drives.
 #[derive(Debug, Clone)]
 pub(crate) struct Blocking {
@@ -23,9 +18,16 @@ pub(crate) struct Blocking {
     pub is_polled: bool,
 }
 
-/// Whether a function may drive a future.
-fn drives(function: &str) -> bool {
-    names::base_name(function) == "block_on"
+/// The name of functions that drive a future.
+const BLOCK_ON: &str = "block_on";
+
+/// Whether a function may drive a future: it is called `block_on`, or is a closure in such a function, which the future was moved to.
+pub(super) fn drives(function: &str) -> bool {
+    let path = names::path_name(function);
+    let outer = path
+        .split_once("::{closure")
+        .map_or(path, |(outer, _)| outer);
+    names::base_name(outer) == BLOCK_ON
 }
 
 /// The future that the thread with these frames, innermost first, drives.

@@ -11,7 +11,7 @@ use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
 /// The polling function of a task, which is in its table of functions and has the future's type as its first generic argument.
-const POLL: &str = "tokio::runtime::task::raw::poll";
+pub(super) const POLL: &str = "tokio::runtime::task::raw::poll";
 /// The type of a task's memory.
 const CELL: &str = "tokio::runtime::task::core::Cell";
 /// The type of its last part.

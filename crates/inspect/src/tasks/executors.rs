@@ -1,13 +1,15 @@
-//! Finds the executors of a process: the lists of tasks that tokio's threads lead to.
+//! Finds the executors of a process: the lists of tasks that tokio's threads, static variables and the frames of threads lead to.
 
 use super::parts;
 use crate::ThreadId;
 use crate::modules::LoadedModule;
 use crate::unwind::FrameContext;
-use crate::values::{Contents, Reader, Value};
+use crate::values::rust::captures;
+use crate::values::{Contents, Reader, Value, names};
 use dapple_arch::registers::{FS_BASE, Registers};
 use dapple_symbols::functions::Language;
 use dapple_symbols::indexing::IndexState;
+use dapple_symbols::names::NamePattern;
 use dapple_symbols::scopes::Variable;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -21,25 +23,83 @@ const OWNED: [&str; 2] = [
 ];
 /// The type of the linked lists in them.
 const LIST: &str = "tokio::util::linked_list::LinkedList";
+/// The types of tokio's queues of blocking functions: of now, and of the releases up to 1.52.
+const QUEUES: [&str; 2] = [
+    "tokio::runtime::blocking::pool::LockedInner",
+    "tokio::runtime::blocking::pool::Shared",
+];
+/// The state of an executor of async-executor.
+const STATE: &str = "async_executor::State";
+/// The executor of futures-executor that runs its tasks on one thread.
+const POOL: &str = "futures_executor::local_pool::LocalPool";
+/// The static variables that are executors of libraries.
+const STATICS: [&str; 2] = [
+    "smol::spawn::spawn::GLOBAL",
+    "async_global_executor::executor::GLOBAL_EXECUTOR",
+];
+/// The crates with executors whose tasks are listed, beside tokio: a part of the name of the crate's first source file, and a type.
+const CRATES: [(&str, &str); 2] = [("/async-executor-", STATE), ("/futures-executor-", POOL)];
 
 /// The variable, with its module.
 pub(super) type Place = (Arc<LoadedModule>, Variable);
 
+/// A list of tasks.
+#[derive(Debug, Clone)]
+pub(crate) enum List {
+    /// tokio's linked list.
+    Linked(Value),
+    /// Headers of tokio's tasks with blocking functions.
+    Blocking(Vec<Value>),
+    /// The slab of wakers of an executor of async-executor.
+    Slab(Value),
+    /// The `FuturesUnordered` of a `LocalPool`.
+    Unordered(Value),
+    /// The futures that were given to a `LocalPool`, and aren't in its list yet.
+    Incoming(Value),
+}
+
+impl List {
+    /// Where it is.
+    pub fn address(&self) -> Option<crate::Address> {
+        match self {
+            List::Linked(value)
+            | List::Slab(value)
+            | List::Unordered(value)
+            | List::Incoming(value) => value.contents.address(),
+            List::Blocking(headers) => headers.first()?.contents.address(),
+        }
+    }
+}
+
+/// The executors of a module that are looked for beside tokio's.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// Whether there are any, so that the frames of threads are worth a search.
+    pub any: bool,
+    /// The static variables of libraries.
+    pub statics: Vec<Place>,
+}
+
 /// What threads lead to.
 #[derive(Debug, Default)]
 pub(super) struct Executors {
-    /// The linked lists of tasks.
-    pub lists: Vec<Value>,
+    /// The lists of tasks.
+    pub lists: Vec<List>,
     /// The thread that polls a task, by the task's number.
     pub polled: Vec<(u64, ThreadId)>,
 }
 
 /// Whether a module has been built with tokio.
 fn has_tokio(module: &LoadedModule) -> bool {
+    has_crate(module, "/tokio-")
+}
+
+/// Whether a module has been built with a crate. `folder` is the beginning of the folder's name.
+fn has_crate(module: &LoadedModule, folder: &str) -> bool {
     let units = module.module.unit_names(Language::Rust);
     units.iter().any(|unit| {
         let unit = unit.to_string_lossy();
-        unit.contains("/tokio-") && unit.contains("/src/lib.rs/")
+        unit.contains(folder) && unit.contains("/src/lib.rs/")
     })
 }
 
@@ -73,6 +133,83 @@ pub(super) fn contexts(reader: &Reader<'_>, waits: bool) -> Option<Vec<Place>> {
     Some(places)
 }
 
+/// The executors beside tokio's. Call only where [`contexts`] didn't return `None`.
+pub(super) fn others(reader: &Reader<'_>) -> Others {
+    let mut others = Others::default();
+    for loaded in reader.modules.iter() {
+        if loaded.is_distributions() || loaded.is_vdso() {
+            continue;
+        }
+        let is_indexed = loaded.module.index_state() == IndexState::Used;
+        let has = |(folder, type_): &(&str, &str)| match is_indexed {
+            true => {
+                let pattern = NamePattern::new(&format!("::{type_}"));
+                !loaded.module.find_types(&pattern).is_empty()
+            }
+            false => has_crate(loaded, folder),
+        };
+        if !CRATES.iter().any(has) {
+            continue;
+        }
+        others.any = true;
+        for name in STATICS {
+            let found = loaded.module.statics_named(name).into_iter();
+            let found = found.filter(|variable| !variable.dropped);
+            let places = found.map(|variable| (Arc::clone(loaded), variable));
+            others.statics.extend(places);
+        }
+    }
+    others
+}
+
+/// The lists of tasks that a value owns or refers to.
+pub(super) fn lists_in(reader: &Reader<'_>, root: &Value) -> Vec<List> {
+    let wanted = |path: &str| path == STATE || path == POOL || OWNED.contains(&path);
+    let follows = |name: &str| {
+        let name = without_owner(name);
+        name.starts_with("async_executor::")
+            || name.starts_with("tokio::task::local::")
+            || name.starts_with("futures_executor::local_pool::")
+            || captures::is_future(name)
+    };
+    let mut lists = Vec::new();
+    for found in parts::all(reader, root, &wanted, &follows) {
+        let type_ = parts::type_of(reader, &found);
+        match type_.as_ref().map_or("", |it| names::path_name(&it.name)) {
+            STATE => lists.extend(slab_of(reader, &found)),
+            POOL => {
+                let part = |field: &str| reader.find(&found, field);
+                lists.extend(part("pool").map(List::Unordered));
+                lists.extend(part("incoming").map(List::Incoming));
+            }
+            _ => lists.extend(linked_in(reader, &found)),
+        }
+    }
+    lists
+}
+
+fn slab_of(reader: &Reader<'_>, state: &Value) -> Option<List> {
+    let is_slab = |path: &str| path == "slab::Slab";
+    let active = reader.find(state, "active")?;
+    let slab = parts::all(reader, &active, &is_slab, &|_| false).pop()?;
+    Some(List::Slab(slab))
+}
+
+/// The linked lists in one of tokio's collections of tasks.
+fn linked_in(reader: &Reader<'_>, owned: &Value) -> impl Iterator<Item = List> {
+    let is_list = |path: &str| path == LIST;
+    let lists = parts::all(reader, owned, &is_list, &|_| false);
+    lists.into_iter().map(List::Linked)
+}
+
+/// The name of the type that an `Arc` or `Rc` owns, if this is one of those.
+fn without_owner(name: &str) -> &str {
+    ["alloc::sync::ArcInner<", "alloc::rc::RcInner<"]
+        .iter()
+        .find_map(|owner| name.strip_prefix(owner))
+        .unwrap_or(name)
+}
+
 /// The variable of one thread.
 fn value_in(reader: &Reader<'_>, (loaded, variable): &Place, thread_pointer: u64) -> Option<Value> {
     let mut frame = crate::frame::nowhere(loaded);
@@ -94,7 +231,12 @@ fn value_in(reader: &Reader<'_>, (loaded, variable): &Place, thread_pointer: u64
 
 impl Executors {
     /// What the threads with these thread pointers lead to.
-    pub fn of(reader: &Reader<'_>, contexts: &[Place], threads: &[(ThreadId, u64)]) -> Executors {
+    pub fn of(
+        reader: &Reader<'_>,
+        contexts: &[Place],
+        statics: &[Place],
+        threads: &[(ThreadId, u64)],
+    ) -> Executors {
         let mut found = Executors::default();
         let mut seen = FxHashSet::default();
         for (thread, pointer) in threads {
@@ -105,6 +247,11 @@ impl Executors {
                 found.add_polled(reader, &context, *thread);
                 found.add_lists(reader, &context, &mut seen);
             }
+        }
+        for place in statics {
+            let executor = value_in(reader, place, 0);
+            let lists = executor.map(|executor| lists_in(reader, &executor));
+            found.lists.extend(lists.unwrap_or_default());
         }
         found
     }
@@ -125,22 +272,31 @@ impl Executors {
         context: &Value,
         seen: &mut FxHashSet<Option<crate::Address>>,
     ) {
-        let is_owned = |path: &str| OWNED.contains(&path);
-        let is_list = |path: &str| path == LIST;
+        let wanted = |path: &str| OWNED.contains(&path) || QUEUES.contains(&path);
         // From the thread to its runtime: through the handle and what it shares.
         let follows = |name: &str| {
-            let name = ["alloc::sync::ArcInner<", "alloc::rc::RcInner<"]
-                .iter()
-                .find_map(|owner| name.strip_prefix(owner))
-                .unwrap_or(name);
+            let name = without_owner(name);
             name.starts_with("tokio::runtime::") || name.starts_with("tokio::task::local::")
         };
-        for owned in parts::all(reader, context, &is_owned, &follows) {
-            if !seen.insert(owned.contents.address()) {
+        for found in parts::all(reader, context, &wanted, &follows) {
+            if !seen.insert(found.contents.address()) {
                 continue;
             }
-            self.lists
-                .extend(parts::all(reader, &owned, &is_list, &|_| false));
+            match reader.field(&found, "queue") {
+                Some(queue) => self.lists.extend(queued_in(reader, &queue)),
+                None => self.lists.extend(linked_in(reader, &found)),
+            }
         }
     }
+}
+
+/// The blocking functions in tokio's queue of them.
+fn queued_in(reader: &Reader<'_>, queue: &Value) -> Option<List> {
+    let tasks = parts::sequence(reader, queue);
+    let headers = { tasks.iter() }.filter_map(|task| {
+        let task = reader.field(task, "task")?;
+        parts::pointee(reader, &task)
+    });
+    let headers: Vec<Value> = headers.collect();
+    (!headers.is_empty()).then_some(List::Blocking(headers))
 }

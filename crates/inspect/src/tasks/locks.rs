@@ -1,4 +1,4 @@
-//! Which locks a suspended future holds: the guards among its variables.
+//! Which lock a future waits for, and which locks a suspended future holds: the guards among its variables.
 
 use super::awaits::Node;
 use super::parts;
@@ -6,8 +6,13 @@ use crate::values::rust::active_variant;
 use crate::values::{Reader, Value, names};
 use dapple_symbols::types::TypeKind;
 
-/// The semaphore that is in each of tokio's locks.
-const SEMAPHORE: &str = "tokio::sync::batch_semaphore::Semaphore";
+/// What tells a lock from others: the semaphore in each of tokio's locks, and the locks of async-lock.
+const LOCKS: [&str; 4] = [
+    "tokio::sync::batch_semaphore::Semaphore",
+    "async_lock::mutex::Mutex",
+    "async_lock::rwlock::raw::RawRwLock",
+    "async_lock::semaphore::Semaphore",
+];
 /// The types of guards. Each leads to its lock.
 const GUARDS: &[&str] = &[
     "tokio::sync::mutex::MutexGuard",
@@ -20,9 +25,18 @@ const GUARDS: &[&str] = &[
     "tokio::sync::rwlock::owned_write_guard::OwnedRwLockWriteGuard",
     "tokio::sync::semaphore::SemaphorePermit",
     "tokio::sync::semaphore::OwnedSemaphorePermit",
+    "async_lock::mutex::MutexGuard",
+    "async_lock::mutex::MutexGuardArc",
+    "async_lock::rwlock::RwLockReadGuard",
+    "async_lock::rwlock::RwLockUpgradableReadGuard",
+    "async_lock::rwlock::RwLockUpgradableReadGuardArc",
+    "async_lock::rwlock::RwLockWriteGuard",
+    "async_lock::rwlock::RwLockWriteGuardArc",
+    "async_lock::semaphore::SemaphoreGuard",
+    "async_lock::semaphore::SemaphoreGuardArc",
 ];
 
-/// The addresses of the locks' semaphores that suspended futures hold.
+/// The addresses of the locks that suspended futures hold.
 pub(super) fn held(reader: &Reader<'_>, nodes: &[Node]) -> Vec<u64> {
     let mut found = Vec::new();
     collect(reader, nodes, &mut found);
@@ -60,18 +74,16 @@ fn held_in(reader: &Reader<'_>, state: &Value) -> Vec<u64> {
         parts::type_of(reader, variable)
             .is_some_and(|type_| GUARDS.contains(&names::path_name(&type_.name)))
     });
-    guards
-        .filter_map(|guard| semaphore_of(reader, &guard))
-        .collect()
+    guards.filter_map(|guard| lock_of(reader, &guard)).collect()
 }
 
-/// The address of the semaphore that a guard leads to.
-fn semaphore_of(reader: &Reader<'_>, guard: &Value) -> Option<u64> {
-    let is_semaphore = |path: &str| path == SEMAPHORE;
+/// The address of the lock that a guard, or a future that waits for the lock, leads to.
+pub(super) fn lock_of(reader: &Reader<'_>, value: &Value) -> Option<u64> {
+    let is_lock = |path: &str| LOCKS.contains(&path);
     let follows = |name: &str| {
         let owned = name.strip_prefix("alloc::sync::ArcInner<").unwrap_or(name);
-        owned.starts_with("tokio::sync::")
+        owned.starts_with("tokio::sync::") || owned.starts_with("async_lock::")
     };
-    let found = parts::all(reader, guard, &is_semaphore, &follows);
+    let found = parts::all(reader, value, &is_lock, &follows);
     Some(found.first()?.contents.address()?.0)
 }

@@ -1,13 +1,14 @@
 //! The tasks that were found at the present stop. They are looked for when they are first asked for, and only as many as are wanted.
 
 use super::awaits::{self, Node, Search, function_of};
-use super::blocking::Blocking;
-use super::cells::Cell;
-use super::executors::{self, Executors, Place};
+use super::executors::{self, Executors, Others, Place};
 use super::lists::{self, Kinds, Walk};
+use super::numbers::Numbers;
 use super::stack::Bodies;
-use super::waits::Waited;
-use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, parts, stack};
+use super::task::Task;
+use super::threads::Seen;
+use super::waits::{Awaited, Waited};
+use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, numbers, parts, stack};
 use crate::ThreadId;
 use crate::frame::Frame;
 use crate::values::{Reader, Value};
@@ -21,7 +22,7 @@ use std::time::Duration;
 /// The most threads whose runtimes are looked for.
 const MOST_THREADS: usize = 1024;
 /// Numbers from here on aren't used for ids directly.
-const HALF: u64 = 1 << 29;
+const HALF: i32 = 1 << 29;
 /// The most tasks that are searched for the holders of locks.
 const MOST_SEARCHED: usize = 20_000;
 /// The most things that a task is said to wait for.
@@ -38,60 +39,26 @@ struct State {
     /// The version of the set of modules that `contexts` and `kinds` belong to.
     modules: Option<u64>,
     contexts: Option<Vec<Place>>,
+    others: Others,
     kinds: Kinds,
     bodies: Bodies,
+    numbers: Numbers,
     walk: Walk,
+    /// The thread that polls a task of tokio's, by the task's number.
     polled: FxHashMap<u64, ThreadId>,
+    /// The thread that runs a task, by the address of the task's header.
+    running: FxHashMap<u64, ThreadId>,
     tasks: Vec<Entry>,
     by_id: FxHashMap<ThreadId, usize>,
-    /// Whether the futures that threads drive themselves are among `tasks`.
-    has_blocking: bool,
+    /// Whether the threads' frames were searched.
+    has_threads: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
     id: ThreadId,
     number: u64,
-    source: Source,
-}
-
-/// Where a task was found.
-#[derive(Debug, Clone)]
-enum Source {
-    /// In an executor's list.
-    List(Cell),
-    /// On a thread that drives it itself.
-    Thread(Blocking),
-}
-
-impl Source {
-    fn state(&self, reader: &Reader<'_>, polled: Option<ThreadId>) -> Option<TaskState> {
-        match self {
-            Source::List(cell) => cell.state(reader, polled),
-            Source::Thread(blocking) => Some(match blocking.is_polled {
-                true => TaskState::Running(Some(blocking.thread)),
-                false => TaskState::Waiting,
-            }),
-        }
-    }
-
-    fn future(&self, reader: &Reader<'_>) -> Option<Value> {
-        match self {
-            Source::List(cell) => cell.future(reader),
-            Source::Thread(blocking) => Some(blocking.future.clone()),
-        }
-    }
-
-    /// The name of the future's type.
-    fn future_type(&self, reader: &Reader<'_>) -> String {
-        match self {
-            Source::List(cell) => cell.kind.future.clone(),
-            Source::Thread(blocking) => {
-                let type_ = reader.resolve(&blocking.future);
-                type_.map_or_else(String::new, |it| it.type_.name.to_string())
-            }
-        }
-    }
+    task: Task,
 }
 
 /// A stopped process, as far as its tasks are concerned.
@@ -140,7 +107,7 @@ impl TaskTable {
             };
         }
         let contexts = state.contexts.as_ref()?;
-        let found = Executors::of(reader, contexts, &[(thread, thread_pointer)]);
+        let found = Executors::of(reader, contexts, &[], &[(thread, thread_pointer)]);
         found.polled.first().map(|(number, _)| *number)
     }
 
@@ -149,29 +116,23 @@ impl TaskTable {
         self.state().stop = None;
     }
 
-    /// Whether the futures that threads drive themselves are to be found, and given to [`TaskTable::add_blocking`], before tasks are listed.
-    pub(crate) fn wants_blocking(&self, process: &Process<'_>) -> bool {
+    /// Whether the threads' frames are to be searched, and what they tell to be given to [`TaskTable::add_threads`], before tasks are listed.
+    pub(crate) fn wants_threads(&self, process: &Process<'_>) -> bool {
         let mut state = self.state();
         state.renew(process);
         let contexts = state.contexts.as_ref();
-        let has_executor = contexts.is_some_and(|all| !all.is_empty());
-        has_executor && !state.has_blocking
+        let has_executor = contexts.is_some_and(|all| !all.is_empty()) || state.others.any;
+        has_executor && !state.has_threads
     }
 
-    /// Adds the futures that threads drive themselves.
-    pub(crate) fn add_blocking(&self, found: Vec<Blocking>) {
+    /// Adds what the threads' frames tell.
+    pub(crate) fn add_threads(&self, reader: &Reader<'_>, seen: Seen) {
         let mut state = self.state();
-        state.has_blocking = true;
-        for blocking in found {
-            let thread = blocking.thread.0;
-            let id = ThreadId(FIRST_ID.saturating_add((HALF as i32).saturating_add(thread)));
-            let index = state.tasks.len();
-            state.by_id.insert(id, index);
-            state.tasks.push(Entry {
-                id,
-                number: u64::from(thread.unsigned_abs()),
-                source: Source::Thread(blocking),
-            });
+        state.has_threads = true;
+        state.running.extend(seen.running);
+        state.walk.add(seen.lists);
+        for blocking in seen.blocking {
+            state.add(reader, Task::Driven(blocking));
         }
     }
 
@@ -210,14 +171,14 @@ impl TaskTable {
         state.reach(process.reader, |state| state.by_id.contains_key(&id));
         let entry = state.tasks.get(*state.by_id.get(&id)?)?.clone();
         let reader = process.reader;
-        let polled = state.polled.get(&entry.number).copied();
-        Some(match entry.source.state(reader, polled) {
+        let runner = state.runner(&entry);
+        Some(match entry.task.state(reader, runner) {
             Some(TaskState::Running(Some(thread))) => TaskFrames::OfThread(thread),
             Some(TaskState::Running(None)) => {
                 TaskFrames::None("a thread polls it, but it isn't known which".to_owned())
             }
             Some(TaskState::Finished) => TaskFrames::None("it has ended".to_owned()),
-            _ => match entry.source.future(reader) {
+            _ => match entry.task.future(reader) {
                 Some(future) => {
                     let nodes = Search::new(reader, &state.bodies, process.now).nodes(&future);
                     TaskFrames::Suspended(stack::frames(
@@ -246,50 +207,48 @@ impl State {
             return;
         }
         if self.modules != Some(version) {
-            self.kinds.clear();
+            self.kinds = Kinds::default();
             self.bodies.forget();
         }
         if !is_known {
             self.contexts = executors::contexts(process.reader, process.waits);
+            self.others = match self.contexts {
+                Some(_) => executors::others(process.reader),
+                None => Others::default(),
+            };
             self.modules = Some(version);
         }
         self.stop = Some(process.stop);
         self.tasks.clear();
         self.by_id.clear();
         self.polled.clear();
-        self.has_blocking = false;
-        self.walk = Walk::default();
+        self.running.clear();
+        self.has_threads = false;
+        let walk = std::mem::take(&mut self.walk);
+        if !walk.has_more() {
+            self.numbers.retain(|address| walk.has_seen(address));
+        }
         let Some(contexts) = &self.contexts else {
             return;
         };
-        if contexts.is_empty() {
+        let has_any = !contexts.is_empty() || !self.others.statics.is_empty();
+        if !has_any {
             return;
         }
         let threads = (process.threads)(MOST_THREADS);
-        let found = Executors::of(process.reader, contexts, &threads);
+        let statics = &self.others.statics;
+        let found = Executors::of(process.reader, contexts, statics, &threads);
         self.polled.extend(found.polled);
-        self.walk = Walk::through(found.lists);
+        self.walk.add(found.lists);
     }
 
     /// Finds tasks until `is_enough`, or there are no more.
     fn reach(&mut self, reader: &Reader<'_>, is_enough: impl Fn(&State) -> bool) {
         while !is_enough(self) {
-            let Some(cell) = self.walk.advance(reader, &mut self.kinds) else {
+            let Some(task) = self.walk.advance(reader, &mut self.kinds) else {
                 return;
             };
-            let index = self.tasks.len();
-            let number = cell.number(reader).unwrap_or(HALF + index as u64);
-            let wanted = i32::try_from(number)
-                .ok()
-                .filter(|id| u64::from(id.unsigned_abs()) < HALF);
-            let free = (HALF as i32).saturating_add(i32::try_from(index).unwrap_or(i32::MAX));
-            let id = ThreadId(FIRST_ID.saturating_add(wanted.unwrap_or(free)));
-            self.by_id.insert(id, index);
-            self.tasks.push(Entry {
-                id,
-                number,
-                source: Source::List(cell),
-            });
+            self.add(reader, task);
         }
     }
 
@@ -307,25 +266,64 @@ impl State {
         }
     }
 
+    fn add(&mut self, reader: &Reader<'_>, task: Task) {
+        let index = self.tasks.len();
+        let (number, id) = match (&task, task.own_number(reader)) {
+            (Task::Driven(blocking), _) => {
+                let thread = blocking.thread.0;
+                (
+                    u64::from(thread.unsigned_abs()),
+                    HALF.saturating_add(thread),
+                )
+            }
+            (Task::Raw(_) | Task::Unordered(_), _) => {
+                let number = self.given_number(task.address());
+                (number, numbers::id_of(number))
+            }
+            (Task::Tokio(_), number) => {
+                let free = HALF.saturating_add(i32::try_from(index).unwrap_or(i32::MAX));
+                let number = number.unwrap_or(u64::from(free.unsigned_abs()));
+                let wanted = i32::try_from(number).ok().filter(|id| *id < HALF);
+                (number, wanted.unwrap_or(free))
+            }
+        };
+        let id = ThreadId(FIRST_ID.saturating_add(id));
+        self.by_id.insert(id, index);
+        self.tasks.push(Entry { id, number, task });
+    }
+
+    /// The number of a task whose executor has none for it.
+    fn given_number(&mut self, address: u64) -> u64 {
+        let has_tokio = self.contexts.as_ref().is_some_and(|all| !all.is_empty());
+        self.numbers.of(address, has_tokio)
+    }
+
+    /// The thread that runs a task.
+    fn runner(&self, entry: &Entry) -> Option<ThreadId> {
+        let by_address = self.running.get(&entry.task.address());
+        let by_number = || match entry.task {
+            Task::Tokio(_) => self.polled.get(&entry.number),
+            _ => None,
+        };
+        by_address.or_else(by_number).copied()
+    }
+
     /// What is to be listed of a task, and the locks that it waits for, one for each of its waits.
     fn info(&mut self, process: &Process<'_>, entry: &Entry) -> (TaskInfo, Vec<Option<u64>>) {
         let reader = process.reader;
-        let polled = self.polled.get(&entry.number).copied();
-        let state = entry
-            .source
-            .state(reader, polled)
-            .unwrap_or(TaskState::Waiting);
+        let state = entry.task.state(reader, self.runner(entry));
+        let state = state.unwrap_or(TaskState::Waiting);
         let mut info = TaskInfo {
             id: entry.id,
             number: entry.number,
-            blocks_thread: matches!(entry.source, Source::Thread(_)),
-            future: function_of(&entry.source.future_type(reader)),
+            blocks_thread: matches!(entry.task, Task::Driven(_)),
+            future: function_of(&entry.task.future_type(reader)),
             state,
             place: None,
             waits: Vec::new(),
         };
         let mut locks = Vec::new();
-        let Some(future) = entry.source.future(reader) else {
+        let Some(future) = entry.task.future(reader) else {
             return (info, locks);
         };
         self.name(reader, &future, &mut info);
@@ -356,7 +354,7 @@ impl State {
         self.reach(process.reader, |state| state.tasks.len() >= MOST_SEARCHED);
         let mut holders: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
         for entry in self.tasks.iter().take(MOST_SEARCHED) {
-            let Some(future) = entry.source.future(process.reader) else {
+            let Some(future) = entry.task.future(process.reader) else {
                 continue;
             };
             let nodes = Search::new(process.reader, &self.bodies, None).nodes(&future);
@@ -380,12 +378,17 @@ impl State {
     /// What a task waits for, with the numbers of the tasks that it depends on.
     fn wait(&mut self, reader: &Reader<'_>, waited: &Waited) -> Wait {
         let mut wait = waited.wait.clone();
-        if let Some(header) = waited.task.clone() {
-            let cell = lists::cell_of(reader, &mut self.kinds, header);
-            if let Some(number) = cell.and_then(|cell| cell.number(reader)) {
-                wait.text = format!("task {number}");
-                wait.tasks.push(number);
+        let number = match waited.task.clone() {
+            Some(Awaited::Tokio(header)) => {
+                let cell = lists::cell_of(reader, &mut self.kinds, header);
+                cell.and_then(|cell| cell.number(reader))
             }
+            Some(Awaited::Raw(address)) => Some(self.given_number(address)),
+            None => None,
+        };
+        if let Some(number) = number {
+            wait.text = format!("task {number}");
+            wait.tasks.push(number);
         }
         wait
     }
@@ -393,17 +396,17 @@ impl State {
     /// Why tasks may be missing.
     fn problems(&self, process: &Process<'_>) -> Vec<String> {
         let mut problems = Vec::new();
-        let is_without = self.contexts.as_ref().is_some_and(Vec::is_empty);
+        let is_without = self.contexts.as_ref().is_some_and(Vec::is_empty) && !self.others.any;
         if process.waits && is_without && executors::is_any_with_tokio(process.reader) {
             problems.push(
                 "tokio's tasks can't be listed: the debug information doesn't describe its variables; in cargo's profile, `debug = true` makes it whole"
                     .to_owned(),
             );
         }
-        if self.walk.is_broken {
-            problems.push(
-                "not all tasks can be listed: this version of tokio isn't known here".to_owned(),
-            );
+        if let Some(executor) = self.walk.broken {
+            problems.push(format!(
+                "not all tasks can be listed: this version of {executor} isn't known here"
+            ));
         }
         problems
     }

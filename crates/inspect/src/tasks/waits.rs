@@ -1,7 +1,7 @@
 //! What futures of popular crates wait for: timers, channels, locks, sockets, other tasks. A table of their types.
 
 use super::awaits::Around;
-use super::{Wait, parts};
+use super::{Wait, locks, parts};
 use crate::values::{Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::readable_name;
@@ -12,10 +12,19 @@ use std::time::Duration;
 pub(super) struct Waited {
     /// The description.
     pub wait: Wait,
-    /// The header of the awaited task.
-    pub task: Option<Value>,
+    /// The awaited task.
+    pub task: Option<Awaited>,
     /// The address of the awaited lock.
     pub lock: Option<u64>,
+}
+
+/// A task that is awaited.
+#[derive(Debug, Clone)]
+pub(super) enum Awaited {
+    /// The header of a task of tokio's.
+    Tokio(Value),
+    /// The address of the header of a task of async-task's.
+    Raw(u64),
 }
 
 impl From<Wait> for Waited {
@@ -44,18 +53,29 @@ enum Kind {
     Timer(&'static str),
     /// The handle of a tokio task.
     Join,
+    /// The handle of a task of async-task.
+    RawTask,
     /// A future that other things are made with: [`AROUND`] has them.
     Inner(&'static str),
     /// The future behind tokio's locks, semaphores and bounded channels.
     Permits,
+    /// A future of async-lock's, which refers to the lock.
+    Lock(&'static str),
     /// A set of tasks.
     JoinSet,
     Socket,
     /// The future behind tokio's sockets: which one, the activations around it have among their variables.
     Readiness,
+    /// A future of async-io's, which refers to the socket.
+    Ready,
     /// A future that is ready: nothing is waited for.
     Nothing,
 }
+
+const MUTEX: &str = "a lock (Mutex)";
+const RW_LOCK: &str = "a lock (RwLock)";
+const SEMAPHORE: &str = "permits (Semaphore)";
+const BARRIER: &str = "other tasks (Barrier)";
 
 /// The types, by their paths.
 const KNOWN: &[(&str, Kind)] = &[
@@ -114,11 +134,46 @@ const KNOWN: &[(&str, Kind)] = &[
         "futures_channel::mpsc::UnboundedReceiver",
         Kind::Text("a message (mpsc channel)"),
     ),
+    ("async_task::task::Task", Kind::RawTask),
     ("async_io::Timer", Kind::Timer("when")),
     ("async_channel::Recv", Kind::Text("a message (channel)")),
     (
         "async_channel::Send",
         Kind::Text("room for a message (channel)"),
+    ),
+    ("async_io::reactor::Readable", Kind::Ready),
+    ("async_io::reactor::Writable", Kind::Ready),
+    ("async_io::reactor::ReadableOwned", Kind::Ready),
+    ("async_io::reactor::WritableOwned", Kind::Ready),
+    ("async_lock::mutex::Lock", Kind::Lock(MUTEX)),
+    ("async_lock::mutex::LockArc", Kind::Lock(MUTEX)),
+    ("async_lock::rwlock::futures::Read", Kind::Lock(RW_LOCK)),
+    ("async_lock::rwlock::futures::ReadArc", Kind::Lock(RW_LOCK)),
+    (
+        "async_lock::rwlock::futures::UpgradableRead",
+        Kind::Lock(RW_LOCK),
+    ),
+    (
+        "async_lock::rwlock::futures::UpgradableReadArc",
+        Kind::Lock(RW_LOCK),
+    ),
+    ("async_lock::rwlock::futures::Upgrade", Kind::Lock(RW_LOCK)),
+    (
+        "async_lock::rwlock::futures::UpgradeArc",
+        Kind::Lock(RW_LOCK),
+    ),
+    ("async_lock::rwlock::futures::Write", Kind::Lock(RW_LOCK)),
+    ("async_lock::rwlock::futures::WriteArc", Kind::Lock(RW_LOCK)),
+    ("async_lock::semaphore::Acquire", Kind::Lock(SEMAPHORE)),
+    ("async_lock::semaphore::AcquireArc", Kind::Lock(SEMAPHORE)),
+    ("async_lock::barrier::BarrierWait", Kind::Text(BARRIER)),
+    (
+        "event_listener::EventListener",
+        Kind::Inner("an event (Event)"),
+    ),
+    (
+        "futures_lite::future::YieldNow",
+        Kind::Text("its next turn (yield_now)"),
     ),
     (
         "core::future::pending::Pending",
@@ -145,20 +200,40 @@ const SOCKETS: &[(&str, &str)] = &[
     ("tokio::io::poll_evented::PollEvented", "a descriptor"),
 ];
 
+const DESCRIPTOR: &str = "a descriptor";
+
+/// The standard library's types of sockets, and what they are.
+const PLAIN_SOCKETS: &[(&str, &str)] = &[
+    ("std::net::tcp::TcpStream", "a TCP connection"),
+    ("std::net::tcp::TcpListener", "a TCP listener"),
+    ("std::net::udp::UdpSocket", "a UDP socket"),
+    ("std::os::unix::net::stream::UnixStream", "a Unix socket"),
+    (
+        "std::os::unix::net::listener::UnixListener",
+        "a Unix listener",
+    ),
+    (
+        "std::os::unix::net::datagram::UnixDatagram",
+        "a Unix socket",
+    ),
+];
+
 /// Whose modules say what is waited for where several use the same future underneath.
 const AROUND: &[(&str, &str)] = &[
-    ("tokio::sync::mutex::", "a lock (Mutex)"),
-    ("tokio::sync::rwlock::", "a lock (RwLock)"),
+    ("tokio::sync::mutex::", MUTEX),
+    ("tokio::sync::rwlock::", RW_LOCK),
     ("tokio::sync::mpsc::", "room for a message (mpsc channel)"),
-    ("tokio::sync::semaphore::", "permits (Semaphore)"),
+    ("tokio::sync::semaphore::", SEMAPHORE),
     ("tokio::task::yield_now::", "its next turn (yield_now)"),
     ("tokio::sync::watch::", "a change (watch channel)"),
-    ("tokio::sync::barrier::", "other tasks (Barrier)"),
+    ("tokio::sync::barrier::", BARRIER),
     ("tokio::sync::once_cell::", "the initialisation (OnceCell)"),
     ("tokio::signal::", "a signal"),
     ("tokio::process::", "a child process"),
     ("tokio::net::tcp::stream::", "a TCP connection to be made"),
     ("tokio::net::unix::stream::", "a Unix connection to be made"),
+    ("async_lock::once_cell::", "the initialisation (OnceCell)"),
+    ("async_executor::", "a task to run (executor)"),
 ];
 
 /// The future that calls a function whenever it is polled.
@@ -185,7 +260,12 @@ pub(super) fn known(
         Kind::Join => Some(Waited {
             task: reader
                 .find(value, "raw")
-                .and_then(|raw| parts::pointee(reader, &raw)),
+                .and_then(|raw| parts::pointee(reader, &raw))
+                .map(Awaited::Tokio),
+            ..text("a task")
+        }),
+        Kind::RawTask => Some(Waited {
+            task: parts::pointer_in(reader, value).map(Awaited::Raw),
             ..text("a task")
         }),
         Kind::Permits => Some(Waited {
@@ -194,12 +274,17 @@ pub(super) fn known(
                 .and_then(|semaphore| parts::pointer_in(reader, &semaphore)),
             ..text(wrapped.map_or("permits", |(_, text)| text))
         }),
+        Kind::Lock(plain) => Some(Waited {
+            lock: locks::lock_of(reader, value),
+            ..text(plain)
+        }),
+        Kind::Ready => Some(text(&ready(reader, value))),
         Kind::JoinSet => Some(join_set(reader, value)),
         Kind::Socket => Some(text(&socket(reader, path, value)?)),
         Kind::Readiness => {
             let sockets = around.iter().rev();
             let found = { sockets }.find_map(|around| socket_among(reader, &around.variables));
-            Some(text(found.as_deref().unwrap_or("a descriptor")))
+            Some(text(found.as_deref().unwrap_or(DESCRIPTOR)))
         }
     })
 }
@@ -218,7 +303,10 @@ pub(super) fn unknown(type_name: &str, around: &str) -> Wait {
 
 fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>) -> Waited {
     let deadline = || {
+        // It may be in an `Option`.
+        let is_time = |path: &str| names::base_name(path) == "Timespec";
         let deadline = reader.find(value, field)?;
+        let deadline = parts::all(reader, &deadline, &is_time, &|_| false).pop()?;
         let number = |name: &str, size: usize| {
             let part = reader.find_integer(&reader.find(&deadline, name)?)?;
             let bytes = reader.bytes(&part.contents, size as u64).ok()?;
@@ -279,6 +367,25 @@ fn socket_among(reader: &Reader<'_>, variables: &Value) -> Option<String> {
 /// A socket, with its file descriptor. `None`: the value is none.
 fn socket(reader: &Reader<'_>, path: &str, value: &Value) -> Option<String> {
     let (_, what) = SOCKETS.iter().find(|(known, _)| *known == path)?;
+    Some(with_descriptor(reader, what, value))
+}
+
+/// The socket that a future of async-io's waits for.
+fn ready(reader: &Reader<'_>, value: &Value) -> String {
+    let is_socket = |path: &str| path == "async_io::Async";
+    let follows = |name: &str| name.contains("async_io::Async<");
+    let found = parts::all(reader, value, &is_socket, &follows).pop();
+    let Some((type_, socket)) = found.and_then(|it| Some((parts::type_of(reader, &it)?, it)))
+    else {
+        return DESCRIPTOR.to_owned();
+    };
+    let inner = names::first_argument(&type_.name).unwrap_or_default();
+    let known = { PLAIN_SOCKETS.iter() }.find(|(path, _)| *path == names::path_name(inner));
+    with_descriptor(reader, known.map_or(DESCRIPTOR, |(_, what)| what), &socket)
+}
+
+/// What a socket is, with its file descriptor, if that is found.
+fn with_descriptor(reader: &Reader<'_>, what: &str, value: &Value) -> String {
     let is_descriptor = |name: &str| name == "std::os::fd::owned::OwnedFd";
     let found = parts::all(reader, value, &is_descriptor, &|_| false).pop();
     let number = found.and_then(|found| {
@@ -286,10 +393,10 @@ fn socket(reader: &Reader<'_>, path: &str, value: &Value) -> Option<String> {
         let bytes = reader.bytes(&number.contents, 4).ok()?;
         Some(i32::from_le_bytes(bytes.try_into().ok()?))
     });
-    Some(match number {
+    match number {
         Some(number) => format!("{what}, descriptor {number}"),
-        None => (*what).to_owned(),
-    })
+        None => what.to_owned(),
+    }
 }
 
 #[cfg(test)]
