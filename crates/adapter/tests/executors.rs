@@ -226,7 +226,9 @@ fn they_are_as_each_notes_of_itself_at_any_moment() {
         session.configured();
         let mut compared = 0;
         for _ in 1..6 {
-            session.wait_for_output("round ");
+            let written = session.output(OutputEventCategory::Stdout);
+            let rounds = written.lines().count();
+            session.wait_for_output(&format!("round {}.", rounds + 2));
             session.ok::<PauseRequest>(PauseArguments::new(0));
             let stopped = session.stopped(StoppedEventReason::Pause);
             compared += compare(&session, &stopped.top, COUNT);
