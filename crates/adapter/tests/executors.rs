@@ -31,8 +31,8 @@ fn tasks(session: &Session) -> Vec<ShownTask> {
     assert_eq!(page.problems, Vec::<String>::new());
     assert_eq!(page.total, Some(page.tasks.len() as u64));
     let own = { page.tasks }.into_iter();
-    own.filter(|task| !task.name.contains("async_process"))
-        .collect()
+    let is_librarys = |name: &str| name.contains("async_process") || name.contains("tokio_util");
+    own.filter(|task| !is_librarys(&task.name)).collect()
 }
 
 /// A task's function without path and kind.
@@ -67,7 +67,7 @@ fn table(tasks: &[ShownTask], program: &str, wanted: &str) -> String {
         let name = function(&task.name);
         let part = wanted.lines().find_map(|row| {
             let (known, part) = row.split(" | ").next()?.split_once(": ")?;
-            (known == name && at.contains(part)).then_some(part)
+            (known == name && !part.is_empty() && at.contains(part)).then_some(part)
         });
         let state = match &*task.state {
             "waiting" => "",
@@ -140,6 +140,50 @@ fn tasks_of_smol_are_listed_with_what_they_wait_for() {
 #[test]
 fn those_of_an_optimised_program_too() {
     let (session, _) = waiting("smol_waiting", &[], true, SMOL);
+    session.disconnect();
+}
+
+/// What tasks do in `tokio_local` where the set is awaited, and where it drives the runtime itself.
+const LOCAL: &str = "\
+block_on main:  | running
+run:  | running";
+const LOCAL_DRIVEN: &str = "block_on run:  | running";
+/// What the other tasks do.
+const LOCAL_TASKS: &str = "\
+blocking:  | running
+blocking: spawn_blocking(move | blocking
+held: sleep(LONG).await; // held | a timer, 59 min left
+joining: spawn_local(timed(n)).await | timed
+notified: Notify::new().notified().await | a notification (Notify)
+queued:  | scheduled
+queued: spawn_blocking( | queued
+set: set.join_next().await | one of 2 tasks (JoinSet)
+timed: sleep(LONG).await; // timed | a timer, 59 min left
+timed: sleep(LONG).await; // timed | a timer, 59 min left
+timed: sleep(LONG).await; // timed | a timer, 59 min left
+wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
+
+#[test]
+fn tasks_of_a_local_set_and_functions_on_threads_for_blocking_ones_are_listed() {
+    for (arguments, own) in [(&["one"][..], LOCAL_DRIVEN), (&[], LOCAL)] {
+        let mut wanted: Vec<&str> = own.lines().chain(LOCAL_TASKS.lines()).collect();
+        wanted.sort();
+        let (session, _) = waiting("tokio_local", arguments, false, &wanted.join("\n"));
+        session.disconnect();
+    }
+}
+
+const POOL: &str = "\
+block_on main:  | running
+joining: handle.await; // joining | the result of a task (RemoteHandle)
+main: rx.await.unwrap_or_default() // answered | a value (oneshot channel)
+received: rx.next().await | a message (mpsc channel)
+waiting_for_it: std::future::pending::<()>().await; // pending | nothing: it is pending for ever
+waiting_for_it: std::future::pending::<()>().await; // pending | nothing: it is pending for ever";
+
+#[test]
+fn tasks_of_a_local_pool_are_listed() {
+    let (session, _) = waiting("futures_pools", &[], false, POOL);
     session.disconnect();
 }
 

@@ -86,17 +86,19 @@ pub(super) struct Search<'a> {
 }
 
 /// Futures that only pass on what another one does, which is their first generic argument.
-const WRAPPERS: [&str; 6] = [
+const WRAPPERS: [&str; 7] = [
     "tokio::runtime::task::trace::Root",
     "tracing::instrument::Instrumented",
     "tracing_futures::Instrumented",
     "async_executor::AsyncCallOnDrop",
     "async_std::task::builder::SupportTaskLocals",
+    "futures_util::future::future::remote_handle::Remote",
     "alloc::boxed::Box",
 ];
+/// How asynchronous functions begin that run an executor until another future has ended, which is their last generic argument.
+const RUNNERS: [&str; 2] = ["async_executor::", "tokio::task::local::"];
 
-/// The future that a future only passes on. `run` of async-executor runs tasks until its own future, which is its last generic argument, has
-/// ended.
+/// The future that a future only passes on.
 fn passed_on(state_type: &str) -> Option<String> {
     let path = names::path_name(state_type);
     let inner = match path {
@@ -104,8 +106,10 @@ fn passed_on(state_type: &str) -> Option<String> {
             .filter(|pointer| pointer.starts_with("alloc::boxed::Box<"))?
             .to_owned(),
         _ if WRAPPERS.contains(&path) => names::first_argument(state_type)?.to_owned(),
-        _ if path.starts_with("async_executor::") && path.contains("::run::{async_fn_env#") => {
-            names::arguments(state_type).pop()?
+        _ if RUNNERS.iter().any(|start| path.starts_with(start)) => {
+            let (function, _) = path.rsplit_once("::{async_fn_env#")?;
+            let runs = matches!(names::base_name(function), "run" | "run_until");
+            runs.then(|| names::arguments(state_type).pop())??
         }
         _ => return None,
     };

@@ -20,6 +20,8 @@ pub(crate) struct Blocking {
 
 /// The name of functions that drive a future.
 const BLOCK_ON: &str = "block_on";
+/// One with another name.
+const RUN_UNTIL: &str = "futures_executor::local_pool::LocalPool::run_until";
 
 /// Whether a function may drive a future: it is called `block_on`, or is a closure in such a function, which the future was moved to.
 pub(super) fn drives(function: &str) -> bool {
@@ -27,7 +29,7 @@ pub(super) fn drives(function: &str) -> bool {
     let outer = path
         .split_once("::{closure")
         .map_or(path, |(outer, _)| outer);
-    names::base_name(outer) == BLOCK_ON
+    names::base_name(outer) == BLOCK_ON || outer == RUN_UNTIL
 }
 
 /// The future that the thread with these frames, innermost first, drives.

@@ -54,6 +54,8 @@ pub(crate) enum List {
     Slab(Value),
     /// The `FuturesUnordered` of a `LocalPool`.
     Unordered(Value),
+    /// A task that a `LocalPool` has taken out of its list.
+    Unlinked(Value),
     /// The futures that were given to a `LocalPool`, and aren't in its list yet.
     Incoming(Value),
 }
@@ -65,6 +67,7 @@ impl List {
             List::Linked(value)
             | List::Slab(value)
             | List::Unordered(value)
+            | List::Unlinked(value)
             | List::Incoming(value) => value.contents.address(),
             List::Blocking(headers) => headers.first()?.contents.address(),
         }

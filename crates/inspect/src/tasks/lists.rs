@@ -43,6 +43,8 @@ enum Rest {
     Slab(Sequence, u64),
     /// The next node.
     Node(Value),
+    /// A node that is in no list.
+    Unlinked(Value),
     /// Futures of a vector, from an index on.
     Incoming(Sequence, u64),
 }
@@ -116,7 +118,14 @@ impl Walk {
                     header.and_then(|header| self.blocking(reader, kinds, header))
                 }
                 Rest::Slab(entries, index) => self.slot(reader, kinds, entries, index),
-                Rest::Node(node) => self.node(reader, node),
+                Rest::Node(node) => {
+                    let task = self.node(&node);
+                    if let Some(Task::Unordered(task)) = &task {
+                        self.rest = task.next(reader).map_or(Rest::Nothing, Rest::Node);
+                    }
+                    task
+                }
+                Rest::Unlinked(node) => self.node(&node),
                 Rest::Incoming(futures, index) => self.incoming(futures, index),
             };
             if found.is_some() {
@@ -177,17 +186,16 @@ impl Walk {
         is_new.then_some(Task::Raw(task))
     }
 
-    fn node(&mut self, reader: &Reader<'_>, node: Value) -> Option<Task> {
+    fn node(&mut self, node: &Value) -> Option<Task> {
         let address = node.contents.address()?.0;
         if !self.seen.insert(address) {
             return None;
         }
         let task = UnorderedTask {
             address,
-            node: Some(node),
+            node: Some(node.clone()),
             object: None,
         };
-        self.rest = task.next(reader).map_or(Rest::Nothing, Rest::Node);
         Some(Task::Unordered(task))
     }
 
@@ -218,6 +226,7 @@ fn start(reader: &Reader<'_>, list: &List) -> Rest {
         List::Slab(slab) => { reader.field(slab, "entries") }
             .and_then(|entries| elements(&entries))
             .map(|entries| Rest::Slab(entries, 0)),
+        List::Unlinked(node) => Some(Rest::Unlinked(node.clone())),
         List::Unordered(list) => unordered::first(reader, list).map(Rest::Node),
         List::Incoming(incoming) => {
             let is_vector = |path: &str| path == "alloc::vec::Vec";

@@ -65,6 +65,8 @@ impl Seen {
                     .extend(header.map(|header| (header, frame.id.thread)));
             } else if path == cells::POLL {
                 self.add_blocking_task(reader, frame);
+            } else if function.starts_with(UNORDERED) {
+                self.add_unlinked(reader, frame);
             } else if blocking::drives(function)
                 || EXECUTORS.iter().any(|start| function.starts_with(start))
             {
@@ -87,6 +89,23 @@ impl Seen {
         }
     }
 
+    /// Adds the task that a `LocalPool` has taken out of its list while it runs it.
+    fn add_unlinked(&mut self, reader: &Reader<'_>, frame: &Frame) {
+        let node = || {
+            let bomb = variable(reader, frame, "bomb")?;
+            let owned = parts::pointee(reader, &reader.field(&bomb, "task")?)?;
+            let node = reader.field(&owned, "data")?;
+            let type_ = parts::type_of(reader, &node)?;
+            type_.name.contains(LOCAL_FUTURE).then_some(node)
+        };
+        if let Some(node) = node()
+            && let Some(address) = node.contents.address()
+        {
+            self.running.push((address.0, frame.id.thread));
+            self.lists.push(List::Unlinked(node));
+        }
+    }
+
     /// Adds the function that a thread of tokio's pool for blocking functions runs.
     fn add_blocking_task(&mut self, reader: &Reader<'_>, frame: &Frame) {
         let header = || parts::pointee(reader, &variable(reader, frame, "ptr")?);
@@ -98,6 +117,11 @@ impl Seen {
         }
     }
 }
+
+/// How the functions of collections begin that a `LocalPool` has its tasks in.
+const UNORDERED: &str = "<futures_util::stream::futures_unordered::FuturesUnordered<";
+/// The type of the tasks' futures there.
+const LOCAL_FUTURE: &str = "futures_task::future_obj::LocalFutureObj";
 
 /// Whether a thread drives nothing but an executor: its future runs tasks until one ends that never does.
 fn is_worker(reader: &Reader<'_>, blocking: &Blocking) -> bool {

@@ -123,6 +123,10 @@ const KNOWN: &[(&str, Kind)] = &[
     ("tokio::net::unix::listener::UnixListener", Kind::Socket),
     ("tokio::net::udp::UdpSocket", Kind::Socket),
     (
+        "futures_util::future::future::remote_handle::RemoteHandle",
+        Kind::Text("the result of a task (RemoteHandle)"),
+    ),
+    (
         "futures_channel::oneshot::Receiver",
         Kind::Text("a value (oneshot channel)"),
     ),
