@@ -16,6 +16,7 @@ mod goto;
 mod instruction_breakpoints;
 pub mod launch;
 mod locations;
+pub mod locks;
 mod memory;
 mod modules;
 pub mod read_visualizers;
@@ -119,6 +120,7 @@ pub fn server() -> Server<Adapter> {
         .on::<PauseRequest>(continue_and_pause::pause)
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<tasks::TasksRequest>(tasks::tasks)
+        .on::<locks::LocksRequest>(locks::locks)
         .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)

@@ -62,6 +62,7 @@ mod library_frames;
 mod line_tables;
 mod loaded_sources;
 mod locations;
+mod locks;
 mod member_pointers;
 mod members_as_gdb;
 mod memory;

@@ -20,7 +20,7 @@ mod warnings;
 
 pub use dapple_arch::{Address, Memory, registers};
 pub use dapple_inspect::{
-    calls, disassembly, eval, exceptions, frame, modules, tasks, unwind, values,
+    calls, disassembly, eval, exceptions, frame, locks, modules, tasks, unwind, values,
 };
 pub use dapple_symbols::names;
 pub use dapple_target::{

@@ -28,6 +28,7 @@ use crossbeam_channel::Sender;
 use dapple_inspect::frame::Stack;
 use dapple_inspect::inspect::Inspect;
 pub use dapple_inspect::inspect::threads::ThreadInfo;
+use dapple_inspect::locks::Locks;
 use dapple_inspect::modules::{ModuleDetails, ModuleInfo};
 use dapple_inspect::tasks::TaskPage;
 pub use dapple_symbols::functions::SourcePosition;
@@ -173,6 +174,14 @@ impl Session {
     /// As [`Session::tasks`].
     pub fn tasks_soon(&self, range: Range<usize>) -> Result<TaskPage, Error> {
         self.look(move |threads| threads.tasks_soon(range))?
+    }
+
+    /// The threads that wait for locks or for each other.
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], [`Error::Ended`].
+    pub fn locks(&self) -> Result<Locks, Error> {
+        self.look(|threads| threads.locks())?
     }
 
     /// The modules. Works while running.

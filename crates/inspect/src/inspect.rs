@@ -5,6 +5,7 @@
 mod awaiters;
 pub mod declarations;
 pub mod kept;
+mod locks;
 pub mod memory;
 pub mod signals;
 mod tasks;
@@ -18,6 +19,7 @@ use crate::frame::{Frame, FrameId, Stack, StackCache};
 use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
 use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
+use crate::locks::Locks;
 use crate::modules::{ModuleDetails, ModuleInfo, Modules};
 use crate::pages::PageCache;
 use crate::tasks::{TaskPage, TaskTable};
@@ -296,6 +298,12 @@ pub trait Inspect {
     fn tasks_soon(&mut self, range: Range<usize>) -> Result<TaskPage, Error> {
         self.require_some_stopped()?;
         Ok(tasks::page(self, range, false))
+    }
+
+    /// The threads that wait for locks or for each other.
+    fn locks(&mut self) -> Result<Locks, Error> {
+        self.require_some_stopped()?;
+        Ok(locks::locks(self))
     }
 
     /// The thread that polls a task at present.

@@ -17,6 +17,7 @@ pub mod frame;
 mod heap;
 pub mod inspect;
 pub mod live;
+pub mod locks;
 pub mod modules;
 pub mod natvis;
 mod pages;

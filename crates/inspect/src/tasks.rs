@@ -12,7 +12,7 @@ mod executors;
 mod lists;
 mod locks;
 mod numbers;
-mod parts;
+pub(crate) mod parts;
 pub mod polled;
 mod raw_task;
 mod stack;

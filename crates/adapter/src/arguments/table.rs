@@ -665,7 +665,7 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Both,
         shape: Shape::Boolean,
         default: Some("true"),
-        description: "List the tasks of asynchronous executors (tokio) among the threads, with what each waits for and its suspended functions.",
+        description: "List the tasks of asynchronous executors (tokio, smol, async-std, futures) among the threads, with what each waits for and its suspended functions.",
         example: "false",
         origin: Origin::Own,
         read: |given, name, value| {

@@ -188,6 +188,11 @@ impl UserRegisters {
         self.0[word::ORIG_RAX].cast_signed() == number
     }
 
+    /// The first three arguments of the system call that the thread is in, or was in when it was interrupted.
+    pub fn call_arguments(&self) -> [u64; 3] {
+        [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]]
+    }
+
     /// The result of a system call.
     pub fn answer(&self) -> i64 {
         self.0[word::RAX].cast_signed()

@@ -17,12 +17,12 @@ const MOST_NESTING: usize = 12;
 const MOST_ELEMENTS: u64 = 4096;
 
 /// A value's type without typedefs.
-pub(super) fn type_of(reader: &Reader<'_>, value: &Value) -> Option<Arc<Type>> {
+pub(crate) fn type_of(reader: &Reader<'_>, value: &Value) -> Option<Arc<Type>> {
     reader.resolve(value).map(|resolved| resolved.type_)
 }
 
 /// The fields of a struct, or the active variant of an enum.
-pub(super) fn fields(reader: &Reader<'_>, value: &Value, type_: &Type) -> Vec<Value> {
+pub(crate) fn fields(reader: &Reader<'_>, value: &Value, type_: &Type) -> Vec<Value> {
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
         return Vec::new();
     };
@@ -36,7 +36,7 @@ pub(super) fn fields(reader: &Reader<'_>, value: &Value, type_: &Type) -> Vec<Va
 }
 
 /// The name of an enum's active variant.
-pub(super) fn variant<'a>(reader: &Reader<'_>, value: &Value, type_: &'a Type) -> Option<&'a str> {
+pub(crate) fn variant<'a>(reader: &Reader<'_>, value: &Value, type_: &'a Type) -> Option<&'a str> {
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
         return None;
     };
@@ -45,7 +45,7 @@ pub(super) fn variant<'a>(reader: &Reader<'_>, value: &Value, type_: &'a Type) -
 }
 
 /// The target of a pointer to a sized type.
-pub(super) fn target(reader: &Reader<'_>, pointer: &Value, type_: &Type) -> Option<Value> {
+pub(crate) fn target(reader: &Reader<'_>, pointer: &Value, type_: &Type) -> Option<Value> {
     let TypeKind::Pointer(_, Some(target)) = type_.kind else {
         return None;
     };
@@ -54,13 +54,13 @@ pub(super) fn target(reader: &Reader<'_>, pointer: &Value, type_: &Type) -> Opti
 }
 
 /// The object behind a fat pointer to a trait object.
-pub(super) fn object(reader: &Reader<'_>, pointer: &Value) -> Option<Value> {
+pub(crate) fn object(reader: &Reader<'_>, pointer: &Value) -> Option<Value> {
     reader.field(pointer, "vtable")?;
     concrete_object(reader, pointer)
 }
 
 /// The object behind a boxed and pinned future whose type its own type doesn't tell.
-pub(super) fn boxed_object(reader: &Reader<'_>, boxed: &Value) -> Option<Value> {
+pub(crate) fn boxed_object(reader: &Reader<'_>, boxed: &Value) -> Option<Value> {
     let mut value = boxed.clone();
     for _ in 0..MOST_NESTING {
         if reader.field(&value, "vtable").is_some() {
@@ -73,7 +73,7 @@ pub(super) fn boxed_object(reader: &Reader<'_>, boxed: &Value) -> Option<Value> 
 }
 
 /// The elements of a slice behind a fat pointer.
-pub(super) fn elements(reader: &Reader<'_>, pointer: &Value) -> Vec<Value> {
+pub(crate) fn elements(reader: &Reader<'_>, pointer: &Value) -> Vec<Value> {
     let elements = || {
         let data = reader.field(pointer, "data_ptr")?;
         let length = reader
@@ -92,7 +92,7 @@ pub(super) fn elements(reader: &Reader<'_>, pointer: &Value) -> Vec<Value> {
 }
 
 /// The first pointer in a value, its fields and active variants.
-pub(super) fn pointer(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+pub(crate) fn pointer(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     pointer_within(reader, value, MOST_NESTING)
 }
 
@@ -107,12 +107,12 @@ fn pointer_within(reader: &Reader<'_>, value: &Value, nesting: usize) -> Option<
 }
 
 /// The address in the first pointer in a value. `None`: there is none, or it can't be read.
-pub(super) fn pointer_in(reader: &Reader<'_>, value: &Value) -> Option<u64> {
+pub(crate) fn pointer_in(reader: &Reader<'_>, value: &Value) -> Option<u64> {
     reader.word(&pointer(reader, value)?.contents).ok()
 }
 
 /// The target of the first pointer in a value.
-pub(super) fn pointee(reader: &Reader<'_>, value: &Value) -> Option<Value> {
+pub(crate) fn pointee(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let pointer = pointer(reader, value)?;
     let type_ = type_of(reader, &pointer)?;
     target(reader, &pointer, &type_)
@@ -120,7 +120,7 @@ pub(super) fn pointee(reader: &Reader<'_>, value: &Value) -> Option<Value> {
 
 /// All values whose type has a path that is `wanted`, in `root` and what it owns or points to. Pointers are followed where `follows` says so of
 /// the target's type.
-pub(super) fn all(
+pub(crate) fn all(
     reader: &Reader<'_>,
     root: &Value,
     wanted: &dyn Fn(&str) -> bool,
@@ -161,7 +161,7 @@ pub(super) fn all(
 }
 
 /// The elements of a `Vec` or `VecDeque`.
-pub(super) fn sequence(reader: &Reader<'_>, value: &Value) -> Vec<Value> {
+pub(crate) fn sequence(reader: &Reader<'_>, value: &Value) -> Vec<Value> {
     match reader.view(value, crate::values::view::SHORT) {
         View::Sequence(sequence) => {
             let count = sequence.length.min(MOST_ELEMENTS);

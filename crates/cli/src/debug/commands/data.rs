@@ -24,7 +24,11 @@ pub const TOPICS: &[&str] = &[
     "processes",
     "registers",
     "modules",
+    LOCKS,
 ];
+
+/// A subject of `info` with the beginning of another one, whose abbreviations stay that one's.
+const LOCKS: &str = "locks";
 
 pub static COMMANDS: &[Command] = &[
     Command {
@@ -60,9 +64,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "info",
         aliases: &["i"],
-        usage: "breakpoints | locals | args | threads | processes | registers | modules",
+        usage: "breakpoints | locals | args | threads | processes | registers | modules | locks",
         summary: "list what there is of these",
-        details: "The start of the word is enough: `i b`, `i lo`.",
+        details: "The start of the word is enough: `i b`, `i lo` (locals). `info locks` lists the threads that wait for a mutex or for another thread, with who \
+                  holds it, and marks circles of them as deadlocks.",
         argument: Argument::Topic(TOPICS),
         repeats: false,
         run: info,
@@ -250,6 +255,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     let matching: Vec<_> = TOPICS
         .iter()
         .filter(|known| known.starts_with(topic))
+        .filter(|known| **known != LOCKS || topic.len() > "loc".len() || !"loc".starts_with(topic))
         .collect();
     match matching[..] {
         [&"breakpoints"] => breakpoints(session),
@@ -275,6 +281,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
         }
         [&"registers"] => drop(super::machine::registers(session, "")?),
         [&"modules"] => modules(session)?,
+        [&LOCKS] => super::locks::show(session)?,
         _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),
         [] => {
             let similar = TOPICS

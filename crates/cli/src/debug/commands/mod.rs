@@ -8,6 +8,7 @@ mod exceptions;
 mod foreign_commands;
 mod help;
 mod listing;
+mod locks;
 mod machine;
 mod moving;
 mod place_syntax;

@@ -26,7 +26,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "[N | all | tree]",
         summary: "list the tasks of asynchronous executors and what they wait for",
-        details: "The executors of tokio are known. `tasks tree` shows which task waits for which, and marks those that wait for each other in a \
+        details: "The executors of tokio, smol, async-std and futures are known. `tasks tree` shows which task waits for which, and marks those that wait for each other in a \
                   circle. `task N` selects one, whose frames `bt` shows.",
         argument: Argument::Topic(&["all", TREE]),
         repeats: false,
