@@ -61,3 +61,10 @@ fn a_suspended_task_can_be_finished_from_its_innermost_function() {
     has(&run, "steps.rs:19\n");
     assert_eq!(run.stderr, "", "{run:#?}");
 }
+#[test]
+fn tasks_that_wait_for_each_other_are_marked() {
+    let run = waiting("embrace", &["tasks tree"]);
+    has(&run, "waiting for a lock (Mutex), held by task 2");
+    has(&run, "waiting for a lock (Mutex), held by task 1");
+    has(&run, "deadlock");
+}

@@ -70,7 +70,9 @@ fn held_in(reader: &Reader<'_>, state: &Value) -> Vec<u64> {
         return Vec::new();
     };
     let variables = parts::fields(reader, &payload, &payload_type).into_iter();
-    let guards = variables.filter(|variable| {
+    let shadowing = reader.shadowing(state).into_iter();
+    let shadowing = shadowing.flat_map(|(_, all)| all.into_iter().map(|it| it.value));
+    let guards = variables.chain(shadowing).filter(|variable| {
         parts::type_of(reader, variable)
             .is_some_and(|type_| GUARDS.contains(&names::path_name(&type_.name)))
     });

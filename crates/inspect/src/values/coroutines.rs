@@ -219,23 +219,24 @@ impl Reader<'_> {
             })
             .collect();
         variables.sort_by_key(|variable| variable.kind != Some(VariableKind::Parameter));
-        self.add_shadowing(frame, &state, &arguments, &mut variables);
+        for (name, found) in self.shadowing(&state) {
+            let place = variables.iter().position(|it| it.name == name);
+            variables.retain(|it| it.name != name);
+            let place = place.unwrap_or(variables.len()).min(variables.len());
+            variables.splice(place..place, found);
+        }
         variables
     }
 
-    /// Adds the variables of a suspended Rust future that shadow others. In the debug information of its state, fields with one name have all
-    /// become the first of them (LLVM takes members of a type for the same by their names); only their number is left. So where a name has
-    /// more fields than an argument and what the argument was moved to have, the variables are those that the body has at the `await`.
-    fn add_shadowing(
-        &self,
-        frame: &Frame,
-        state: &Value,
-        arguments: &[String],
-        variables: &mut Vec<NamedValue>,
-    ) {
-        let mut several = self.names_of_several(state, arguments);
+    /// The variables of a suspended Rust future of which several have one name, by that name; a shadowed one comes before the one that
+    /// shadows it. In the debug information of the state, fields with one name have all become the first of them (LLVM takes members of a
+    /// type for the same by their names); only their number is left. So where a name has more fields than an argument and what the
+    /// argument was moved to have, the variables are those that the body has at the `await`.
+    pub(crate) fn shadowing(&self, state: &Value) -> Vec<(String, Vec<NamedValue>)> {
+        let arguments = self.arguments(state);
+        let several = self.names_of_several(state, &arguments);
         if several.is_empty() {
-            return;
+            return Vec::new();
         }
         let size = self
             .size_of(state)
@@ -245,18 +246,14 @@ impl Reader<'_> {
             Some(start..start.offset(size?))
         };
         let Some((range, code)) = range().zip(self.suspending_code(state)) else {
-            return;
+            return Vec::new();
         };
-        let all = suspended::rust_variables(self, frame, range, code);
-        for (name, count) in several.drain(..) {
-            let found: Vec<&NamedValue> = all.iter().filter(|it| it.name == name).collect();
-            if found.len() == count {
-                let place = variables.iter().position(|it| it.name == name);
-                variables.retain(|it| it.name != name);
-                let place = place.unwrap_or(variables.len()).min(variables.len());
-                variables.splice(place..place, found.into_iter().cloned());
-            }
-        }
+        let all = suspended::rust_variables(self, &state.module, range, code);
+        let of_name = |(name, count): (String, usize)| {
+            let found: Vec<NamedValue> = all.iter().filter(|it| it.name == name).cloned().collect();
+            (found.len() == count).then_some((name, found))
+        };
+        several.into_iter().filter_map(of_name).collect()
     }
 
     /// The names that several variables of a suspended future have, with the number of those variables.

@@ -6,10 +6,10 @@
 //! where the pointer is in a register, variables have no value.
 
 use super::Activation;
-use crate::Address;
 use crate::frame::{Frame, FrameId, FrameKind, Suspended, nowhere};
 use crate::modules::LoadedModule;
 use crate::values::{Contents, NamedValue, Reader};
+use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::{FP, SP};
 use dapple_symbols::functions::Language;
@@ -138,12 +138,25 @@ pub(super) fn variables(
 /// the bounds of the state tell what is found through it.
 pub(super) fn rust_variables(
     reader: &Reader<'_>,
-    frame: &Frame,
+    module: &Arc<LoadedModule>,
     state: Range<Address>,
     code: Address,
 ) -> Vec<NamedValue> {
     let memory = WithSlot::anywhere(reader.memory, state.start);
-    let variables = reader.over(&memory).variables(&running(frame, code));
+    let frame = Frame {
+        id: FrameId {
+            stop: 0,
+            thread: ThreadId(0),
+            index: 0,
+        },
+        physical: nowhere(module).into(),
+        inline_depth: 0,
+        function: None,
+        position: None,
+        language: Language::Rust,
+        kind: FrameKind::Call,
+    };
+    let variables = reader.over(&memory).variables(&running(&frame, code));
     let is_kept = |variable: &NamedValue| {
         let address = variable.value.contents.address();
         address.is_some_and(|address| state.contains(&address))
