@@ -158,8 +158,8 @@ fn in_an_optimised_program_too() {
 }
 
 #[test]
-fn tasks_of_tokio_of_two_and_of_four_years_ago_are_listed_too() {
-    for package in ["tasks_2024", "tasks_2022"] {
+fn tasks_of_tokio_of_half_a_year_of_two_and_of_four_years_ago_are_listed_too() {
+    for package in ["tasks_2026", "tasks_2024", "tasks_2022"] {
         let program = program_of(package, "waiting", false);
         let (session, _) = waiting_in(json!({"program": program}));
         session.disconnect();

@@ -240,6 +240,9 @@ const AROUND: &[(&str, &str)] = &[
     ("async_executor::", "a task to run (executor)"),
 ];
 
+/// What tokio's timers have in a variant of an enum, from 1.49 to 1.53.
+const TIMER_ENTRY: &str = "tokio::runtime::time::entry::TimerEntry";
+
 /// The future that calls a function whenever it is polled.
 const POLL_FN: &str = "core::future::poll_fn::PollFn";
 
@@ -309,7 +312,10 @@ fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>)
     let deadline = || {
         // It may be in an `Option`.
         let is_time = |path: &str| names::base_name(path) == "Timespec";
-        let deadline = reader.find(value, field)?;
+        let is_entry = |path: &str| path == TIMER_ENTRY;
+        let within = || parts::all(reader, value, &is_entry, &|_| false).pop();
+        let found = reader.find(value, field);
+        let deadline = found.or_else(|| reader.find(&within()?, field))?;
         let deadline = parts::all(reader, &deadline, &is_time, &|_| false).pop()?;
         let number = |name: &str, size: usize| {
             let part = reader.find_integer(&reader.find(&deadline, name)?)?;

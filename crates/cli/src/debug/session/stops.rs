@@ -205,7 +205,8 @@ impl Session {
     }
 
     /// Selects the innermost frame that the adapter doesn't mark as others' code (`subtle`): after a pause or a failure inside the C library,
-    /// the caller is of interest. If the innermost [`FRAMES_SEARCHED`] frames have none, the innermost frame stays selected.
+    /// the caller is of interest. If the innermost [`FRAMES_SEARCHED`] frames have none, the innermost frame stays selected that isn't only a
+    /// text (`label`).
     pub(super) fn select_own_code(&mut self) -> anyhow::Result<()> {
         let is_own = |frame: &StackFrame| frame.presentation_hint.is_none();
         self.load_frames(1)?;
@@ -215,7 +216,14 @@ impl Session {
         self.load_frames(FRAMES_SEARCHED)?;
         let style = self.screen.style;
         let stop = self.stop_mut()?;
-        if let Some(own) = stop.frames.iter().position(is_own) {
+        let is_label =
+            |frame: &StackFrame| frame.presentation_hint == Some(StackFramePresentationHint::Label);
+        let own = stop.frames.iter().position(is_own);
+        let own = own.or_else(|| {
+            let first = stop.frames.iter().position(|frame| !is_label(frame))?;
+            (first > 0).then_some(first)
+        });
+        if let Some(own) = own {
             stop.selected = own;
             let inner = &stop.frames[0];
             let place = render::frame(inner, style);
