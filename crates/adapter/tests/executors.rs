@@ -6,6 +6,7 @@ use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::HashMap;
+use std::path::Path;
 
 const PACKAGE: &str = "executors";
 
@@ -84,8 +85,12 @@ fn table(tasks: &[ShownTask], program: &str, wanted: &str) -> String {
 
 /// A session with a program, at a stop where its tasks are those of the table.
 fn waiting(program: &str, arguments: &[&str], optimised: bool, wanted: &str) -> (Session, Stopped) {
-    let session = Session::new();
     let built = package::built(PACKAGE, optimised).join(program);
+    waiting_in(&built, program, arguments, wanted)
+}
+
+fn waiting_in(built: &Path, program: &str, arguments: &[&str], wanted: &str) -> (Session, Stopped) {
+    let session = Session::new();
     let launch = json!({"program": built, "args": arguments});
     session.ok::<LaunchRequest>(dapple_dap::testing::launch_arguments(&launch));
     session.set_lines(&source(program), &[line(program, "// stop: stopped")]);
@@ -140,6 +145,13 @@ fn tasks_of_smol_are_listed_with_what_they_wait_for() {
 #[test]
 fn those_of_an_optimised_program_too() {
     let (session, _) = waiting("smol_waiting", &[], true, SMOL);
+    session.disconnect();
+}
+
+#[test]
+fn those_of_smol_of_2023_too() {
+    let built = package::built("executors_2023", false).join("smol_waiting");
+    let (session, _) = waiting_in(&built, "smol_waiting", &[], SMOL);
     session.disconnect();
 }
 

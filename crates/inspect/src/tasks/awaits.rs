@@ -95,7 +95,8 @@ const WRAPPERS: [&str; 7] = [
     "futures_util::future::future::remote_handle::Remote",
     "alloc::boxed::Box",
 ];
-/// How asynchronous functions begin that run an executor until another future has ended, which is their last generic argument.
+/// How asynchronous functions begin that run an executor until another future has ended, or (in old versions) a task, which is their last generic
+/// argument.
 const RUNNERS: [&str; 2] = ["async_executor::", "tokio::task::local::"];
 
 /// The future that a future only passes on.
@@ -107,8 +108,8 @@ fn passed_on(state_type: &str) -> Option<String> {
             .to_owned(),
         _ if WRAPPERS.contains(&path) => names::first_argument(state_type)?.to_owned(),
         _ if RUNNERS.iter().any(|start| path.starts_with(start)) => {
-            let (function, _) = path.rsplit_once("::{async_fn_env#")?;
-            let runs = matches!(names::base_name(function), "run" | "run_until");
+            let (function, _) = path.rsplit_once("::{async_")?;
+            let runs = matches!(names::base_name(function), "run" | "run_until" | "spawn");
             runs.then(|| names::arguments(state_type).pop())??
         }
         _ => return None,

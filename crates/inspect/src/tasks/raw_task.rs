@@ -117,6 +117,9 @@ impl RawTask {
     fn future_offset(&self, reader: &Reader<'_>) -> Option<u64> {
         let table = parts::pointee(reader, &reader.field(&self.header(), "vtable")?)?;
         let layout = parts::pointee(reader, &reader.field(&table, "layout_info")?)?;
+        // Up to async-task 4.4, it is in an `Option`.
+        let is_layout = |path: &str| path == "async_task::raw::TaskLayout";
+        let layout = parts::all(reader, &layout, &is_layout, &|_| false).pop()?;
         let offset = reader.word(&reader.field(&layout, "offset_f")?.contents);
         offset.ok()
     }

@@ -33,8 +33,11 @@ const TYPES: [&str; 5] = [
 /// Functions of a pool of threads that a thread runs in. They are no tasks of the user's.
 const WORKERS: &str = "tokio::runtime::scheduler::multi_thread";
 
-/// A future that never ends.
-const PENDING: &str = "core::future::pending::Pending";
+/// Futures that never end.
+const PENDING: [&str; 2] = [
+    "core::future::pending::Pending",
+    "futures_lite::future::Pending",
+];
 
 /// What the threads' frames tell.
 #[derive(Debug, Default)]
@@ -126,7 +129,7 @@ const LOCAL_FUTURE: &str = "futures_task::future_obj::LocalFutureObj";
 /// Whether a thread drives nothing but an executor: its future runs tasks until one ends that never does.
 fn is_worker(reader: &Reader<'_>, blocking: &Blocking) -> bool {
     let type_ = parts::type_of(reader, &blocking.future);
-    type_.is_some_and(|type_| names::path_name(&function_of(&type_.name)) == PENDING)
+    type_.is_some_and(|type_| PENDING.contains(&names::path_name(&function_of(&type_.name))))
 }
 
 /// Whether a type is that of a task of tokio's that runs a blocking function, and the function isn't a worker of the runtime itself.

@@ -183,6 +183,10 @@ const KNOWN: &[(&str, Kind)] = &[
         "core::future::pending::Pending",
         Kind::Text("nothing: it is pending for ever"),
     ),
+    (
+        "futures_lite::future::Pending",
+        Kind::Text("nothing: it is pending for ever"),
+    ),
     ("core::future::ready::Ready", Kind::Nothing),
 ];
 
@@ -236,6 +240,11 @@ const AROUND: &[(&str, &str)] = &[
     ("tokio::process::", "a child process"),
     ("tokio::net::tcp::stream::", "a TCP connection to be made"),
     ("tokio::net::unix::stream::", "a Unix connection to be made"),
+    // Up to async-lock 2.8, its futures are those of asynchronous functions.
+    ("async_lock::mutex::", MUTEX),
+    ("async_lock::rwlock::", RW_LOCK),
+    ("async_lock::semaphore::", SEMAPHORE),
+    ("async_lock::barrier::", BARRIER),
     ("async_lock::once_cell::", "the initialisation (OnceCell)"),
     ("async_executor::", "a task to run (executor)"),
 ];
@@ -262,7 +271,12 @@ pub(super) fn known(
     Some(match kind {
         Kind::Nothing => None,
         Kind::Text(plain) => Some(text(plain)),
-        Kind::Inner(plain) => Some(text(wrapped.map_or(plain, |(_, text)| text))),
+        Kind::Inner(plain) => Some(Waited {
+            lock: { wrapped }
+                .filter(|(_, text)| [MUTEX, RW_LOCK, SEMAPHORE].contains(text))
+                .and_then(|_| locks::lock_of(reader, &around.last()?.variables)),
+            ..text(wrapped.map_or(plain, |(_, text)| text))
+        }),
         Kind::Timer(field) => Some(timer(reader, value, field, now)),
         Kind::Join => Some(Waited {
             task: reader
