@@ -12,6 +12,7 @@ mod debug_colours;
 mod debug_conditions;
 mod debug_core;
 mod debug_exceptions;
+mod debug_locks;
 mod debug_machine;
 mod debug_other_adapter;
 mod debug_places;
