@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
             && let Some(type_) = parts::type_of(self.reader, &awaited)
         {
             let wait = waits::unknown(&type_.name, &body.function);
-            found.push(Found::Wait(wait.into()));
+            found.push(Found::Wait(wait));
         }
         found
     }

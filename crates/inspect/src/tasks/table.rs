@@ -336,6 +336,9 @@ impl State {
         if state == TaskState::Waiting {
             let mut waits = Vec::new();
             Node::waits(&nodes, &mut waits);
+            if waits.iter().any(|wait| !wait.is_minor) {
+                waits.retain(|wait| !wait.is_minor);
+            }
             waits.truncate(MOST_WAITS);
             locks = waits.iter().map(|wait| wait.lock).collect();
             let waits = waits.into_iter();

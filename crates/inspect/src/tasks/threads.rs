@@ -33,12 +33,6 @@ const TYPES: [&str; 5] = [
 /// Functions of a pool of threads that a thread runs in. They are no tasks of the user's.
 const WORKERS: &str = "tokio::runtime::scheduler::multi_thread";
 
-/// Futures that never end.
-const PENDING: [&str; 2] = [
-    "core::future::pending::Pending",
-    "futures_lite::future::Pending",
-];
-
 /// What the threads' frames tell.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -126,10 +120,10 @@ const UNORDERED: &str = "<futures_util::stream::futures_unordered::FuturesUnorde
 /// The type of the tasks' futures there.
 const LOCAL_FUTURE: &str = "futures_task::future_obj::LocalFutureObj";
 
-/// Whether a thread drives nothing but an executor: its future runs tasks until one ends that never does.
+/// Whether a thread drives nothing but an executor: what it runs tasks beside is no asynchronous function or block.
 fn is_worker(reader: &Reader<'_>, blocking: &Blocking) -> bool {
     let type_ = parts::type_of(reader, &blocking.future);
-    type_.is_some_and(|type_| PENDING.contains(&names::path_name(&function_of(&type_.name))))
+    type_.is_some_and(|type_| !names::path_name(&function_of(&type_.name)).contains("{async_"))
 }
 
 /// Whether a type is that of a task of tokio's that runs a blocking function, and the function isn't a worker of the runtime itself.

@@ -16,6 +16,8 @@ pub(super) struct Waited {
     pub task: Option<Awaited>,
     /// The address of the awaited lock.
     pub lock: Option<u64>,
+    /// Whether it isn't worth a mention beside what else is awaited at the same time.
+    pub is_minor: bool,
 }
 
 /// A task that is awaited.
@@ -33,6 +35,7 @@ impl From<Wait> for Waited {
             wait,
             task: None,
             lock: None,
+            is_minor: false,
         }
     }
 }
@@ -66,6 +69,8 @@ enum Kind {
     Socket,
     /// The future behind tokio's sockets: which one, the activations around it have among their variables.
     Readiness,
+    /// A future that never ends. async-std's `sleep` is a timeout of one.
+    Never,
     /// A future of async-io's, which refers to the socket.
     Ready,
     /// A future that is ready: nothing is waited for.
@@ -75,6 +80,7 @@ enum Kind {
 const MUTEX: &str = "a lock (Mutex)";
 const RW_LOCK: &str = "a lock (RwLock)";
 const SEMAPHORE: &str = "permits (Semaphore)";
+const TASK_TO_RUN: &str = "a task to run (executor)";
 const BARRIER: &str = "other tasks (Barrier)";
 
 /// The types, by their paths.
@@ -179,14 +185,9 @@ const KNOWN: &[(&str, Kind)] = &[
         "futures_lite::future::YieldNow",
         Kind::Text("its next turn (yield_now)"),
     ),
-    (
-        "core::future::pending::Pending",
-        Kind::Text("nothing: it is pending for ever"),
-    ),
-    (
-        "futures_lite::future::Pending",
-        Kind::Text("nothing: it is pending for ever"),
-    ),
+    ("core::future::pending::Pending", Kind::Never),
+    ("futures_lite::future::Pending", Kind::Never),
+    ("async_std::future::pending::Pending", Kind::Never),
     ("core::future::ready::Ready", Kind::Nothing),
 ];
 
@@ -207,6 +208,9 @@ const SOCKETS: &[(&str, &str)] = &[
     ("tokio::io::async_fd::AsyncFd", "a descriptor"),
     ("tokio::io::poll_evented::PollEvented", "a descriptor"),
 ];
+
+/// How the types of futures begin that read or write, and refer to a socket.
+const INPUT: [&str; 3] = ["async_std::io::", "futures_lite::io::", "futures_util::io::"];
 
 const DESCRIPTOR: &str = "a descriptor";
 
@@ -246,7 +250,7 @@ const AROUND: &[(&str, &str)] = &[
     ("async_lock::semaphore::", SEMAPHORE),
     ("async_lock::barrier::", BARRIER),
     ("async_lock::once_cell::", "the initialisation (OnceCell)"),
-    ("async_executor::", "a task to run (executor)"),
+    ("async_executor::", TASK_TO_RUN),
 ];
 
 /// What tokio's timers have in a variant of an enum, from 1.49 to 1.53.
@@ -264,6 +268,11 @@ pub(super) fn known(
     around: &[Around],
     now: Option<Duration>,
 ) -> Option<Option<Waited>> {
+    if INPUT.iter().any(|start| path.starts_with(start))
+        && let Some(socket) = async_socket(reader, value)
+    {
+        return Some(Some(Wait::text(socket).into()));
+    }
     let (_, kind) = KNOWN.iter().find(|(known, _)| *known == path)?;
     let inner = around.last().map_or("", |around| &*around.function);
     let wrapped = AROUND.iter().find(|(module, _)| inner.starts_with(module));
@@ -299,7 +308,17 @@ pub(super) fn known(
             lock: locks::lock_of(reader, value),
             ..text(plain)
         }),
-        Kind::Ready => Some(text(&ready(reader, value))),
+        Kind::Never => {
+            let sleeps = |around: &Around| around.function.starts_with("async_std::task::sleep::");
+            Some(Waited {
+                is_minor: around.iter().any(sleeps),
+                ..text("nothing: it is pending for ever")
+            })
+        }
+        Kind::Ready => {
+            let socket = async_socket(reader, value);
+            Some(text(socket.as_deref().unwrap_or(DESCRIPTOR)))
+        }
         Kind::JoinSet => Some(join_set(reader, value)),
         Kind::Socket => Some(text(&socket(reader, path, value)?)),
         Kind::Readiness => {
@@ -311,15 +330,19 @@ pub(super) fn known(
 }
 
 /// A future of another type, which the activation `around` awaits.
-pub(super) fn unknown(type_name: &str, around: &str) -> Wait {
+pub(super) fn unknown(type_name: &str, around: &str) -> Waited {
     let wrapped = AROUND.iter().find(|(module, _)| around.starts_with(module));
-    Wait::text(match wrapped {
+    let text = match wrapped {
         Some((_, text)) => (*text).to_owned(),
         None if names::path_name(type_name) == POLL_FN => {
             format!("poll_fn in {}", readable_name(around))
         }
         None => names::shorten(type_name, Language::Rust),
-    })
+    };
+    Waited {
+        is_minor: text == TASK_TO_RUN,
+        ..Wait::text(text).into()
+    }
 }
 
 fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>) -> Waited {
@@ -394,18 +417,19 @@ fn socket(reader: &Reader<'_>, path: &str, value: &Value) -> Option<String> {
     Some(with_descriptor(reader, what, value))
 }
 
-/// The socket that a future of async-io's waits for.
-fn ready(reader: &Reader<'_>, value: &Value) -> String {
+/// The socket of async-io's that a future refers to.
+fn async_socket(reader: &Reader<'_>, value: &Value) -> Option<String> {
     let is_socket = |path: &str| path == "async_io::Async";
-    let follows = |name: &str| name.contains("async_io::Async<");
-    let found = parts::all(reader, value, &is_socket, &follows).pop();
-    let Some((type_, socket)) = found.and_then(|it| Some((parts::type_of(reader, &it)?, it)))
-    else {
-        return DESCRIPTOR.to_owned();
+    let follows = |name: &str| {
+        let starts = ["async_std::net::", "async_std::os::", "async_net::"];
+        name.contains("async_io::Async<") || starts.iter().any(|start| name.starts_with(start))
     };
+    let socket = parts::all(reader, value, &is_socket, &follows).pop()?;
+    let type_ = parts::type_of(reader, &socket)?;
     let inner = names::first_argument(&type_.name).unwrap_or_default();
     let known = { PLAIN_SOCKETS.iter() }.find(|(path, _)| *path == names::path_name(inner));
-    with_descriptor(reader, known.map_or(DESCRIPTOR, |(_, what)| what), &socket)
+    let what = known.map_or(DESCRIPTOR, |(_, what)| what);
+    Some(with_descriptor(reader, what, &socket))
 }
 
 /// What a socket is, with its file descriptor, if that is found.
