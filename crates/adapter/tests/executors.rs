@@ -155,6 +155,23 @@ fn those_of_smol_of_2023_too() {
     session.disconnect();
 }
 
+const ASYNC_STD: &str = "\
+accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
+block_on main:  | running
+bounded: timeout(LONG, rx.recv()).await | a message (channel) + a timer, 59 min left
+held: sleep(LONG).await; // held | a timer, 59 min left
+joining: task.await | timed
+reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
+received: rx.recv().await | a message (channel)
+timed: sleep(LONG).await; // timed | a timer, 59 min left
+wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
+
+#[test]
+fn tasks_of_async_std_are_listed_with_what_they_wait_for() {
+    let (session, _) = waiting("async_std_waiting", &[], false, ASYNC_STD);
+    session.disconnect();
+}
+
 /// What tasks do in `tokio_local` where the set is awaited, and where it drives the runtime itself.
 const LOCAL: &str = "\
 block_on main:  | running
