@@ -111,6 +111,8 @@ const SMOL: &str = "\
 accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
 block_on main:  | running
 blocked: barrier.wait().await | other tasks (Barrier)
+blocking:  | running
+blocking: smol::unblock(move || busy(rx)).await; // blocking | blocking
 both: Timer::after(LONG).await | a timer, 59 min left + nothing: it is pending for ever
 embraced: second.lock().await | a lock (Mutex), held by embraced
 embraced: second.lock().await | a lock (Mutex), held by embraced
@@ -122,6 +124,8 @@ local: Timer::after(LONG).await | a timer, 59 min left
 looking: l.read().await | a lock (RwLock), held by written
 owned: m.lock_arc().await | a lock (Mutex), held by held
 permitted: permits.acquire().await | permits (Semaphore)
+queued:  | scheduled
+queued: await; // queued | queued
 racing: rx.recv().await.unwrap() | a message (channel) + a timer, 59 min left
 reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
 received: rx.recv().await | a message (channel)

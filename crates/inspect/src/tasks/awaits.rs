@@ -95,9 +95,9 @@ const WRAPPERS: [&str; 7] = [
     "futures_util::future::future::remote_handle::Remote",
     "alloc::boxed::Box",
 ];
-/// How asynchronous functions begin that run an executor until another future has ended, or (in old versions) a task, which is their last generic
-/// argument.
-const RUNNERS: [&str; 2] = ["async_executor::", "tokio::task::local::"];
+/// How asynchronous functions begin that run an executor until another future has ended, or (in old versions) a task, or a function. That is
+/// their last generic argument.
+const RUNNERS: [&str; 3] = ["async_executor::", "tokio::task::local::", "blocking::"];
 
 /// The future that a future only passes on.
 fn passed_on(state_type: &str) -> Option<String> {
@@ -109,7 +109,10 @@ fn passed_on(state_type: &str) -> Option<String> {
         _ if WRAPPERS.contains(&path) => names::first_argument(state_type)?.to_owned(),
         _ if RUNNERS.iter().any(|start| path.starts_with(start)) => {
             let (function, _) = path.rsplit_once("::{async_")?;
-            let runs = matches!(names::base_name(function), "run" | "run_until" | "spawn");
+            let runs = matches!(
+                names::base_name(function),
+                "run" | "run_until" | "spawn" | "unblock"
+            );
             runs.then(|| names::arguments(state_type).pop())??
         }
         _ => return None,

@@ -32,6 +32,8 @@ const QUEUES: [&str; 2] = [
 const STATE: &str = "async_executor::State";
 /// The executor of futures-executor that runs its tasks on one thread.
 const POOL: &str = "futures_executor::local_pool::LocalPool";
+/// What the executor of the crate blocking has behind its lock.
+const BLOCKING: &str = "blocking::Inner";
 /// The static variables that are executors of libraries.
 const STATICS: [&str; 2] = [
     "smol::spawn::spawn::GLOBAL",
@@ -56,6 +58,10 @@ pub(crate) enum List {
     Unordered(Value),
     /// A task that a `LocalPool` has taken out of its list.
     Unlinked(Value),
+    /// A task of async-task's that a thread runs: the address of its header, and one in the function that runs it.
+    Run(u64, u64),
+    /// The queue of an executor of the crate blocking.
+    Runnables(Value),
     /// The futures that were given to a `LocalPool`, and aren't in its list yet.
     Incoming(Value),
 }
@@ -68,7 +74,9 @@ impl List {
             | List::Slab(value)
             | List::Unordered(value)
             | List::Unlinked(value)
+            | List::Runnables(value)
             | List::Incoming(value) => value.contents.address(),
+            List::Run(address, _) => Some(crate::Address(*address)),
             List::Blocking(headers) => headers.first()?.contents.address(),
         }
     }
@@ -167,12 +175,13 @@ pub(super) fn others(reader: &Reader<'_>) -> Others {
 
 /// The lists of tasks that a value owns or refers to.
 pub(super) fn lists_in(reader: &Reader<'_>, root: &Value) -> Vec<List> {
-    let wanted = |path: &str| path == STATE || path == POOL || OWNED.contains(&path);
+    let wanted = |path: &str| [STATE, POOL, BLOCKING].contains(&path) || OWNED.contains(&path);
     let follows = |name: &str| {
         let name = without_owner(name);
         name.starts_with("async_executor::")
             || name.starts_with("tokio::task::local::")
             || name.starts_with("futures_executor::local_pool::")
+            || name.starts_with("blocking::")
             || captures::is_future(name)
     };
     let mut lists = Vec::new();
@@ -180,6 +189,12 @@ pub(super) fn lists_in(reader: &Reader<'_>, root: &Value) -> Vec<List> {
         let type_ = parts::type_of(reader, &found);
         match type_.as_ref().map_or("", |it| names::path_name(&it.name)) {
             STATE => lists.extend(slab_of(reader, &found)),
+            BLOCKING => {
+                let is_queue = |path: &str| path == "alloc::collections::vec_deque::VecDeque";
+                let queue = reader.field(&found, "queue");
+                let queues = queue.map(|queue| parts::all(reader, &queue, &is_queue, &|_| false));
+                lists.extend(queues.unwrap_or_default().into_iter().map(List::Runnables));
+            }
             POOL => {
                 let part = |field: &str| reader.find(&found, field);
                 lists.extend(part("pool").map(List::Unordered));

@@ -45,6 +45,10 @@ enum Rest {
     Node(Value),
     /// A node that is in no list.
     Unlinked(Value),
+    /// A task's header and the function that runs it.
+    Run(u64, u64),
+    /// Runnables of a queue, from an index on.
+    Runnables(Sequence, u64),
     /// Futures of a vector, from an index on.
     Incoming(Sequence, u64),
 }
@@ -83,7 +87,9 @@ impl Walk {
     /// Adds lists, without those that were added before.
     pub fn add(&mut self, lists: Vec<List>) {
         for list in lists {
-            if matches!(list, List::Blocking(_)) || self.seen_lists.insert(list.address()) {
+            if matches!(list, List::Blocking(_) | List::Run(..))
+                || self.seen_lists.insert(list.address())
+            {
                 self.lists.push(list);
             }
         }
@@ -125,6 +131,8 @@ impl Walk {
                     }
                     task
                 }
+                Rest::Run(address, function) => self.run(reader, kinds, address, function),
+                Rest::Runnables(queue, index) => self.runnable(reader, kinds, queue, index),
                 Rest::Unlinked(node) => self.node(&node),
                 Rest::Incoming(futures, index) => self.incoming(futures, index),
             };
@@ -186,6 +194,44 @@ impl Walk {
         is_new.then_some(Task::Raw(task))
     }
 
+    fn run(
+        &mut self,
+        reader: &Reader<'_>,
+        kinds: &mut Kinds,
+        address: u64,
+        function: u64,
+    ) -> Option<Task> {
+        let kind = { &mut kinds.raw }
+            .entry(function)
+            .or_insert_with(|| RawKind::by_function(reader, function).map(Arc::new));
+        let kind = Arc::clone(kind.as_ref()?);
+        let task = RawTask { address, kind };
+        let is_new = task.is_known(reader) && self.seen.insert(address);
+        is_new.then_some(Task::Raw(task))
+    }
+
+    fn runnable(
+        &mut self,
+        reader: &Reader<'_>,
+        kinds: &mut Kinds,
+        queue: Sequence,
+        index: u64,
+    ) -> Option<Task> {
+        let runnable = queue.at(index);
+        if index + 1 < queue.length {
+            self.rest = Rest::Runnables(queue, index + 1);
+        }
+        let address = parts::pointer_in(reader, &runnable)?;
+        // The layout of the header is that of any other task. If none is known, no thread runs one of the queue either.
+        let kind = kinds.raw.values().flatten().next()?;
+        let other = RawTask {
+            address,
+            kind: Arc::clone(kind),
+        };
+        let function = other.function_that_runs(reader, address)?;
+        self.run(reader, kinds, address, function)
+    }
+
     fn node(&mut self, node: &Value) -> Option<Task> {
         let address = node.contents.address()?.0;
         if !self.seen.insert(address) {
@@ -227,6 +273,8 @@ fn start(reader: &Reader<'_>, list: &List) -> Rest {
             .and_then(|entries| elements(&entries))
             .map(|entries| Rest::Slab(entries, 0)),
         List::Unlinked(node) => Some(Rest::Unlinked(node.clone())),
+        List::Run(address, function) => Some(Rest::Run(*address, *function)),
+        List::Runnables(queue) => elements(queue).map(|queue| Rest::Runnables(queue, 0)),
         List::Unordered(list) => unordered::first(reader, list).map(Rest::Node),
         List::Incoming(incoming) => {
             let is_vector = |path: &str| path == "alloc::vec::Vec";

@@ -13,8 +13,6 @@ use std::sync::Arc;
 
 /// The type with the functions of a task. Its first generic argument is the future's type.
 pub(super) const RAW_TASK: &str = "async_task::raw::RawTask";
-/// The function that clones a waker.
-const CLONE: &str = "clone_waker";
 
 // The bits of a task's state, which have been the same since async-task 4.0.
 const SCHEDULED: u64 = 1;
@@ -54,10 +52,18 @@ impl RawKind {
         let raw = reader.field(waker, "waker")?;
         let table = parts::pointee(reader, &reader.field(&raw, "vtable")?)?;
         let clone = parts::pointer_in(reader, &reader.field(&table, "clone")?)?;
-        let module = Arc::clone(reader.modules.at(Address(clone))?);
-        let place = module.to_file(Address(clone));
+        RawKind::by_function(reader, clone)
+    }
+
+    /// The kind of the tasks that a function of the crate is made for, by an address in the function: all have the same generic arguments.
+    pub fn by_function(reader: &Reader<'_>, address: u64) -> Option<RawKind> {
+        if names::path_name(&reader.function_name(address)?) != RAW_TASK {
+            return None;
+        }
+        let module = Arc::clone(reader.modules.at(Address(address))?);
+        let place = module.to_file(Address(address));
         let whole = module.module.entry_name_at(place)?;
-        let arguments = whole.strip_prefix(CLONE)?;
+        let arguments = whole.get(whole.find('<')?..)?;
         let future = names::first_argument(arguments)?.to_owned();
         let pattern = NamePattern::new(&format!("::{RAW_TASK}{arguments}"));
         // A search of all units takes far longer.
@@ -100,6 +106,13 @@ impl RawKind {
 }
 
 impl RawTask {
+    /// The address of the function that runs the task at an address, which may be of another kind.
+    pub fn function_that_runs(&self, reader: &Reader<'_>, address: u64) -> Option<u64> {
+        let header = self.kind.value(self.kind.header_type, address);
+        let table = parts::pointee(reader, &reader.field(&header, "vtable")?)?;
+        parts::pointer_in(reader, &reader.field(&table, "run")?)
+    }
+
     fn header(&self) -> Value {
         self.kind.value(self.kind.header_type, self.address)
     }

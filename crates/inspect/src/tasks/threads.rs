@@ -17,7 +17,8 @@ pub(crate) const MOST_FRAMES: usize = 100;
 pub(crate) const MOST_THREADS: usize = 64;
 
 /// How the functions begin whose variables may lead to an executor.
-const EXECUTORS: [&str; 3] = [
+const EXECUTORS: [&str; 4] = [
+    "blocking::",
     "async_executor::",
     "tokio::task::local::",
     "futures_executor::local_pool::",
@@ -58,8 +59,11 @@ impl Seen {
             if path == RAW_TASK && is_method(function, "run") {
                 let pointer = variable(reader, frame, "ptr");
                 let header = pointer.and_then(|pointer| parts::pointer_in(reader, &pointer));
-                self.running
-                    .extend(header.map(|header| (header, frame.id.thread)));
+                if let Some(header) = header {
+                    self.running.push((header, frame.id.thread));
+                    let function = frame.physical.lookup;
+                    self.lists.push(List::Run(header, function.0));
+                }
             } else if path == cells::POLL {
                 self.add_blocking_task(reader, frame);
             } else if function.starts_with(UNORDERED) {

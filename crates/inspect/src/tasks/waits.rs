@@ -210,7 +210,11 @@ const SOCKETS: &[(&str, &str)] = &[
 ];
 
 /// How the types of futures begin that read or write, and refer to a socket.
-const INPUT: [&str; 3] = ["async_std::io::", "futures_lite::io::", "futures_util::io::"];
+const INPUT: [&str; 3] = [
+    "async_std::io::",
+    "futures_lite::io::",
+    "futures_util::io::",
+];
 
 const DESCRIPTOR: &str = "a descriptor";
 
