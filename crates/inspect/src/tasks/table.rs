@@ -50,6 +50,8 @@ struct State {
     running: FxHashMap<u64, ThreadId>,
     tasks: Vec<Entry>,
     by_id: FxHashMap<ThreadId, usize>,
+    /// The tasks that hold a lock, by the lock's address, if they were looked for.
+    holders: Option<FxHashMap<u64, Vec<u64>>>,
     /// Whether the threads' frames were searched.
     has_threads: bool,
 }
@@ -224,6 +226,7 @@ impl State {
         self.polled.clear();
         self.running.clear();
         self.has_threads = false;
+        self.holders = None;
         let walk = std::mem::take(&mut self.walk);
         if !walk.has_more() {
             self.numbers.retain(|address| walk.has_seen(address));
@@ -354,17 +357,23 @@ impl State {
         locks: &[(usize, usize, u64)],
         tasks: &mut [TaskInfo],
     ) {
-        self.reach(process.reader, |state| state.tasks.len() >= MOST_SEARCHED);
-        let mut holders: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
-        for entry in self.tasks.iter().take(MOST_SEARCHED) {
-            let Some(future) = entry.task.future(process.reader) else {
-                continue;
-            };
-            let nodes = Search::new(process.reader, &self.bodies, None).nodes(&future);
-            for lock in locks::held(process.reader, &nodes) {
-                holders.entry(lock).or_default().push(entry.number);
-            }
+        if self.holders.is_none() {
+            self.reach(process.reader, |state| state.tasks.len() >= MOST_SEARCHED);
         }
+        let (tasks_known, bodies) = (&self.tasks, &self.bodies);
+        let holders = self.holders.get_or_insert_with(|| {
+            let mut holders: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
+            for entry in tasks_known.iter().take(MOST_SEARCHED) {
+                let Some(future) = entry.task.future(process.reader) else {
+                    continue;
+                };
+                let nodes = Search::new(process.reader, bodies, None).nodes(&future);
+                for lock in locks::held(process.reader, &nodes) {
+                    holders.entry(lock).or_default().push(entry.number);
+                }
+            }
+            holders
+        });
         for (task, wait, lock) in locks {
             let wait = tasks
                 .get_mut(*task)
