@@ -39,6 +39,8 @@ pub(crate) struct Shown {
     pub without_address: bool,
     /// The number of elements to show.
     pub count: Option<Arc<Code>>,
+    /// With the type's name in front, as what a `std::variant` contains.
+    pub held: bool,
     /// A form of numbers that only Natvis files have.
     pub number: Option<NumberForm>,
     /// Shown by the entries for this view.
@@ -184,6 +186,7 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
         "" | "nd" | "nr" | "en" | "e" | "f" | "g" | "hr" | "hv" | "wc" | "wm" | "viewmode" => {}
         "!" => shown.raw = true,
         "na" => shown.without_address = true,
+        "held" => shown.held = true,
         "s" | "hs" => shown.text = quoting(1, false),
         "sb" => shown.text = quoting(1, true),
         "s8" => shown.text = quoting(1, false),

@@ -37,6 +37,8 @@ pub(crate) enum Wanted {
     Synthetic(Arc<Synthetic>, Arc<[Argument]>),
     /// As this text.
     Literal(String),
+    /// As usual; where another value is shown as this one, the type's name is in front.
+    Held,
 }
 
 /// Evaluates expressions inside a value.
@@ -165,6 +167,7 @@ impl<'a> Evaluator<'a> {
         let wanted = match (shown.text, &shown.view) {
             (Some(quoting), _) => Some(Wanted::Text(quoting)),
             (None, Some(view)) => Some(Wanted::View(Arc::clone(view))),
+            (None, None) if shown.held => Some(Wanted::Held),
             (None, None) => shown.without_address.then_some(Wanted::Pointee),
         };
         value.natvis_format = wanted.map(Arc::new);
@@ -364,7 +367,8 @@ impl<'a> Evaluator<'a> {
 /// The largest number of elements considered plausible.
 pub(super) const MAX_LENGTH: u64 = 1 << 40;
 
-/// The view of a value that is to be shown in a certain way. `None` for [`Wanted::View`]: the usual way chooses that view's entries.
+/// The view of a value that is to be shown in a certain way. `None` for [`Wanted::View`] and [`Wanted::Held`]: the usual way chooses the
+/// entries.
 pub(crate) fn wanted_view(
     reader: &Reader<'_>,
     value: &Value,
@@ -375,7 +379,7 @@ pub(crate) fn wanted_view(
     plain.natvis_format = None;
     match wanted {
         Wanted::Literal(text) => Some(View::Leaf(text.clone())),
-        Wanted::View(_) => None,
+        Wanted::View(_) | Wanted::Held => None,
         Wanted::Synthetic(synthetic, arguments) => {
             super::present::synthetic(reader, &plain, synthetic, arguments, limit)
         }

@@ -7,6 +7,7 @@
 use crate::eval::scope::Outside;
 use crate::modules::LoadedModule;
 use crate::natvis::problem::PresentationProblem;
+use builtin::Package;
 use dapple_symbols::types::TypeId;
 use model::{Place, TypeEntry, Version};
 use present::Candidate;
@@ -69,8 +70,8 @@ struct State {
     candidates: FxHashMap<(u64, TypeId), Arc<[Candidate]>>,
     /// Whether an entry can be used for a type: whether the type has all names that the entry uses.
     usable: FxHashMap<Use, bool>,
-    /// The entries that Dapple brings along, by the names of the crates. Parsed when they are needed.
-    builtin: FxHashMap<&'static str, Arc<[Arc<TypeEntry>]>>,
+    /// The entries that Dapple brings along, by their packages. Parsed when they are needed.
+    builtin: FxHashMap<Package, Arc<[Arc<TypeEntry>]>>,
     /// The versions of crates, by the module's id and the crate's name in paths, as far as the path of the crate's sources says them.
     versions: FxHashMap<(u64, String), Version>,
     /// Modules whose crates were already searched for Natvis files.
@@ -79,8 +80,8 @@ struct State {
     told: FxHashSet<PresentationProblem>,
     /// Files whose problems aren't told: those of crates that Dapple can show without them.
     quiet: FxHashSet<PathBuf>,
-    /// Crates whose types aren't as the description has them.
-    unknown_crates: FxHashSet<&'static str>,
+    /// Packages whose types aren't as the description has them.
+    unknown_packages: FxHashSet<Package>,
 }
 
 impl Presentation {
@@ -192,23 +193,26 @@ impl Presentation {
         take(&self.share) && take(&self.left)
     }
 
-    /// Records that a crate's types don't have the members that the description of the crate names.
-    fn tell_unknown_version(&self, name: &'static str, place: &Place, what: &str) {
+    /// Records that a package's types don't have the members that the description of the package names.
+    fn tell_unknown_version(&self, package: Package, place: &Place, what: &str) {
         let mut state = self.state();
-        if state.unknown_crates.insert(name) {
+        if state.unknown_packages.insert(package) {
             state.tell(PresentationProblem::UnknownVersion {
-                name,
+                package,
                 what: format!("{place}: {what}"),
             });
         }
     }
 
     /// Whether an entry is for the version of a crate that a module has. If the version is not known, only entries for all versions are.
-    fn is_for_version(&self, entry: &TypeEntry, module: u64, name: &str) -> bool {
+    fn is_for_version(&self, entry: &TypeEntry, module: u64, package: Package) -> bool {
         let (first, end) = entry.versions;
         if (first, end) == (None, None) {
             return true;
         }
+        let Package::Crate(name) = package else {
+            return false;
+        };
         let state = self.state();
         let version = state.versions.get(&(module, name.to_owned()));
         version.is_some_and(|version| {
@@ -216,11 +220,11 @@ impl Presentation {
         })
     }
 
-    /// The entries that Dapple brings along for a crate.
-    fn builtin(&self, name: &'static str) -> Arc<[Arc<TypeEntry>]> {
+    /// The entries that Dapple brings along for a package.
+    fn builtin(&self, package: Package) -> Arc<[Arc<TypeEntry>]> {
         let mut state = self.state();
-        let entries = state.builtin.entry(name);
-        Arc::clone(entries.or_insert_with(|| builtin::entries(name).into()))
+        let entries = state.builtin.entry(package);
+        Arc::clone(entries.or_insert_with(|| builtin::entries(package).into()))
     }
 
     /// The entries for a type of a module. `version` is that of the set of modules; `find` computes entries that aren't cached.

@@ -1,9 +1,9 @@
 //! Chooses the entry for a value's type, and makes the value's text.
 
-use super::builtin;
+use super::builtin::{self, Package};
 use super::evaluate::{Evaluator, MAX_NESTING, Wanted, reason};
 use super::model::{Expand, ItemKind, Place, Synthetic, Text, TypeEntry};
-use super::patterns::Name;
+use super::patterns::{Name, Pattern};
 use crate::eval::scope::{Argument, Failure};
 use crate::values::view::{Field, Limit, Record, SHORT, Shows, Style, View};
 use crate::values::{Reader, Value, names};
@@ -23,8 +23,8 @@ pub(super) struct Candidate {
     arguments: Arc<[Argument]>,
     /// The path from the object to the base class that the entry applies to.
     path: Vec<Member>,
-    /// The crate, if the entry is one that Dapple brings along.
-    builtin: Option<&'static str>,
+    /// The package, if the entry is one that Dapple brings along.
+    builtin: Option<Package>,
 }
 
 /// A value with its entry.
@@ -91,18 +91,15 @@ pub(crate) fn view(
     let mut unknown = None;
     let mut views = candidates.iter();
     let view = views.find_map(|candidate| candidate.view(reader, value, limit, &mut unknown));
-    if let (None, Some((place, what)), Some(name)) = (&view, unknown, builtin) {
-        presentation.tell_unknown_version(name, &place, &what);
+    if let (None, Some((place, what)), Some(package)) = (&view, unknown, builtin) {
+        presentation.tell_unknown_version(package, &place, &what);
     }
     view
 }
 
-/// The crate that a type is from, if Dapple has a description of the crate.
-fn builtin_of(type_: &Type) -> Option<&'static str> {
-    match type_.language {
-        Language::Rust => builtin::crate_of(&type_.name),
-        _ => None,
-    }
+/// The package that a type is from, if Dapple has a description of the package.
+fn builtin_of(type_: &Type) -> Option<Package> {
+    builtin::package_of(&type_.name, type_.language)
 }
 
 fn candidates(
@@ -118,17 +115,17 @@ fn candidates(
         let mut visits = 0;
         let own = (type_, aggregate);
         collect(value, own, entries, &[], &mut found, &mut visits);
-        if let Some(name) = builtin_of(type_) {
+        if let Some(package) = builtin_of(type_) {
             let first = found.len();
             let module = value.module.id;
-            let entries = presentation.builtin(name);
+            let entries = presentation.builtin(package);
             let entries = entries
                 .iter()
-                .filter(|entry| presentation.is_for_version(entry, module, name));
+                .filter(|entry| presentation.is_for_version(entry, module, package));
             let entries: Vec<_> = entries.cloned().collect();
             collect(value, own, &entries, &[], &mut found, &mut 0);
             for (candidate, _) in &mut found[first..] {
-                candidate.builtin = Some(name);
+                candidate.builtin = Some(package);
             }
         }
         // Nearer classes come first. In one class, higher priorities do, and then exact patterns before those with a `*`.
@@ -154,9 +151,19 @@ fn collect(
         return;
     }
     if let Some(name) = Name::new(&type_.name) {
+        // Patterns usually leave out the inline namespaces that a library has for its versions.
+        let without = (type_.language == Language::Cpp && type_.name.contains("::")).then(|| {
+            let module = &value.module.module;
+            module.type_name_without_inline_namespaces(type_.id)
+        });
+        let without = without.flatten().and_then(|name| Name::new(&name));
+        let captures_of = |pattern: &Pattern| {
+            let without = || pattern.captures(without.as_ref()?);
+            pattern.captures(&name).or_else(without)
+        };
         for entry in entries.iter().filter(|e| path.is_empty() || e.inheritable) {
             let mut patterns = entry.patterns.iter();
-            let captures = patterns.find_map(|it| Some((it.captures(&name)?, it.is_exact())));
+            let captures = patterns.find_map(|it| Some((captures_of(it)?, it.is_exact())));
             if let Some((captures, exact)) = captures {
                 let arguments = captures.into_iter();
                 let arguments = arguments.map(|text| argument(value, aggregate, text));
@@ -451,13 +458,16 @@ pub(super) fn synthetic(
 /// The pointer that a value stands for, according to its entry (`SmartPointer`).
 pub(crate) fn pointer_in(reader: &Reader<'_>, value: &Value) -> Option<Value> {
     let presentation = reader.known.presentation();
-    if presentation.is_empty() || value.raw || reader.is_plain {
+    if value.raw || reader.is_plain {
         return None;
     }
     let type_ = reader.resolve(value)?.type_;
     let TypeKind::Aggregate(aggregate) = &type_.kind else {
         return None;
     };
+    if presentation.is_empty() && builtin_of(&type_).is_none() {
+        return None;
+    }
     let candidates = candidates(reader, value, &type_, aggregate);
     let mut pointers = candidates
         .iter()

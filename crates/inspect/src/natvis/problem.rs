@@ -1,5 +1,6 @@
 //! Problems in the user's Natvis files.
 
+use super::builtin::Package;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -13,10 +14,10 @@ pub enum PresentationProblem {
         /// Why it can't be read.
         reason: String,
     },
-    /// The types of a crate don't have the members that Dapple's own description names.
+    /// The types of a package don't have the members that Dapple's own description names.
     UnknownVersion {
-        /// The crate's name in paths.
-        name: &'static str,
+        /// The package.
+        package: Package,
         /// The first such member: a sentence with the file and the line.
         what: String,
     },
@@ -34,9 +35,9 @@ impl fmt::Display for PresentationProblem {
                     file.display()
                 )
             }
-            PresentationProblem::UnknownVersion { name, what } => write!(
+            PresentationProblem::UnknownVersion { package, what } => write!(
                 f,
-                "this version of the crate `{name}` is not known; values of its types are shown as they are laid out ({what})"
+                "this version of {package} is not known; values of its types are shown as they are laid out ({what})"
             ),
             PresentationProblem::Inside(sentence) => f.write_str(sentence),
         }

@@ -393,7 +393,11 @@ impl Reader<'_> {
             return false;
         }
         let limit = if depth == 0 { LONG } else { SHORT };
-        if let Some(name) = cpp::held(self, value, target) {
+        let held_by_natvis = || {
+            let is_held = matches!(target.natvis_format.as_deref(), Some(Wanted::Held));
+            is_held.then(|| self.type_name(target))
+        };
+        if let Some(name) = cpp::held(self, value, target).or_else(held_by_natvis) {
             line.text.push_str(&format!("<{name}> "));
         }
         let view = self.view(target, limit);

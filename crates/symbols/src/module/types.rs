@@ -6,6 +6,7 @@ use crate::address::FileAddress;
 use crate::dwarf::enumerations::FreeEnumeration;
 use crate::dwarf::types::Type;
 use crate::dwarf::types::TypeId;
+use gimli::UnitOffset;
 use std::sync::Arc;
 
 impl Module {
@@ -34,6 +35,15 @@ impl Module {
                 })
             });
             found.collect()
+        })
+    }
+
+    /// A C++ type's name without the inline namespaces of its path, which users may omit (C++20 §9.8.2). `None`: its path has no inline
+    /// namespace.
+    pub fn type_name_without_inline_namespaces(&self, id: TypeId) -> Option<String> {
+        self.dwarf(|dwarf| {
+            let chain = dwarf.chain(dwarf.unit(id.unit)?, UnitOffset(id.offset));
+            dwarf.name_without_inline_namespaces(&chain)
         })
     }
 
