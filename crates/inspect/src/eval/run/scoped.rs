@@ -2,14 +2,18 @@
 //! the value, a static or constant outside it.
 
 use super::{Fault, Runner};
+use crate::Address;
 use crate::eval::ir::{Binary, Expression};
 use crate::eval::lex;
 use crate::eval::parse;
 use crate::eval::scope::Scope;
-use crate::values::{Number, Reader, Value};
+use crate::values::{Contents, Number, Reader, Value};
 use dapple_symbols::functions::Language;
 use dapple_target::suggest::nearest;
 use std::sync::Arc;
+
+/// The address of an object that isn't read, only measured.
+const SOMEWHERE: Address = Address(1 << 32);
 
 fn runner<'a>(text: &'a str, scope: &'a Scope<'a>, reader: &'a Reader<'a>) -> Runner<'a> {
     Runner {
@@ -120,10 +124,25 @@ impl Runner<'_> {
         // Evaluating an argument that contains a `$` might never end: the argument could refer to itself.
         let text = Some(text).filter(|text| !text.contains('$'));
         let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
+        if let Some(offset) = self.offset_of_member(text) {
+            return Ok(self.computed(Number::integer(offset.into(), 8, false)));
+        }
         let is_nothing =
             |_| Fault::unknown(at, format!("`${name}` is `{text}`, which is no value"));
         let tokens = lex::tokens(text, Language::Cpp).map_err(is_nothing)?;
         let tree = parse::parse(tokens, Language::Cpp).map_err(is_nothing)?;
         self.value(&tree).map_err(|fault| Fault { at, ..fault })
+    }
+
+    /// The offset of a member in its class, for a template argument that is a pointer to the member: `&Task::next`.
+    fn offset_of_member(&self, text: &str) -> Option<u64> {
+        let path = text.trim_matches(['(', ')']).strip_prefix('&')?;
+        let (class, member) = path.rsplit_once("::")?;
+        let (module, id) = self.type_named(class)?;
+        let contents = Contents::Memory(SOMEWHERE);
+        let object = Value::new(module, Some(id), self.frame.language, contents);
+        let member = self.find_member(&object, member)?;
+        let offset = member.contents.address()?.0.wrapping_sub(SOMEWHERE.0);
+        (offset < self.reader.size_of(&object)?).then_some(offset)
     }
 }
