@@ -15,6 +15,8 @@ pub(super) enum Builtin {
     Last,
     /// Whether an enum is in the variant that the argument names. For Natvis files.
     IsNamedVariant,
+    /// The whole object that a value is a base of, by its virtual table. For Natvis files.
+    MostDerived,
     /// The element at an index or key.
     Element,
     /// Whether an element or key is present.
@@ -37,7 +39,7 @@ pub(super) enum Builtin {
 }
 
 /// The methods' names and argument counts.
-const ALL: [(&str, usize, Builtin); 33] = [
+const ALL: [(&str, usize, Builtin); 34] = [
     ("len", 0, Builtin::Length),
     ("length", 0, Builtin::Length),
     ("size", 0, Builtin::Length),
@@ -48,6 +50,7 @@ const ALL: [(&str, usize, Builtin); 33] = [
     ("is_ok", 0, Builtin::IsVariant("Ok", "Err")),
     ("is_err", 0, Builtin::IsVariant("Err", "Ok")),
     ("is_variant", 1, Builtin::IsNamedVariant),
+    ("most_derived", 0, Builtin::MostDerived),
     ("first", 0, Builtin::First),
     ("front", 0, Builtin::First),
     ("last", 0, Builtin::Last),

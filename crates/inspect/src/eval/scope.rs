@@ -20,7 +20,7 @@ pub(crate) struct Scope<'a> {
     pub object: &'a Value,
     /// Variables, which hide members of the same name. The name of `$i` includes the `$`.
     pub variables: &'a RefCell<Vec<(Arc<str>, Value)>>,
-    /// The arguments `$T1`, `$T2` and so on.
+    /// The class that the expression is for, `$T0`, and its arguments `$T1`, `$T2` and so on.
     pub arguments: &'a [Argument],
     /// A frame, for code that needs one: see [`nowhere`].
     pub frame: &'a Frame,
@@ -103,7 +103,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
 }
 
 impl Scope<'_> {
-    /// The type of an argument: `name` is `$T1`, `$T2` and so on. `None`: the argument is not a known type, or `name` is another name.
+    /// The type of an argument: `name` is `$T0`, `$T1` and so on. `None`: the argument is not a known type, or `name` is another name.
     /// `None` as the type id is void.
     pub(super) fn argument(
         &self,
@@ -115,7 +115,7 @@ impl Scope<'_> {
 
     fn numbered(&self, number: &str) -> Option<&Argument> {
         let number: usize = number.parse().ok()?;
-        self.arguments.get(number.checked_sub(1)?)
+        self.arguments.get(number)
     }
 
     /// The text of an argument, whose name is given without the `$`: `T1`.

@@ -65,6 +65,10 @@ pub(crate) enum NumberForm {
     Padded(usize),
     /// Seconds since 1970 as a date and a time of day: `2024-02-29T01:02:03`.
     Utc,
+    /// Days since 1970 as a date: `2024-02-29`.
+    Date,
+    /// The given number of bytes in memory as hexadecimal digits.
+    Hex,
     /// A number of nanoseconds as the decimals of a second, at least one.
     Fraction,
     /// The bits of a 16-bit floating-point number (IEEE 754 binary16).
@@ -202,6 +206,8 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
                 bytes: true,
             });
         }
+        "date" => shown.number = Some(NumberForm::Date),
+        "hex" => shown.number = Some(NumberForm::Hex),
         "utc" => shown.number = Some(NumberForm::Utc),
         "fraction" => shown.number = Some(NumberForm::Fraction),
         "half" => shown.number = Some(NumberForm::Half),

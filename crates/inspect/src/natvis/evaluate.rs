@@ -193,21 +193,24 @@ impl<'a> Evaluator<'a> {
                 let seconds = i64::try_from(integer()?);
                 rust::date_and_time(seconds.map_err(|_| failure("a time was expected"))?)
             }
+            NumberForm::Date => {
+                let days = i64::try_from(integer()?).ok();
+                let seconds = days.and_then(|days| days.checked_mul(86_400));
+                let seconds = seconds.ok_or_else(|| failure("a date was expected"))?;
+                let text = rust::date_and_time(seconds);
+                text.split('T').next().unwrap_or_default().to_owned()
+            }
+            NumberForm::Hex => {
+                let bytes = self.digits(object, code, value.clone())?;
+                bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+            }
             NumberForm::Fraction => numbers::fraction(integer()?),
             NumberForm::Half => numbers::half(integer()? as u16),
             NumberForm::Brain => numbers::brain(integer()? as u16),
             NumberForm::Scaled(scale) => numbers::scaled(integer()?, self.count(object, scale)?)
                 .ok_or_else(|| failure("not initialised or corrupt: its scale"))?,
             NumberForm::Big => {
-                let count = match &code.shown.count {
-                    Some(count) => self.count(object, count)?,
-                    None => 1,
-                };
-                let first = self.first(value.clone())?;
-                let size = self.reader.size_of(&first).unwrap_or(0).clamp(1, 16);
-                let size = count.saturating_mul(size).min(numbers::MAX_DIGITS + 1);
-                let bytes = self.reader.bytes(&first.contents, size);
-                let bytes = bytes.map_err(|why| failure(self.reader.reason(&why)))?;
+                let bytes = self.digits(object, code, value.clone())?;
                 numbers::big(&bytes).ok_or_else(|| failure("too large a number"))?
             }
         };
@@ -215,6 +218,20 @@ impl<'a> Evaluator<'a> {
             natvis_format: Some(Arc::new(Wanted::Literal(text))),
             ..value
         })
+    }
+
+    /// The bytes of the number of elements that an expression's format specifier says, at most [`numbers::MAX_DIGITS`] and one.
+    fn digits(&self, object: &Value, code: &Code, value: Value) -> Result<Vec<u8>, Failure> {
+        let count = match &code.shown.count {
+            Some(count) => self.count(object, count)?,
+            None => 1,
+        };
+        let first = self.first(value)?;
+        let size = self.reader.size_of(&first).unwrap_or(0).clamp(1, 16);
+        let size = count.saturating_mul(size).min(numbers::MAX_DIGITS + 1);
+        let bytes = self.reader.bytes(&first.contents, size);
+        let bytes = bytes.map_err(|why| failure(self.reader.reason(&why)))?;
+        Ok(bytes.to_vec())
     }
 
     /// A pointer's target, or an array's first element.

@@ -43,6 +43,8 @@ pub(crate) struct TypeEntry {
     pub versions: (Option<Version>, Option<Version>),
     /// The pointer that a smart pointer stands for.
     pub pointer: Option<Code>,
+    /// What is shown in parentheses behind the target of that pointer, such as the number of owners. The first that applies is used.
+    pub pointer_notes: Vec<Text>,
     /// The value that is shown instead. The first that applies is used.
     pub transparent: Vec<Choice>,
     /// The texts for a value. The first that applies is used.

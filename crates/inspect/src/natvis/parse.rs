@@ -233,6 +233,7 @@ impl Reading {
                 self.version(node, "BeforeVersion"),
             ),
             pointer: None,
+            pointer_notes: Vec::new(),
             transparent: Vec::new(),
             texts: Vec::new(),
             expand: None,
@@ -247,6 +248,7 @@ impl Reading {
                     entry.transparent.push(Choice { guard, code });
                 }
                 "SmartPointer" => entry.pointer = Some(self.code(inner)),
+                "PointerNote" => entry.pointer_notes.extend(self.text(inner)),
                 // A string viewer is not supported, but its expression is still checked.
                 "StringView" => drop(self.code(inner)),
                 "AlternativeType" | "Intrinsic" | "UIVisualizer" | "CustomVisualizer"

@@ -245,6 +245,12 @@ fn plain(text: &str) -> String {
         }
         text => text,
     };
+    // clang writes the type of a number that isn't an `int`: `(unsigned short)6`.
+    let cast = text.strip_prefix('(').and_then(|text| text.split_once(')'));
+    let text = match cast {
+        Some((_, number)) if number.starts_with(|c: char| c.is_ascii_digit() || c == '-') => number,
+        _ => text,
+    };
     let is_number = text
         .strip_prefix('-')
         .unwrap_or(text)
@@ -432,6 +438,7 @@ mod tests {
                 "std::__1::vector<int, std::__1::allocator<int> >",
                 Some(&["int", "std::__1::allocator<int>"]),
             ),
+            ("Foo<6,true>", "Foo<(unsigned short)6, true>", Some(&[])),
             ("Foo<int *>", "Foo<int*>", Some(&[])),
             ("Foo<const char *>", "Foo<char const*>", Some(&[])),
             ("Foo<const char *>", "Foo<char*>", None),

@@ -165,8 +165,13 @@ fn collect(
             let mut patterns = entry.patterns.iter();
             let captures = patterns.find_map(|it| Some((captures_of(it)?, it.is_exact())));
             if let Some((captures, exact)) = captures {
+                let own = Argument {
+                    text: (*type_.name).into(),
+                    of: Some((Arc::clone(&value.module), Some(type_.id))),
+                };
                 let arguments = captures.into_iter();
                 let arguments = arguments.map(|text| argument(value, aggregate, text));
+                let arguments = std::iter::once(own).chain(arguments);
                 let candidate = Candidate {
                     entry: Arc::clone(entry),
                     arguments: arguments.collect(),
@@ -337,6 +342,7 @@ impl Candidate {
             let pointer = evaluator.plain(object, code);
             let mut pointer = pointer.map_err(|failure| (code.place.clone(), failure))?;
             pointer.raw = true;
+            let counts = line(evaluator, object, &entry.pointer_notes, limit)?;
             return Ok(match reader.deeper().view(&pointer, limit) {
                 View::Pointer {
                     address,
@@ -347,7 +353,7 @@ impl Candidate {
                     address,
                     target,
                     note: note.filter(|note| !note.starts_with('<')),
-                    shows: Shows::Target,
+                    shows: counts.map_or(Shows::Target, Shows::Counted),
                 },
                 other => other,
             });

@@ -9,6 +9,7 @@ use crate::values::entries::Entry;
 use crate::values::view::{ALL, LONG, Record, Style, View};
 use crate::values::{Contents, Number, Value, names, rust};
 use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeKind;
 
 /// The most elements searched.
 const MAX_SEARCHED: u64 = 10_000;
@@ -31,6 +32,7 @@ impl Runner<'_> {
             let known = match (builtin, arguments) {
                 (None, _) => None,
                 (Some(Builtin::IsNamedVariant), [wanted]) => self.is_in_variant(&value, wanted),
+                (Some(Builtin::MostDerived), []) if self.scope.is_some() => self.most_derived(&value),
                 (Some(Builtin::Element), [index]) if has_elements(&view) => {
                     Some(self.element(value.clone(), base, index)?)
                 }
@@ -116,6 +118,7 @@ impl Runner<'_> {
             }
             Builtin::HasValue
             | Builtin::IsNamedVariant
+            | Builtin::MostDerived
             | Builtin::Element
             | Builtin::Contains
             | Builtin::Count => Ok(None),
@@ -129,6 +132,15 @@ impl Runner<'_> {
         };
         let name = rust::active_variant_name(self.reader, value)?;
         Some(self.computed(Number::Bool(name == *wanted)))
+    }
+
+    /// The whole object that a value is a base of. `None`: its class has no virtual table.
+    fn most_derived(&self, value: &Value) -> Option<Value> {
+        let type_ = self.reader.resolve(value)?.type_;
+        let TypeKind::Aggregate(aggregate) = &type_.kind else {
+            return None;
+        };
+        self.reader.whole_object(value, aggregate)
     }
 
     /// The length of a text or container. `None`: the view has none.
