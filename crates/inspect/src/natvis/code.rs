@@ -41,6 +41,8 @@ pub(crate) struct Shown {
     pub count: Option<Arc<Code>>,
     /// With the type's name in front, as what a `std::variant` contains.
     pub held: bool,
+    /// Of the elements in memory, only each of this number is shown: those of a row or column of a matrix.
+    pub step: Option<Arc<Code>>,
     /// A form of numbers that only Natvis files have.
     pub number: Option<NumberForm>,
     /// Shown by the entries for this view.
@@ -226,6 +228,8 @@ fn take(text: &str, shown: &mut Shown, place: &Place, intrinsics: &[Intrinsic]) 
                 shown.format = Some(format);
             } else if let Some(view) = inner("view(", ")") {
                 shown.view = Some(view.trim().into());
+            } else if let Some(step) = inner("step(", ")") {
+                shown.step = Some(Arc::new(Code::new(step, place, intrinsics)));
             } else if let Some(scale) = inner("scale(", ")") {
                 let scale = Arc::new(Code::new(scale, place, intrinsics));
                 shown.number = Some(NumberForm::Scaled(scale));

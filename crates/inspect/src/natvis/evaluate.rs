@@ -37,6 +37,8 @@ pub(crate) enum Wanted {
     Synthetic(Arc<Synthetic>, Arc<[Argument]>),
     /// As this text.
     Literal(String),
+    /// As elements with a distance of so many elements.
+    Step(u64),
     /// As usual; where another value is shown as this one, the type's name is in front.
     Held,
 }
@@ -164,7 +166,12 @@ impl<'a> Evaluator<'a> {
             value.format = format;
         }
         value.raw |= shown.raw;
+        let step = match &shown.step {
+            Some(step) => Some(self.count(object, step)?),
+            None => None,
+        };
         let wanted = match (shown.text, &shown.view) {
+            (None, None) if let Some(step) = step => Some(Wanted::Step(step)),
             (Some(quoting), _) => Some(Wanted::Text(quoting)),
             (None, Some(view)) => Some(Wanted::View(Arc::clone(view))),
             (None, None) if shown.held => Some(Wanted::Held),
@@ -397,6 +404,15 @@ pub(crate) fn wanted_view(
     match wanted {
         Wanted::Literal(text) => Some(View::Leaf(text.clone())),
         Wanted::View(_) | Wanted::Held => None,
+        Wanted::Step(step) => {
+            plain.repeated = None;
+            let size = reader.size_of(&plain)?;
+            Some(View::Sequence(Sequence {
+                stride: size.checked_mul(*step)?,
+                container: false,
+                ..sequence(plain, size, value.repeated?)
+            }))
+        }
         Wanted::Synthetic(synthetic, arguments) => {
             super::present::synthetic(reader, &plain, synthetic, arguments, limit)
         }
