@@ -59,6 +59,7 @@ mod launch;
 mod leaving_library;
 mod let_chains;
 mod library_frames;
+mod library_values;
 mod line_tables;
 mod loaded_sources;
 mod locations;

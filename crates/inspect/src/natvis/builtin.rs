@@ -33,6 +33,20 @@ macro_rules! library_files {
 const LIBRARIES: &[(&str, &str, &str)] = library_files! {
     "" "qt"
     "Eigen" "eigen"
+    "absl" "absl"
+    "boost" "boost"
+    "boost::container" "boost_container"
+    "boost::intrusive" "boost_intrusive"
+    "boost::json" "boost_json"
+    "boost::multi_index" "boost_multi_index"
+    "boost::unordered" "boost_unordered"
+    "fmt" "fmt"
+    "glm" "glm"
+    "google::protobuf" "protobuf"
+    "gsl" "gsl"
+    "nlohmann" "nlohmann"
+    "rapidjson" "rapidjson"
+    "tl" "tl"
 };
 
 /// What a file describes.
@@ -172,7 +186,10 @@ pub(super) fn has_file(name: &str) -> bool {
 /// The entries of a package's file.
 pub(super) fn entries(package: Package) -> Vec<Arc<TypeEntry>> {
     let (name, text) = match package {
-        Package::Crate(name) => (name, FILES.iter().find(|file| file.0 == name).map(|file| file.1)),
+        Package::Crate(name) => (
+            name,
+            FILES.iter().find(|file| file.0 == name).map(|file| file.1),
+        ),
         Package::Library(name) => {
             let file = LIBRARIES.iter().find(|(_, file, _)| *file == name);
             (name, file.map(|(_, _, text)| *text))

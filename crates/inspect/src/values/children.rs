@@ -88,6 +88,25 @@ impl Reader<'_> {
         page(named, parts.elements(), element, range)
     }
 
+    /// As [`Reader::view`]. A natvis presentation that consists of elements is shown as the elements.
+    pub(crate) fn contents_view(&self, value: &Value, limit: Limit) -> View {
+        let view = self.view(value, limit);
+        let View::Presented(presented) = &view else {
+            return view;
+        };
+        let mut parts = match presented.text {
+            None => self.parts(presented),
+            Some(_) => return view,
+        };
+        match (parts.fields.is_empty(), parts.groups.pop()) {
+            (true, Some(group)) if parts.groups.is_empty() => match group.elements {
+                Elements::Together(sequence) => View::Sequence(sequence),
+                Elements::Apart(entries) => View::Entries(entries),
+            },
+            _ => view,
+        }
+    }
+
     /// An element of a value with a natvis presentation, if the view's limit includes it.
     pub(crate) fn element_of(&self, presented: &Presented, index: u64) -> Option<Value> {
         let parts = self.parts(presented);

@@ -305,7 +305,8 @@ impl<'s, 'a> Queries<'s, 'a> {
                 // Users may omit inline namespaces (C++20 §9.8.2).
                 let without = || self.dwarf.name_without_inline_namespaces(&chain);
                 let is_meant = pattern.matches(&name)
-                    || (name.contains("::") && without().is_some_and(|name| pattern.matches(&name)));
+                    || (name.contains("::")
+                        && without().is_some_and(|name| pattern.matches(&name)));
                 if !is_meant
                     || (only_declared && found.iter().any(|known| ends_in(&known.name, &name)))
                 {

@@ -28,11 +28,13 @@ impl Runner<'_> {
         let whole = value;
         let mut value = whole.clone();
         for _ in 0..MAX_STEPS {
-            let view = self.reader.view(&value, LONG);
+            let view = self.reader.contents_view(&value, LONG);
             let known = match (builtin, arguments) {
                 (None, _) => None,
                 (Some(Builtin::IsNamedVariant), [wanted]) => self.is_in_variant(&value, wanted),
-                (Some(Builtin::MostDerived), []) if self.scope.is_some() => self.most_derived(&value),
+                (Some(Builtin::MostDerived), []) if self.scope.is_some() => {
+                    self.most_derived(&value)
+                }
                 (Some(Builtin::Element), [index]) if has_elements(&view) => {
                     Some(self.element(value.clone(), base, index)?)
                 }
@@ -193,7 +195,7 @@ impl Runner<'_> {
             }
             View::Entries(entries) if entries.length > 0 => {
                 let at = position(entries.length);
-                match self.reader.view(value, ALL.page(at, at + 1)) {
+                match self.reader.contents_view(value, ALL.page(at, at + 1)) {
                     View::Entries(entries) => entries.at(at).map(|it| it.value.clone()),
                     _ => None,
                 }
@@ -290,7 +292,7 @@ impl Runner<'_> {
     /// The number of occurrences of an element or key among those that are searched. Fails if none was found and not all elements were
     /// searched.
     fn occurrences(&self, value: &Value, wanted: &Expression) -> Result<u64, Fault> {
-        let view = self.reader.view(value, ALL);
+        let view = self.reader.contents_view(value, ALL);
         let (elements, length): (Vec<Value>, u64) = match &view {
             View::Sequence(sequence) => {
                 let length = sequence.length.min(MAX_SEARCHED);

@@ -7,6 +7,7 @@ use crate::natvis;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value};
 use dapple_symbols::functions::Language;
+use dapple_symbols::types::TypeKind;
 
 impl Runner<'_> {
     pub(super) fn dereference(&self, value: Value, operand: &Expression) -> Result<Value, Fault> {
@@ -63,7 +64,11 @@ impl Runner<'_> {
             return Ok(value);
         }
         let mut value = value;
+        // A reference's address is that of its target. An object has an address of its own, even if it is shown as what it contains.
+        let type_ = self.reader.resolve(&value).map(|resolved| resolved.type_);
+        let is_object = type_.is_some_and(|type_| matches!(type_.kind, TypeKind::Aggregate(_)));
         if self.language_of(&value) != Language::Rust
+            && !is_object
             && let View::Alias(target) = self.reader.view(&value, LONG)
         {
             value = target;
