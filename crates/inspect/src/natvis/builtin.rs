@@ -62,7 +62,7 @@ impl fmt::Display for Package {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Package::Crate(name) => write!(f, "the crate `{name}`"),
-            Package::Library(name) => write!(f, "the library `{name}`"),
+            Package::Library(name) => write!(f, "the library `{}`", name.replace('_', "::")),
         }
     }
 }
