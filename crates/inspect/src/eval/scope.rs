@@ -26,6 +26,8 @@ pub(crate) struct Scope<'a> {
     pub frame: &'a Frame,
     /// The cache of other names.
     pub outside: &'a Outside,
+    /// Whether no other names are known than those of members and types, so that a name that no member has costs no search.
+    pub has_members_only: bool,
 }
 
 /// The match of one `*` in a type pattern.
@@ -159,6 +161,9 @@ impl Scope<'_> {
         name: &str,
         find: impl FnOnce(&str) -> Option<Value>,
     ) -> Option<Value> {
+        if self.has_members_only {
+            return None;
+        }
         let key = (self.object.module.id, self.object.type_id, name.to_owned());
         if let Some(found) = lock(&self.outside.names).get(&key) {
             return found.clone();

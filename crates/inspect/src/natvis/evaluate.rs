@@ -127,6 +127,8 @@ impl<'a> Evaluator<'a> {
             arguments: self.arguments,
             frame: &self.frame,
             outside: &self.presentation.outside,
+            // The descriptions that Dapple brings along name members only, and a type often lacks some: there are several for one type.
+            has_members_only: code.place.is_built_in(),
         };
         evaluate(what, &scope).map_err(|failure| match code.place.is_built_in() {
             true => failure.without_column(),
