@@ -12,11 +12,11 @@ use super::{FIRST_ID, TaskInfo, TaskPage, TaskState, Wait, locks, numbers, parts
 use crate::ThreadId;
 use crate::frame::Frame;
 use crate::values::{Reader, Value};
-use dapple_symbols::functions::SourcePosition;
+use dapple_symbols::functions::{Function, SourcePosition};
 use dapple_symbols::sources;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The most threads whose runtimes are looked for.
@@ -255,14 +255,20 @@ impl State {
         }
     }
 
-    /// Names a task by the function of its future, as frames are named.
+    /// Names a task by the user's function of its future, as frames are named. A library's function has the user's among its generic
+    /// arguments, and so in the name that the task has already.
     fn name(&self, reader: &Reader<'_>, future: &Value, info: &mut TaskInfo) {
         let meant = awaits::wrapped(reader, future);
         let body = meant
             .type_id
             .and_then(|type_id| self.bodies.body(&meant.module, type_id));
-        let type_ = || parts::type_of(reader, &meant);
-        let name = body.map(|body| body.name.clone());
+        let is_users = |body: &Arc<Function>| {
+            let declared = body.declaration.as_ref();
+            declared.is_some_and(|at| sources::origin(&at.file).is_none())
+        };
+        let is_other = meant.type_id != future.type_id;
+        let type_ = || parts::type_of(reader, &meant).filter(|_| is_other);
+        let name = body.filter(is_users).map(|body| body.name.clone());
         let name = name.or_else(|| type_().map(|type_| function_of(&type_.name)));
         if let Some(name) = name {
             info.future = name;
