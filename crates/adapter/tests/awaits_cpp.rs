@@ -169,6 +169,34 @@ fn a_step_that_ends_with_its_coroutine_says_so() {
 }
 
 #[test]
+fn the_stack_of_a_crash_counts_frames_and_not_the_texts_between_them() {
+    for fixture in fixtures() {
+        let session = Session::new();
+        session.launch(&fixture, json!({"args": ["crashes"]}));
+        session.configured();
+        let stop = session.stopped_at(&fixture, "crash", StoppedEventReason::Exception);
+        let frames = session.stack(stop.thread);
+        let is_label = |frame: &&StackFrame| {
+            frame.presentation_hint == Some(StackFramePresentationHint::Label)
+        };
+        assert!(frames.iter().any(|frame| is_label(&frame)), "{frames:#?}");
+        let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(stop.thread));
+        let text = info.details.and_then(|details| details.stack_trace);
+        let text = text.expect("a stack trace");
+        assert!(text.contains("to_crash at "), "{text}");
+        let (users, others): (Vec<&str>, Vec<&str>) =
+            text.lines().partition(|line| line.contains(" at "));
+        let folded = others[0]
+            .split(' ')
+            .next()
+            .and_then(|count| count.parse().ok());
+        let calls = frames.len() - frames.iter().filter(is_label).count();
+        assert_eq!(Some(calls - users.len()), folded, "{text}");
+        session.disconnect();
+    }
+}
+
+#[test]
 fn without_a_debug_register_a_step_waits_at_the_entry_of_the_body() {
     for fixture in fixtures() {
         let (session, stop) = begun(&fixture, "turns", "await", "-");

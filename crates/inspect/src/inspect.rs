@@ -15,7 +15,7 @@ use crate::disassembly::{self, Instruction, Window};
 use crate::eval::calls::Calls;
 use crate::eval::{Completions, Parsed, Statement};
 use crate::exceptions::{Exception, StackTrace, TraceFrame};
-use crate::frame::{Frame, FrameId, Stack, StackCache};
+use crate::frame::{Frame, FrameId, FrameKind, Stack, StackCache};
 use crate::inspect::memory::{MOST_MEMORY, MemoryRead};
 use crate::inspect::threads::ThreadInfo;
 use crate::live::Live;
@@ -465,7 +465,10 @@ pub trait Inspect {
 
 fn stack_trace(stack: &Stack) -> StackTrace {
     StackTrace {
-        frames: stack.frames.iter().map(TraceFrame::of).collect(),
+        frames: { stack.frames.iter() }
+            .filter(|frame| !matches!(frame.kind, FrameKind::Label))
+            .map(TraceFrame::of)
+            .collect(),
         complete: stack.total == Some(stack.frames.len()),
     }
 }
