@@ -366,3 +366,28 @@ fn a_breakpoint_at_an_await_among_matches_stops_once_for_each_time_it_is_reached
     }
     assert_eq!(stops, 5);
 }
+
+/// How often the debuggee's only thread has waited so far. It waits in each of its stops for the debugger, and, in the code that is stepped
+/// through here, for nothing else (proc_pid_status(5)).
+fn waits(process: i64) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = { status.lines() }.find(|line| line.starts_with("voluntary_ctxt_switches:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.expect("a count").parse().expect("a number")
+}
+
+#[test]
+fn a_step_over_an_await_costs_two_stops_for_each_time_that_it_is_suspended() {
+    let fixture = Fixture::new("awaits.rs");
+    // Each of these is suspended twice: stops at the return and where it is resumed, and one at the end. `await` also stops at the call that
+    // makes its future.
+    for (mark, ends, stops) in [("worker", "total", 5), ("await", "after", 6)] {
+        let (session, stop) = begun(&fixture, "turns", mark, IN_A);
+        let process = session.process_id();
+        let before = waits(process);
+        let stop = session.next(&stop, &fixture, ends);
+        assert_eq!(waits(process) - before, stops, "{mark}");
+        session.resume(stop.thread);
+        session.disconnect();
+    }
+}

@@ -36,6 +36,7 @@ pub(crate) mod options;
 mod position;
 mod skip;
 mod source;
+mod spawned;
 mod straight;
 mod targets;
 mod through;
@@ -43,14 +44,14 @@ mod through;
 use crate::Address;
 use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
-pub use awaiting::Touch;
+pub use awaiting::{Touch, calls_in_coroutine};
 use code::Instruction;
 pub use coroutines::is_users_coroutine;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_inspect::unwind;
-use dapple_inspect::values::coroutines::{Activation, may_be_body};
+use dapple_inspect::values::coroutines::Activation;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
 use exits::Exits;
 pub use position::Places;
@@ -100,6 +101,9 @@ pub enum Action {
     /// Run until the future is resumed whose body the step is about, on whichever thread, or dropped: then [`Step::touched`] decides. The
     /// future is suspended.
     Await,
+    /// Run until the body begins of the future that the function was given in which the thread is ([`Step::followed_parameter`]), on
+    /// whichever thread: then [`Step::begins_future`] decides.
+    Follow,
     /// The step is complete.
     Finished,
     /// There is nothing left to step to: no caller has source. Let the program run.
@@ -195,6 +199,8 @@ pub struct Step {
     arrives: bool,
     /// The step started in the user's own code, so it doesn't end in a dependency that it comes back to.
     from_own: bool,
+    /// The step started on a line of the user's own, so it doesn't end on a line that a dependency's macro has left in the function.
+    from_own_line: bool,
 }
 
 impl Step {
@@ -240,6 +246,7 @@ impl Step {
         if !step.is_by_instruction() {
             let at = cx.position();
             step.any_source = !at.as_ref().is_some_and(|at| at.users);
+            step.from_own_line = at.as_ref().is_some_and(|at| at.own_line);
             step.from_own = at.is_some_and(|at| at.users && at.own);
             step.settle(cx);
             step.stand_before(cx, before);
@@ -275,6 +282,7 @@ impl Step {
             made: None,
             arrives: false,
             from_own: false,
+            from_own_line: false,
         }
     }
 
@@ -316,7 +324,7 @@ impl Step {
             Phase::Inside if !self.only_out && self.range.contains(&pc.0) => self.advance(cx),
             Phase::Instruction => Action::Finished,
             Phase::Skipping if self.is_by_instruction() => Action::Finished,
-            Phase::Prologue => self.finish(cx),
+            Phase::Prologue => self.in_selected(cx),
             Phase::Inside if self.left_function(cx) || self.passed_control(cx) => {
                 self.tail_called(cx)
             }
@@ -526,7 +534,10 @@ impl Step {
         let (Some(pc), Some(sp)) = (cx.registers.pc(), cx.registers.sp()) else {
             return Action::Finished;
         };
-        let chosen = self.target == Some(Callee::Called { from: pc });
+        let chosen = match self.target {
+            Some(Callee::Called { from } | Callee::Future { from, .. }) => from == pc,
+            Some(Callee::Inlined { .. }) | None => false,
+        };
         match code::instruction_at(pc, cx.modules, cx.memory) {
             Instruction::Call { length } => {
                 let call = Call {
@@ -695,7 +706,8 @@ impl Step {
                 return self.skip(call);
             }
             self.gates.clear();
-            if at.is_entry() && at.is_coroutine() {
+            let follows = self.followed_parameter().is_some();
+            if at.is_entry() && at.is_coroutine() && !follows {
                 return self.open(0, cx);
             }
             if at.is_entry() && at.is_cpp_body() {
@@ -705,7 +717,7 @@ impl Step {
                 .module
                 .to_process(at.module.module.after_prologue(at.address));
             if body == pc || !at.is_entry() {
-                return self.finish(cx);
+                return self.in_selected(cx);
             }
             self.phase = Phase::Prologue;
             return Action::RunTo {
@@ -751,7 +763,7 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
     let at = cx.position().filter(|_| before > 0)?;
     let entered = at.inlined.len().checked_sub(before)?;
     match target {
-        Some(Callee::Called { .. }) => None,
+        Some(Callee::Called { .. } | Callee::Future { .. }) => None,
         Some(Callee::Inlined { start, depth }) => {
             let begins = at.module.to_process(at.address) == start;
             (begins && depth >= entered).then(|| at.inlined.len().saturating_sub(depth + 1))
@@ -767,14 +779,6 @@ pub fn enters_inlined(cx: &Context<'_>, before: usize, target: Option<Callee>) -
             users.then_some(before - 1)
         }
     }
-}
-
-/// How many calls are inlined at the thread's position, if the code there may be an asynchronous function's.
-pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
-    let at = cx.position()?;
-    let may_be =
-        at.names().any(may_be_body) || at.module.module.cpp_coroutine_at(at.address).is_some();
-    may_be.then_some(at.inlined.len())
 }
 
 /// Whether an exception that landed here only runs destructors, and unwinds further.

@@ -113,6 +113,16 @@ impl Fixture {
         Fixture::compiled(name, source, text, "gcc", &["-g", "-shared", "-fPIC"])
     }
 
+    /// A program of a package among the fixtures, in the folder `built`. It has the package's name, and one source.
+    pub fn of_package(package: &str, built: &Path) -> Fixture {
+        let (source, text) = source(&format!("{package}/src/main.rs"));
+        Fixture {
+            source,
+            binary: built.join(package),
+            text,
+        }
+    }
+
     /// A copy of the program under a name of its own, which no other test uses.
     pub fn renamed(self, name: &str) -> Fixture {
         let binary = fixtures_folder().join(format!("{name}-{}", std::process::id()));

@@ -11,10 +11,13 @@ use crate::step::{Action, Touch};
 use crate::stops::{How, Mode};
 use crate::{Address, ThreadId, step};
 use dapple_arch::abi::FIRST_ARGUMENT;
+use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::unwind;
 use dapple_inspect::values::coroutines::Activation;
+use dapple_inspect::values::coroutines::made::MadeFuture;
 
 /// How many coroutines of libraries are looked through for one of the user's.
 const MOST_AWAITERS: usize = 16;
@@ -101,6 +104,52 @@ impl Owner {
         }
     }
 
+    /// A step into a future that a function was given is behind that function's prologue, in `thread`: lets the program run until the
+    /// future's body begins.
+    pub(super) fn follow_future(&mut self, thread: ThreadId) {
+        let (Some(registers), Some(mut stepping)) =
+            (self.registers(thread), self.activity.take_step())
+        else {
+            return;
+        };
+        let frame = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
+        let parameter = stepping.step.followed_parameter();
+        let made = parameter.and_then(|it| MadeFuture::given(&self.reader(), frame, it));
+        let entry = made.as_ref().map(|made| made.entry);
+        stepping.made = made;
+        self.watch_no_states();
+        self.activity = Activity::Await(stepping);
+        let inserted = entry.map(|entry| self.insert_site(entry, Reason::Step).is_ok());
+        if inserted != Some(true) {
+            self.end_step();
+            return self.report(thread, StopReason::NotAwaited);
+        }
+        if self.mode() == Mode::Running {
+            self.run_on(thread, How::Continue);
+        }
+    }
+
+    /// A thread with these registers is at a site of the step. If that is where the body of the followed future begins, the step goes on in
+    /// the thread: `true`.
+    fn began_followed(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
+        let Activity::Await(stepping) = &self.activity else {
+            return false;
+        };
+        let is_there = stepping.made.as_ref().is_some_and(|made| {
+            made.entry == registers.pc() && made.is_begun(&registers.to_dwarf(), self.memory())
+        });
+        let Some(mut stepping) = is_there.then(|| self.activity.take_awaiting()).flatten() else {
+            return false;
+        };
+        stepping.made = None;
+        let action = stepping.step.begins_future(&self.context(registers));
+        stepping.go_on_in(thread, action, registers.pc());
+        self.activity = Activity::Step(stepping);
+        self.watch_no_return();
+        self.remove_sites(Reason::Step);
+        true
+    }
+
     /// A step into that waits may also end where a coroutine begins that it has made.
     fn wait_for_made(&mut self) {
         let Activity::Await(stepping) = &self.activity else {
@@ -161,6 +210,9 @@ impl Owner {
         let (Activity::Await(stepping), Some(registers)) = (&self.activity, registers) else {
             return false;
         };
+        if stepping.made.is_some() {
+            return self.began_followed(thread, registers);
+        }
         let argument = registers.to_dwarf().get(FIRST_ARGUMENT);
         let entered = |it: &Activation| Some(it.state.0) == argument;
         let Some(state) = stepping.step.find_activation(entered).map(|it| it.state) else {

@@ -16,6 +16,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::tasks::is_task;
+use dapple_inspect::values::coroutines::made::MadeFuture;
 use dapple_symbols::functions::SourcePosition;
 
 /// The most instructions that are emulated in succession, before other events get their turn.
@@ -49,6 +50,8 @@ pub(super) struct Stepping {
     then: Option<(StepKind, StepOptions)>,
     /// The future that the step waited for is being dropped.
     pub(super) dropped: Option<Dropped>,
+    /// The future whose beginning the step waits for.
+    pub(super) made: Option<MadeFuture>,
 }
 
 /// A future that is being dropped, or a C++ coroutine that is being destroyed.
@@ -88,6 +91,7 @@ impl Stepping {
             inside: 0,
             then: None,
             dropped: None,
+            made: None,
         }
     }
 
@@ -315,6 +319,7 @@ impl Owner {
                 self.run_on(thread, How::Continue);
             }
             Action::Await => self.await_resumption(thread),
+            Action::Follow => self.follow_future(thread),
             Action::Finished => match (stepping.then.take(), stepping.dropped.take()) {
                 (Some((kind, options)), _) => self.begin_behind_report(thread, kind, options),
                 (None, Some(dropped)) => {
@@ -429,6 +434,8 @@ impl Owner {
         }
         if let Some(action) = stepping.step.at_gate(&self.context(*registers)) {
             self.forget_sites(stepping, address);
+            // The step no longer knows the exits among which this one is.
+            self.remove_sites(Reason::Step);
             return Some(action);
         }
         // The thread is in another activation of the function, or at a landing hook.

@@ -8,7 +8,7 @@ use crate::Address;
 use crate::step::options::{Pace, StepKind, StepOptions};
 use dapple_arch::Memory;
 use dapple_inspect::modules::Modules;
-use dapple_inspect::values::coroutines::Activation;
+use dapple_inspect::values::coroutines::{Activation, may_be_body};
 use dapple_symbols::functions::SourcePosition;
 use std::sync::Arc;
 
@@ -109,14 +109,19 @@ impl Step {
             return Touch::Resumed(self.behind_resumption(0, cx));
         }
         if at.names().any(is_glue) || !activation.is_suspended(cx.memory) {
-            let (step, action) = Step::out_to_users(cx, Pace::default());
-            *self = Step {
-                from_own: self.from_own,
-                ..step
-            };
-            return Touch::Dropped(action);
+            return self.out_of_drop(cx);
         }
         Touch::Other
+    }
+
+    /// The future is being dropped, or the C++ coroutine destroyed: the step becomes one out to the nearest code in which it may end.
+    pub(super) fn out_of_drop(&mut self, cx: &Context<'_>) -> Touch {
+        let mut step = Step::standing(StepKind::Out, cx, 0, Pace::default());
+        step.any_source = false;
+        step.from_own = self.from_own;
+        let action = step.leave(cx);
+        *self = step;
+        Touch::Dropped(action)
     }
 
     /// In the resumed body: gets behind the jump to the place where it was suspended.
@@ -131,6 +136,12 @@ impl Step {
         if self.kind == StepKind::Out {
             return self.leave(cx);
         }
+        if executed == 0
+            && self.is_over_await()
+            && let Some(action) = self.run_from_suspension(cx)
+        {
+            return action;
+        }
         let opening = self.activation.as_ref().and_then(Activation::opening);
         let is_opening = cx.position().is_none_or(|at| at.is_on_line(opening));
         // With the body on one line, the code of the jump is the line's.
@@ -140,6 +151,24 @@ impl Step {
             return Action::SingleStep;
         }
         self.judge(cx)
+    }
+
+    /// Whether this is a step over in the body of a Rust coroutine.
+    pub(super) fn is_over_await(&self) -> bool {
+        let own = self.activation.as_ref();
+        self.kind == StepKind::Over && own.is_some_and(|own| own.frame.is_none())
+    }
+
+    /// In the resumed body, before the jump to where it was suspended: runs to the exits of the line behind that jump. `None`: they aren't
+    /// known.
+    fn run_from_suspension(&mut self, cx: &Context<'_>) -> Option<Action> {
+        // At the entry, the stack pointer isn't yet that of the body.
+        let at = cx.position().filter(|at| !at.is_entry())?;
+        let state = self.activation.as_ref()?.number(cx.memory)?;
+        let state = usize::try_from(state).ok()?;
+        let resumed = at.module.module.resumption(at.address, state)?;
+        let resumed = at.module.to_process(resumed);
+        self.run_to_exits(resumed, cx.registers.sp()?, cx)
     }
 
     /// In the body of an asynchronous function that was entered: gets behind the code of its opening line, which moves the arguments and jumps
@@ -175,4 +204,12 @@ impl Step {
         let drops = || is_glue(name) || name.ends_with(DROP);
         self.from_own && !at.own && (drops() || (self.activation.is_some() && polls()))
     }
+}
+
+/// How many calls are inlined at the thread's position, if the code there may be an asynchronous function's.
+pub fn calls_in_coroutine(cx: &Context<'_>) -> Option<usize> {
+    let at = cx.position()?;
+    let may_be =
+        at.names().any(may_be_body) || at.module.module.cpp_coroutine_at(at.address).is_some();
+    may_be.then_some(at.inlined.len())
 }

@@ -5,7 +5,7 @@
 
 use super::awaiting::Touch;
 use super::code::{self, Instruction};
-use super::options::{Pace, StepKind};
+use super::options::StepKind;
 use super::position::Position;
 use super::{Action, Call, Context, Phase, Places, Step};
 use crate::Address;
@@ -100,12 +100,7 @@ impl Step {
             _ => return Touch::Other,
         };
         if is_destroyed {
-            let (step, action) = Step::out_to_users(cx, Pace::default());
-            *self = Step {
-                from_own: self.from_own,
-                ..step
-            };
-            return Touch::Dropped(action);
+            return self.out_of_drop(cx);
         }
         if of_awaiter {
             self.activation = self.awaiter.take();

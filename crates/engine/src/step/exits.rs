@@ -21,6 +21,8 @@ const PATIENCE: u32 = 16;
 const MOST_CODE: usize = 1 << 14;
 /// The most exits that a region may have: to insert more sites would take long.
 const MOST_EXITS: usize = 64;
+/// The most code, in bytes, that a function executes between its last line and its return.
+const LONGEST_EPILOGUE: usize = 64;
 /// How much is read of a file at once, in bytes.
 const PIECE: usize = 1 << 12;
 
@@ -95,6 +97,8 @@ impl Step {
             // A line that can't be read, or is left all the time, is tried ever more rarely.
             let patience = match self.pace {
                 Pace::ToExits => 0,
+                // A line with an `await` has jumps for each time that it is polled.
+                Pace::Usual if self.is_over_await() && self.exits.reads == 0 => 0,
                 _ => PATIENCE << (2 * self.exits.reads).min(20),
             };
             if self.exits.jumps <= patience {
@@ -246,15 +250,29 @@ impl Walk<'_> {
         let position = self.cx.places.at(Address(at), self.cx.modules);
         let goes_on = position.is_some_and(|position| {
             position.function_id() == self.step.function
-                && matches!(
-                    self.step.verdict(&position, self.cx),
-                    Verdict::Line | Verdict::OnTheWay
-                )
+                && match self.step.verdict(&position, self.cx) {
+                    Verdict::Line | Verdict::OnTheWay => true,
+                    // A coroutine that suspends: the return itself becomes the exit.
+                    Verdict::OtherLine => self.step.is_over_await() && self.is_epilogue(at),
+                    Verdict::Ends(_) | Verdict::Out(_) => false,
+                }
         });
         if !goes_on {
             self.exit(at, height)?;
         }
         Some(goes_on)
+    }
+
+    /// Whether straight code without calls leads from a place to a return.
+    fn is_epilogue(&self, at: u64) -> bool {
+        let Some(module) = self.cx.modules.at(Address(at)) else {
+            return false;
+        };
+        let bytes = module.code_in_file(module.to_file(Address(at)), LONGEST_EPILOGUE);
+        let mut decoder = decoder(bytes, at);
+        let flows = decoder.iter().map(|instruction| instruction.flow_control());
+        let mut flows = flows.skip_while(|flow| *flow == FlowControl::Next);
+        flows.next() == Some(FlowControl::Return)
     }
 
     fn is_in_function(&self, at: u64) -> bool {

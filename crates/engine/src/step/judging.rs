@@ -5,6 +5,8 @@ use super::{Action, Context, Step, source};
 use crate::step::options::{StepKind, StepUnit};
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::lines::LineRow;
+use std::path::Path;
+use std::sync::Arc;
 
 /// What a place in the step's activation means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,15 +89,30 @@ impl Step {
         if same_line {
             return Verdict::Line;
         }
-        if at.begins_statement() && (at.users || self.any_source) {
+        if at.begins_statement() && self.may_end_on_line(at) {
             return Verdict::Ends(None);
         }
         // A coroutine that suspends passes code of its opening line.
         let is_made = at.is_cpp_body() && !at.users;
-        match row.is_stmt && !is_made {
+        // What a macro leaves on lines of its own, and the code around an inlined body, is part of the way along the user's line.
+        let is_others = self.from_own_line && !at.own_line && !self.any_source;
+        match row.is_stmt && !is_made && !is_others {
             true => Verdict::OtherLine,
             false => Verdict::OnTheWay,
         }
+    }
+
+    /// Whether the step may end on a line of a file.
+    fn may_end_on_line_of(&self, file: &Arc<Path>, cx: &Context<'_>) -> bool {
+        match self.from_own_line {
+            true => cx.places.is_own(file),
+            false => cx.places.is_users(file),
+        }
+    }
+
+    /// Whether the step may end at the beginning of a place's line.
+    fn may_end_on_line(&self, at: &Position) -> bool {
+        (at.users && (at.own_line || !self.from_own_line)) || self.any_source
     }
 
     /// Whether a place on the line to finish begins another statement of that line.
@@ -132,14 +149,14 @@ impl Step {
             && site.line != 0
             && !(inside == 0 && at.is_made_line(site.line))
             && !of_line(site)
-            && (self.any_source || cx.places.is_users(&site.file))
+            && (self.any_source || self.may_end_on_line_of(&site.file, cx))
         {
             // Another line, which begins with this inlined call.
             return Verdict::Ends(Some(at.inlined.len() - inside));
         }
         let deeper = inside == self.inlined.len();
         let stops = !deeper || (self.kind == StepKind::Into && self.target.is_none());
-        match stops && at.begins_statement() && (at.users || self.any_source) {
+        match stops && at.begins_statement() && self.may_end_on_line(at) {
             true => Verdict::Ends(None),
             false => Verdict::OnTheWay,
         }

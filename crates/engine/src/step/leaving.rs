@@ -132,6 +132,9 @@ impl Step {
             return action;
         };
         self.gates.clear();
+        if self.from_own {
+            self.gates.want_own_only();
+        }
         self.gates.extend(self.entry);
         let mut frame = unwind::innermost(cx.registers, cx.modules, cx.memory);
         for _ in 0..MAX_CALLERS {

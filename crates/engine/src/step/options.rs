@@ -83,6 +83,13 @@ pub enum Callee {
         /// The instruction.
         from: Address,
     },
+    /// The body of a future that this instruction, a call, passes to the callee.
+    Future {
+        /// The instruction.
+        from: Address,
+        /// The number of the parameter by which the future is passed.
+        parameter: usize,
+    },
     /// An inlined call.
     Inlined {
         /// Where its code begins.

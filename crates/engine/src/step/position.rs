@@ -34,6 +34,8 @@ pub(super) struct Position {
     pub in_users: bool,
     /// As `in_users`, without the sources of dependencies.
     pub own: bool,
+    /// As `users`, without the sources of dependencies: macros of these leave their lines in the user's functions.
+    pub own_line: bool,
     /// The C++ coroutine that the function is of.
     pub coroutine: Option<Arc<CppCoroutine>>,
     /// The code was made for C++ coroutines, or the language calls it for them: it isn't the user's, whatever its source.
@@ -100,9 +102,9 @@ impl Places {
             && !innermost.is_some_and(|name| is_glue(name) || self.skip.has_function(name));
         let is_users = |file: &Arc<Path>| self.is_users(file);
         let in_users = users || self.has(function.as_deref(), &inlined, is_users);
-        let is_own = |file: &Arc<Path>| self.whose(file) == Whose::Own;
-        let own = (users && row.as_ref().is_some_and(|row| is_own(&row.file)))
-            || self.has(function.as_deref(), &inlined, is_own);
+        let is_own = |file: &Arc<Path>| self.is_own(file);
+        let own_line = users && row.as_ref().is_some_and(|row| is_own(&row.file));
+        let own = own_line || self.has(function.as_deref(), &inlined, is_own);
         let is_cpp = function
             .as_ref()
             .is_some_and(|f| f.language == Language::Cpp);
@@ -133,6 +135,7 @@ impl Places {
             coroutine,
             serves,
             own: own && in_users,
+            own_line: own_line && users,
             row: row.filter(|row| row.line != 0),
             address,
             function,
@@ -167,6 +170,11 @@ impl Places {
     /// Whether a source exists and isn't skipped.
     pub(super) fn is_users(&self, file: &Arc<Path>) -> bool {
         self.whose(file) != Whose::Others
+    }
+
+    /// Whether a source is the user's own, and not a dependency's.
+    pub(super) fn is_own(&self, file: &Arc<Path>) -> bool {
+        self.whose(file) == Whose::Own
     }
 
     fn whose(&self, file: &Arc<Path>) -> Whose {

@@ -4,6 +4,7 @@
 //! running anything. A call through a pointer is named as it is written in the source, since its target is only known when it is made.
 
 use super::position::Position;
+use super::spawned::{self, Found};
 use super::{Context, Step, code, source};
 use crate::Address;
 use crate::step::options::{Callee, StepTarget};
@@ -57,8 +58,9 @@ pub fn targets(cx: &Context<'_>, before: usize) -> Vec<StepTarget> {
         walk.follow(way, known);
     }
     // Code before `pc` is only reached by a jump back: it comes last.
-    walk.found.sort_by_key(|(at, _)| (*at < pc, *at));
-    walk.found.into_iter().map(|(_, target)| target).collect()
+    walk.found
+        .sort_by_key(|found| (found.place < pc, found.place));
+    spawned::merge(walk.found)
 }
 
 /// The values of general registers, as far as they are certain.
@@ -117,7 +119,7 @@ struct Walk<'a> {
     seen: FxHashSet<Address>,
     /// The paths yet to be followed: where each begins, with the registers known there.
     ways: Vec<(Address, Known)>,
-    found: Vec<(Address, StepTarget)>,
+    found: Vec<Found>,
 }
 
 impl Walk<'_> {
@@ -255,11 +257,14 @@ impl Walk<'_> {
                         .get(depth)
                         .is_some_and(|c| c.ranges == call.ranges)
                 });
-            let known = self.found.iter().any(|(_, target)| target.into == into);
+            let known = self.found.iter().any(|found| found.target.into == into);
             if !known && !begun {
                 let target = target(into, short_name(&call.name), call.call_site.clone());
-                let place = at.module.to_process(at.address);
-                self.found.push((place, target));
+                self.found.push(Found {
+                    place: at.module.to_process(at.address),
+                    target,
+                    function: call.name.clone(),
+                });
             }
         }
     }
@@ -285,8 +290,10 @@ impl Walk<'_> {
             Goes::There(target) => self.called(target),
             Goes::Somewhere => None,
         };
+        let mut entry = None;
         let name = match called {
             Some((address, name)) => {
+                entry = Some(address);
                 if UNWRITTEN.iter().any(|start| name.starts_with(start))
                     || (!own && !super::through::is_users_entry(address, self.cx))
                 {
@@ -305,7 +312,20 @@ impl Walk<'_> {
             false => within.and_then(|call| call.call_site.clone()),
         };
         let into = Callee::Called { from: pc };
-        self.found.push((pc, target(into, name, position)));
+        let target = target(into, name, position);
+        let module = entry.and_then(|entry| Some((entry, self.cx.modules.at(entry)?)));
+        let module = module.filter(|(_, module)| !module.is_distributions());
+        let passed = module.map(|(entry, module)| spawned::passed(pc, entry, &target, module));
+        let function = module.and_then(|(entry, module)| {
+            let function = module.module.function_at(module.to_file(entry))?;
+            Some(function.name.clone())
+        });
+        self.found.push(Found {
+            place: pc,
+            target,
+            function: function.unwrap_or_default(),
+        });
+        self.found.extend(passed.into_iter().flatten());
     }
 
     /// The target of an indirect call, as far as it is known already.

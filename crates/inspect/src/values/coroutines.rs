@@ -3,6 +3,7 @@
 //! activation, as the canonical frame address does for other functions. The state of a C++ coroutine is its frame ([`frames`]).
 
 pub mod frames;
+pub mod made;
 pub(crate) mod suspended;
 
 use self::frames::CppFrame;
@@ -23,7 +24,8 @@ const MOST_BYTES: u64 = 8;
 
 /// Whether a function may be a coroutine's body, judged by its name. In methods, the compiler calls the bodies closures.
 pub fn may_be_body(function: &str) -> bool {
-    function.contains("{async_") || function.contains("{{closure}}")
+    let parts = ["{async_", "{{closure}}", "{synthetic#"];
+    parts.iter().any(|part| function.contains(part))
 }
 
 /// An activation of an asynchronous function.
@@ -140,7 +142,7 @@ impl Activation {
     }
 
     /// The number that tells the state.
-    fn number(&self, memory: &dyn Memory) -> Option<u128> {
+    pub fn number(&self, memory: &dyn Memory) -> Option<u128> {
         let mut bytes = [0; MOST_BYTES as usize];
         let length = usize::try_from(self.size).ok()?;
         memory

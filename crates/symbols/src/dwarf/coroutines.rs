@@ -11,8 +11,9 @@ use gimli::{UnitOffset, constants as dw};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
 use std::ops::Range;
 
-/// How the functions are named that run coroutines' bodies.
-const COROUTINES: &str = "{async_";
+/// How the functions are named that run coroutines' bodies. The second name is that of an async closure's body that owns what the closure has
+/// captured.
+const COROUTINES: [&str; 2] = ["{async_", "{synthetic#"];
 /// How the bodies of async closures are named.
 const CLOSURE_BODY: &str = "{async_closure#";
 /// How the types of async closures' states are named.
@@ -28,6 +29,8 @@ const CONTEXT: &str = "_task_context";
 /// Where the jump at the beginning of a coroutine's body leads.
 #[derive(Debug, Clone)]
 pub(crate) struct Dispatch {
+    /// The code up to the jump. It has the line on which the body opens, and runs each time the future is polled.
+    pub head: Range<u64>,
     /// The code that runs when the future is polled for the first time.
     pub begin: u64,
     /// The code at which a suspended future goes on, before what it awaits is polled. It has the lines of the `await`s, and
@@ -39,7 +42,7 @@ impl<'a> Dwarf<'a> {
     /// The jumps at the beginning of an unoptimised coroutine's body. `None`: it is another function, or its code isn't
     /// understood. Cached with the function's blocks.
     pub(crate) fn coroutine_dispatch(&self, unit: &Unit<'a>, function: usize) -> Option<Dispatch> {
-        if unit.language() != Language::Rust || !self.is_called(unit, function, &[COROUTINES]) {
+        if unit.language() != Language::Rust || !self.is_called(unit, function, &COROUTINES) {
             return None;
         }
         let blocks = self.blocks(unit, function);
@@ -57,6 +60,7 @@ impl<'a> Dwarf<'a> {
         let resumed = targets.iter().skip(FIRST_SUSPENSION);
         let block = |target: &u64| *target..self.end_of_block(*target, range.end);
         Some(Dispatch {
+            head: range.start..self.end_of_block(range.start, range.end),
             begin: *targets.first()?,
             resumptions: resumed.map(block).collect(),
         })

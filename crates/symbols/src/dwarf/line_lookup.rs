@@ -331,6 +331,7 @@ impl<'a> Dwarf<'a> {
         }
         self.remove_future_makers(&mut instances);
         self.remove_coroutine_parts(&mut instances);
+        self.remove_heads(&mut instances);
         let mut found = Vec::new();
         for (instance, mut candidates) in instances {
             let begin = self.remove_resumptions(&instance, &mut candidates);
@@ -383,8 +384,31 @@ impl<'a> Dwarf<'a> {
         }
     }
 
-    /// On a line with an `await` in an unoptimised body, removes the code at which the future is resumed, if the line has other code: a
-    /// breakpoint is to stop when the line is entered. Returns where the body begins, if code was removed.
+    /// If the line has other code, removes the bodies of Rust's async blocks and closures that only open on it, as on the line of
+    /// `spawn(async move {`.
+    fn remove_heads(&self, instances: &mut BTreeMap<Instance, Vec<Candidate<'_, 'a>>>) {
+        let is_head = |instance: &Instance, candidates: &[Candidate<'_, 'a>]| {
+            let Instance::Code { unit, function, .. } = *instance else {
+                return false;
+            };
+            let dispatch = { self.unit(unit) }
+                .filter(|unit| !self.is_async_body(unit, function))
+                .and_then(|unit| self.coroutine_dispatch(unit, function));
+            dispatch.is_some_and(|dispatch| {
+                let mut places = candidates.iter().map(|candidate| candidate.address);
+                places.all(|address| dispatch.head.contains(&address))
+            })
+        };
+        if instances
+            .iter()
+            .any(|(instance, all)| !is_head(instance, all))
+        {
+            instances.retain(|instance, all| !is_head(instance, all));
+        }
+    }
+
+    /// On a line with an `await` in an unoptimised body, removes the code at which the future is resumed, and that which runs each time it is
+    /// polled, if the line has other code: a breakpoint is to stop when the line is entered. Returns where the body begins, if code was removed.
     fn remove_resumptions(
         &self,
         instance: &Instance,
@@ -412,9 +436,11 @@ impl<'a> Dwarf<'a> {
             return coroutine.begin.filter(|_| is_optimised).map(|at| at.0);
         }
         let dispatch = self.coroutine_dispatch(self.unit(unit)?, function)?;
+        let is_fn = self.is_async_body(self.unit(unit)?, function);
         let is_entry = |candidate: &Candidate<'_, 'a>| {
             let mut resumed = dispatch.resumptions.iter();
-            !resumed.any(|code| code.contains(&candidate.address))
+            let is_head = !is_fn && dispatch.head.contains(&candidate.address);
+            !is_head && !resumed.any(|code| code.contains(&candidate.address))
         };
         let before = candidates.len();
         if candidates.iter().any(is_entry) {

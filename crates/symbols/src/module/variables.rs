@@ -78,6 +78,13 @@ impl Module {
         rows.into_iter().rfind(|row| row.line != 0)
     }
 
+    /// Where the body of a Rust coroutine, which contains the address `body`, goes on if it was suspended in `state` (the number that tells its
+    /// state). `None` in optimised code, and where that isn't known.
+    pub fn resumption(&self, body: FileAddress, state: usize) -> Option<FileAddress> {
+        let resumed = self.dwarf(|dwarf| dwarf.resumption(body.0, state))?;
+        Some(FileAddress(resumed.start))
+    }
+
     /// Whether the function at `address` is a Rust `async fn` as its callers see it: it only makes the future, and the body runs later.
     pub fn makes_future_at(&self, address: FileAddress) -> bool {
         self.dwarf(|dwarf| dwarf.makes_future(address.0))

@@ -71,7 +71,8 @@ fn list(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// The id of the first call of a function that has this name, or whose path ends with it.
+/// The id of the first call of a function that has this name, or whose path ends with it; or of the body of the future that this function
+/// makes. An async block is called `async`.
 ///
 /// # Errors
 /// There is no such call; the message lists the calls.
@@ -83,9 +84,12 @@ pub fn target(session: &mut Session, name: &str) -> anyhow::Result<i64> {
             .trim_start_matches("(*")
             .trim_end_matches("()")
             .trim_end_matches(')');
-        [label, plain, written]
+        let future = label.strip_suffix(" (async)").unwrap_or(label);
+        let is_block = || name == "async" && label.starts_with("{async block");
+        [label, plain, written, future]
             .into_iter()
             .any(|label| label == name || label.ends_with(&format!("::{name}")))
+            || is_block()
     };
     if let Some(target) = targets.iter().find(|target| is(&target.label)) {
         return Ok(target.id);
