@@ -26,6 +26,8 @@ const CANCELLED: u64 = 1 << 5;
 /// What is common to all tasks with one table of functions.
 #[derive(Debug)]
 pub(super) struct CellKind {
+    /// The header of one of them, for its type.
+    header: Value,
     /// The future's type, by its name.
     pub future: String,
     /// The module and the type of the whole memory. `None`: the debug information doesn't have it.
@@ -37,8 +39,8 @@ pub(super) struct CellKind {
 /// A task in memory.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
-    /// Its header, which is at the beginning.
-    pub header: Value,
+    /// The address of its header, which is at the beginning.
+    address: Address,
     pub kind: Arc<CellKind>,
 }
 
@@ -85,6 +87,7 @@ impl CellKind {
         let next = cell.and_then(|cell| next_in(&at(cell, address)));
         let next = next.or_else(|| next_in(header)).or_else(by_table);
         Some(CellKind {
+            header: header.clone(),
             future,
             cell: cell.map(|cell| (Arc::clone(&module), cell)),
             next,
@@ -103,11 +106,24 @@ pub(super) fn table_address(reader: &Reader<'_>, header: &Value) -> Option<u64> 
 }
 
 impl Cell {
+    /// The task with this header. `None`: the header isn't in memory.
+    pub fn new(header: &Value, kind: Arc<CellKind>) -> Option<Cell> {
+        let address = header.contents.address()?;
+        Some(Cell { address, kind })
+    }
+
     pub fn address(&self) -> u64 {
-        self.header
-            .contents
-            .address()
-            .map_or(0, |address| address.0)
+        self.address.0
+    }
+
+    /// The header of another task, or of this one, by its address.
+    pub fn header_at(&self, address: Address) -> Value {
+        let known = &self.kind.header;
+        known.sibling(known.type_id, Contents::Memory(address))
+    }
+
+    fn header(&self) -> Value {
+        self.header_at(self.address)
     }
 
     /// The address of the next task in the list; 0: this is the last.
@@ -119,9 +135,8 @@ impl Cell {
     /// All of the task's memory.
     fn whole(&self) -> Option<Value> {
         let (module, type_id) = self.kind.cell.as_ref()?;
-        let mut whole = self
-            .header
-            .sibling(Some(*type_id), self.header.contents.clone());
+        let contents = Contents::Memory(self.address);
+        let mut whole = self.kind.header.sibling(Some(*type_id), contents);
         whole.module = Arc::clone(module);
         Some(whole)
     }
@@ -133,7 +148,7 @@ impl Cell {
             None => None,
         };
         let by_table = || {
-            let offset = reader.field(&table(reader, &self.header)?, "id_offset")?;
+            let offset = reader.field(&table(reader, &self.header())?, "id_offset")?;
             let offset = reader.word(&offset.contents).ok()?;
             let place = self.address().checked_add(offset)?;
             reader.memory.read_u64(Address(place)).ok()
@@ -159,7 +174,7 @@ impl Cell {
 
     /// What the task does. `polled` tells the thread that polls it.
     pub fn state(&self, reader: &Reader<'_>, polled: Option<ThreadId>) -> Option<TaskState> {
-        let state = reader.find_integer(&reader.field(&self.header, "state")?)?;
+        let state = reader.find_integer(&reader.field(&self.header(), "state")?)?;
         let state = reader.word(&state.contents).ok()?;
         let has = |bit: u64| state & bit != 0;
         Some(match () {

@@ -9,7 +9,7 @@ use super::threads;
 use super::unordered::{self, UnorderedTask};
 use crate::Address;
 use crate::values::view::{SHORT, Sequence, View};
-use crate::values::{Contents, Reader, Value};
+use crate::values::{Reader, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -66,10 +66,7 @@ pub(super) fn cell_of(reader: &Reader<'_>, kinds: &mut Kinds, header: Value) -> 
     let kind = { &mut kinds.tokio }
         .entry(table)
         .or_insert_with(|| CellKind::of(reader, &header).map(Arc::new));
-    Some(Cell {
-        kind: Arc::clone(kind.as_ref()?),
-        header,
-    })
+    Cell::new(&header, Arc::clone(kind.as_ref()?))
 }
 
 /// A task of async-task, by a waker. `None`: the waker isn't one of its.
@@ -154,8 +151,7 @@ impl Walk {
         match cell.next(reader) {
             Some(0) => {}
             Some(next) => {
-                let contents = Contents::Memory(Address(next));
-                self.rest = Rest::Linked(cell.header.sibling(cell.header.type_id, contents));
+                self.rest = Rest::Linked(cell.header_at(Address(next)));
             }
             None => self.broken = Some("tokio"),
         }
@@ -242,7 +238,7 @@ impl Walk {
             node: Some(node.clone()),
             object: None,
         };
-        Some(Task::Unordered(task))
+        Some(Task::Unordered(Box::new(task)))
     }
 
     fn incoming(&mut self, futures: Sequence, index: u64) -> Option<Task> {
@@ -256,7 +252,9 @@ impl Walk {
             node: None,
             object: Some(object),
         };
-        self.seen.insert(address).then_some(Task::Unordered(task))
+        self.seen
+            .insert(address)
+            .then_some(Task::Unordered(Box::new(task)))
     }
 }
 

@@ -134,7 +134,7 @@ impl TaskTable {
         state.running.extend(seen.running);
         state.walk.add(seen.lists);
         for blocking in seen.blocking {
-            state.add(reader, Task::Driven(blocking));
+            state.add(reader, Task::Driven(Box::new(blocking)));
         }
     }
 

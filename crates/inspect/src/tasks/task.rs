@@ -8,7 +8,7 @@ use super::{TaskState, parts, threads};
 use crate::ThreadId;
 use crate::values::{Reader, Value, names};
 
-/// Where a task was found.
+/// Where a task was found. There may be hundreds of thousands of the first two kinds.
 #[derive(Debug, Clone)]
 pub(super) enum Task {
     /// In a list of tokio's.
@@ -16,9 +16,9 @@ pub(super) enum Task {
     /// In the slab of wakers of an executor of async-executor.
     Raw(RawTask),
     /// In a `LocalPool` of futures-executor.
-    Unordered(UnorderedTask),
+    Unordered(Box<UnorderedTask>),
     /// On a thread that drives it itself.
-    Driven(Blocking),
+    Driven(Box<Blocking>),
 }
 
 impl Task {
