@@ -175,7 +175,7 @@ mod tests {
             (2, vec!["total".to_owned(), "tour.rs:".to_owned()])
         );
         assert_eq!(
-            completer.candidates("info lo"),
+            completer.candidates("info loca"),
             (5, vec!["locals".to_owned()])
         );
         assert_eq!(completer.candidates("next x"), (5, vec![]));
