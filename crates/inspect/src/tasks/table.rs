@@ -259,6 +259,15 @@ impl State {
     /// arguments, and so in the name that the task has already.
     fn name(&self, reader: &Reader<'_>, future: &Value, info: &mut TaskInfo) {
         let meant = awaits::wrapped(reader, future);
+        if meant.type_id != future.type_id
+            && let Some(type_) = parts::type_of(reader, &meant)
+        {
+            info.future = function_of(&type_.name);
+        }
+        // Only the body has the name of an `impl`'s type. To find it takes long.
+        if !info.future.contains("{impl#") {
+            return;
+        }
         let body = meant
             .type_id
             .and_then(|type_id| self.bodies.body(&meant.module, type_id));
@@ -266,12 +275,8 @@ impl State {
             let declared = body.declaration.as_ref();
             declared.is_some_and(|at| sources::origin(&at.file).is_none())
         };
-        let is_other = meant.type_id != future.type_id;
-        let type_ = || parts::type_of(reader, &meant).filter(|_| is_other);
-        let name = body.filter(is_users).map(|body| body.name.clone());
-        let name = name.or_else(|| type_().map(|type_| function_of(&type_.name)));
-        if let Some(name) = name {
-            info.future = name;
+        if let Some(body) = body.filter(is_users) {
+            info.future.clone_from(&body.name);
         }
     }
 
