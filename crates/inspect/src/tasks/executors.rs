@@ -39,8 +39,19 @@ const STATICS: [&str; 2] = [
     "smol::spawn::spawn::GLOBAL",
     "async_global_executor::executor::GLOBAL_EXECUTOR",
 ];
-/// The crates with executors whose tasks are listed, beside tokio: a part of the name of the crate's first source file, and a type.
-const CRATES: [(&str, &str); 2] = [("/async-executor-", STATE), ("/futures-executor-", POOL)];
+/// The crates with executors whose tasks are listed, beside tokio: a part of the name of the crate's first source file, and types that a
+/// program with tasks of the crate has. Their names are rare: the index is asked for a type by the last part of its name, and each type
+/// called `State` would be read.
+const CRATES: [(&str, &[&str]); 2] = [
+    (
+        "/async-executor-",
+        &[
+            "async_executor::Executor",
+            "async_executor::static_executors::StaticExecutor",
+        ],
+    ),
+    ("/futures-executor-", &[POOL]),
+];
 
 /// The variable, with its module.
 pub(super) type Place = (Arc<LoadedModule>, Variable);
@@ -152,11 +163,12 @@ pub(super) fn others(reader: &Reader<'_>) -> Others {
             continue;
         }
         let is_indexed = loaded.module.index_state() == IndexState::Used;
-        let has = |(folder, type_): &(&str, &str)| match is_indexed {
-            true => {
-                let pattern = NamePattern::new(&format!("::{type_}"));
-                !loaded.module.find_types(&pattern).is_empty()
-            }
+        let has_type = |type_: &&str| {
+            let pattern = NamePattern::new(&format!("::{type_}"));
+            !loaded.module.find_types(&pattern).is_empty()
+        };
+        let has = |(folder, types): &(&str, &[&str])| match is_indexed {
+            true => types.iter().any(has_type),
             false => has_crate(loaded, folder),
         };
         if !CRATES.iter().any(has) {
