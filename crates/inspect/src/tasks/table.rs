@@ -99,16 +99,17 @@ impl TaskTable {
         thread: ThreadId,
         thread_pointer: u64,
     ) -> Option<u64> {
-        let mut state = self.state();
-        let version = Some(reader.modules.version());
-        if state.contexts.is_none() || state.modules != version {
-            *state = State {
-                contexts: executors::contexts(reader, false),
-                modules: version,
-                ..State::default()
-            };
-        }
-        let contexts = state.contexts.as_ref()?;
+        let state = self.state();
+        let is_known = state.modules == Some(reader.modules.version());
+        let known = state.contexts.as_ref().filter(|_| is_known);
+        let found;
+        let contexts = match known {
+            Some(contexts) => contexts,
+            None => {
+                found = executors::contexts(reader, false)?;
+                &found
+            }
+        };
         let found = Executors::of(reader, contexts, &[], &[(thread, thread_pointer)]);
         found.polled.first().map(|(number, _)| *number)
     }
