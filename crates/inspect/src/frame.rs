@@ -157,6 +157,23 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> PhysicalFrame {
 }
 
 impl Frame {
+    /// A frame that is in no stack, for locating and evaluating with a physical frame.
+    pub fn detached(physical: PhysicalFrame, language: Language) -> Frame {
+        Frame {
+            id: FrameId {
+                stop: 0,
+                thread: ThreadId(0),
+                index: 0,
+            },
+            physical: physical.into(),
+            inline_depth: 0,
+            function: None,
+            position: None,
+            language,
+            kind: FrameKind::Call,
+        }
+    }
+
     /// Whether it is a call on a thread's stack.
     pub fn is_call(&self) -> bool {
         matches!(self.kind, FrameKind::Call)

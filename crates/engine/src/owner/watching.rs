@@ -17,7 +17,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_inspect::eval;
-use dapple_inspect::frame::{Frame, FrameId, FrameKind, PhysicalFrame, SharedFrame};
+use dapple_inspect::frame::{Frame, PhysicalFrame};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::unwind;
@@ -615,27 +615,16 @@ fn why_not_there(reason: &str) -> String {
 /// A frame without variables, in which only globals are found.
 fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
     let nowhere = Address(0);
-    Frame {
-        id: FrameId {
-            stop: 0,
-            thread: ThreadId(0),
-            index: 0,
-        },
-        physical: SharedFrame::from(PhysicalFrame {
-            level: 0,
-            pc: nowhere,
-            lookup: nowhere,
-            registers: Registers::default(),
-            cfa: None,
-            module: module.clone(),
-            signal_trampoline: false,
-            vectors: None,
-            unsaved: None,
-        }),
-        inline_depth: 0,
-        function: None,
-        position: None,
-        language,
-        kind: FrameKind::Call,
-    }
+    let physical = PhysicalFrame {
+        level: 0,
+        pc: nowhere,
+        lookup: nowhere,
+        registers: Registers::default(),
+        cfa: None,
+        module: module.clone(),
+        signal_trampoline: false,
+        vectors: None,
+        unsaved: None,
+    };
+    Frame::detached(physical, language)
 }

@@ -4,10 +4,10 @@
 //! found ([`Outside`]).
 
 use super::{Assignment, Fault, Parsed, Statement, run};
-use crate::frame::{self, Frame, FrameId, FrameKind};
+use crate::Error;
+use crate::frame::{self, Frame};
 use crate::modules::LoadedModule;
 use crate::values::{Number, Reader, Value};
-use crate::{Error, ThreadId};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::TypeId;
 use rustc_hash::FxHashMap;
@@ -89,19 +89,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// A frame without a thread, for evaluating in a module.
 pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> Frame {
-    Frame {
-        id: FrameId {
-            stop: 0,
-            thread: ThreadId(0),
-            index: 0,
-        },
-        physical: frame::nowhere(module).into(),
-        inline_depth: 0,
-        function: None,
-        position: None,
-        language: Language::Cpp,
-        kind: FrameKind::Call,
-    }
+    Frame::detached(frame::nowhere(module), Language::Cpp)
 }
 
 impl Scope<'_> {

@@ -60,12 +60,9 @@ fn awaiters<I: Inspect + ?Sized>(
     let module = frames.get(*index)?.physical.module.clone()?;
     let label = |text: &str, index: usize| Frame {
         id: at(index),
-        physical: nowhere(&module).into(),
-        inline_depth: 0,
         function: Some(text.to_owned()),
-        position: None,
-        language: Language::Cpp,
         kind: FrameKind::Label,
+        ..Frame::detached(nowhere(&module), Language::Cpp)
     };
     let behind = index + 1;
     let mut found = vec![label(AWAITED, behind)];

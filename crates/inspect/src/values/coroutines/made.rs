@@ -3,11 +3,11 @@
 //! by the bytes of these. Two futures of one function with the same arguments do the same. A future in a `Box` stays where it is.
 
 use super::{aggregate, pointee};
-use crate::frame::{Frame, FrameId, FrameKind, PhysicalFrame};
+use crate::Address;
+use crate::frame::{Frame, PhysicalFrame};
 use crate::modules::LoadedModule;
 use crate::values::rust::captures;
 use crate::values::{Contents, Reader, Value, VariableKind};
-use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
 use dapple_arch::registers::Registers;
@@ -113,19 +113,7 @@ impl MadeFuture {
         let found = { parameters }
             .into_iter()
             .find(|it| it.index == parameter)?;
-        let frame = Frame {
-            id: FrameId {
-                stop: 0,
-                thread: ThreadId(0),
-                index: 0,
-            },
-            physical: frame.into(),
-            inline_depth: 0,
-            function: None,
-            position: None,
-            language: Language::Rust,
-            kind: FrameKind::Call,
-        };
+        let frame = Frame::detached(frame, Language::Rust);
         let mut value = reader.variable(&found.variable, &loaded, &frame).value;
         let mut state = None;
         if found.is_boxed {

@@ -6,10 +6,10 @@
 //! where the pointer is in a register, variables have no value.
 
 use super::Activation;
+use crate::Address;
 use crate::frame::{Frame, FrameId, FrameKind, Suspended, nowhere};
 use crate::modules::LoadedModule;
 use crate::values::{Contents, NamedValue, Reader};
-use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::{FP, SP};
 use dapple_symbols::functions::Language;
@@ -143,19 +143,7 @@ pub(super) fn rust_variables(
     code: Address,
 ) -> Vec<NamedValue> {
     let memory = WithSlot::anywhere(reader.memory, state.start);
-    let frame = Frame {
-        id: FrameId {
-            stop: 0,
-            thread: ThreadId(0),
-            index: 0,
-        },
-        physical: nowhere(module).into(),
-        inline_depth: 0,
-        function: None,
-        position: None,
-        language: Language::Rust,
-        kind: FrameKind::Call,
-    };
+    let frame = Frame::detached(nowhere(module), Language::Rust);
     let variables = reader.over(&memory).variables(&running(&frame, code));
     let is_kept = |variable: &NamedValue| {
         let address = variable.value.contents.address();
