@@ -15,12 +15,13 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_symbols::functions::SourcePosition;
 use std::collections::HashMap;
 
-/// futex(2).
-const FUTEX: i64 = 202;
-/// The operations of futex(2) that wait: `FUTEX_WAIT`, `FUTEX_LOCK_PI`, `FUTEX_WAIT_BITSET` and `FUTEX_LOCK_PI2`.
-const WAITS: [u64; 4] = [0, 6, 9, 13];
-/// The bits of the operation beside its number.
-const OPERATION: u64 = 0x7f;
+/// The operations of futex(2) that wait.
+const WAITS: [i32; 4] = [
+    libc::FUTEX_WAIT,
+    libc::FUTEX_LOCK_PI,
+    libc::FUTEX_WAIT_BITSET,
+    libc::FUTEX_LOCK_PI2,
+];
 /// How many frames around the system call may belong to what waits.
 const NEAR: usize = 12;
 /// The offset of the owner in a mutex of the GNU C library (`__data.__owner`), which programs have compiled in (`PTHREAD_MUTEX_INITIALIZER`).
@@ -138,7 +139,9 @@ pub struct Locks {
 /// The address that a thread waits at in futex(2).
 pub(crate) fn waits_at(registers: &UserRegisters) -> Option<Address> {
     let [address, operation, _] = registers.call_arguments();
-    let waits = registers.is_in_call(FUTEX) && WAITS.contains(&(operation & OPERATION));
+    // The operation is an `int`.
+    let operation = operation as i32 & libc::FUTEX_CMD_MASK;
+    let waits = registers.is_in_call(libc::SYS_futex) && WAITS.contains(&operation);
     waits.then_some(Address(address))
 }
 

@@ -88,14 +88,9 @@ pub(super) fn merge(mut found: Vec<Found>) -> Vec<StepTarget> {
         }
         let body = found[at].function.clone();
         let makes = |it: &Found| {
-            let name = it
-                .function
-                .split('<')
-                .next()
-                .filter(|name| !name.is_empty());
-            let name = name.unwrap_or(&it.function);
-            !is_future(it)
-                && (maker_of(&body) == Some(&it.function) || maker_of(&body) == Some(name))
+            let without_arguments = it.function.split('<').next();
+            let is_maker = |maker: &str| it.function == maker || without_arguments == Some(maker);
+            !is_future(it) && maker_of(&body).is_some_and(is_maker)
         };
         match found[..at].iter().position(makes) {
             Some(maker) => {

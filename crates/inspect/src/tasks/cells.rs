@@ -6,7 +6,6 @@ use crate::modules::LoadedModule;
 use crate::values::{Contents, Reader, Value, names};
 use crate::{Address, ThreadId};
 use dapple_symbols::names::NamePattern;
-use dapple_symbols::queries::FoundType;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 
@@ -60,11 +59,7 @@ impl CellKind {
         let future = names::first_argument(arguments)?.to_owned();
         let find = |name: &str| {
             let pattern = NamePattern::new(&format!("::{name}"));
-            let whole = |all: Vec<FoundType>| all.into_iter().find(|found| !found.only_declared);
-            // A search of all units takes far longer.
-            let near = whole(module.module.find_types_near(place, &pattern));
-            let found = near.or_else(|| whole(module.module.find_types(&pattern)));
-            found.map(|found| found.id)
+            module.module.find_definition(place, &pattern)
         };
         let cell = find(&format!("{CELL}{arguments}"));
         let address = header.contents.address()?;

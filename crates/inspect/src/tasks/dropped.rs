@@ -61,6 +61,7 @@ pub fn drop_glue(loaded: &LoadedModule) -> Vec<DropGlue> {
 /// The type of a future with this name, if its code is the user's.
 fn future_type(loaded: &LoadedModule, near: FileAddress, name: &str) -> Option<TypeId> {
     let pattern = NamePattern::new(&format!("::{name}"));
+    // The unit that drops a future has its type. At the start of a program, there is no index yet to search the others quickly.
     let found = loaded.module.find_types_near(near, &pattern);
     let future = found.into_iter().find(|found| !found.only_declared)?.id;
     let type_ = loaded.module.type_of(future).ok()?;

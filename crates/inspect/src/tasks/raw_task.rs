@@ -66,18 +66,7 @@ impl RawKind {
         let arguments = whole.get(whole.find('<')?..)?;
         let future = names::first_argument(arguments)?.to_owned();
         let pattern = NamePattern::new(&format!("::{RAW_TASK}{arguments}"));
-        // A search of all units takes far longer.
-        let near = module.module.find_types_near(place, &pattern);
-        let whole = |found: &dapple_symbols::queries::FoundType| !found.only_declared;
-        let type_id = match near.into_iter().find(whole) {
-            Some(found) => found.id,
-            None => {
-                { module.module.find_types(&pattern) }
-                    .into_iter()
-                    .find(whole)?
-                    .id
-            }
-        };
+        let type_id = module.module.find_definition(place, &pattern)?;
         let contents = Contents::Memory(Address(0));
         let raw = Value::new(Arc::clone(&module), Some(type_id), Language::Rust, contents);
         let target = |field: &str| {

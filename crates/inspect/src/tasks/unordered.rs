@@ -1,8 +1,7 @@
 //! Tasks of a `LocalPool` of the crate futures-executor: futures in a linked list, or among those that the pool is yet to take over.
 
-use super::{TaskState, parts};
+use super::{TaskState, awaits, parts};
 use crate::ThreadId;
-use crate::values::rust::captures;
 use crate::values::{Reader, Value};
 
 /// A task of a pool.
@@ -35,17 +34,8 @@ impl UnorderedTask {
             (None, Some(node)) => reader.field(node, "future")?,
             (None, None) => return None,
         };
-        let is_pointer = |value: &Value| reader.field(value, "vtable").is_some();
-        let mut value = object;
-        for _ in 0..12 {
-            if is_pointer(&value) {
-                let object = parts::object(reader, &value)?;
-                return Some(unboxed(reader, object));
-            }
-            let type_ = parts::type_of(reader, &value)?;
-            value = parts::fields(reader, &value, &type_).into_iter().next()?;
-        }
-        None
+        let object = parts::boxed_object(reader, &object)?;
+        Some(awaits::wrapped(reader, &object))
     }
 
     /// What the task does. `runner` is the thread that runs it.
@@ -62,16 +52,5 @@ impl UnorderedTask {
             0 => TaskState::Waiting,
             _ => TaskState::Scheduled,
         })
-    }
-}
-
-/// The future in boxes.
-fn unboxed(reader: &Reader<'_>, future: Value) -> Value {
-    let type_ = parts::type_of(reader, &future);
-    match type_ {
-        Some(type_) if !captures::is_future(&type_.name) => {
-            parts::boxed_object(reader, &future).unwrap_or(future)
-        }
-        _ => future,
     }
 }

@@ -256,6 +256,15 @@ impl Module {
         })
     }
 
+    /// The definition of the type whose whole name matches `pattern`: in the unit that covers `address`, else in any unit, which takes far
+    /// longer. `None`: there are only declarations.
+    pub fn find_definition(&self, address: FileAddress, pattern: &NamePattern) -> Option<TypeId> {
+        let defined = |all: Vec<FoundType>| all.into_iter().find(|found| !found.only_declared);
+        let near = defined(self.find_types_near(address, pattern));
+        let found = near.or_else(|| defined(self.find_types(pattern)))?;
+        Some(found.id)
+    }
+
     /// Like [`Module::find_types_near`], but for the unit of the type `other`.
     pub fn find_types_beside(&self, other: TypeId, pattern: &NamePattern) -> Vec<FoundType> {
         self.dwarf(|dwarf| {

@@ -1,5 +1,5 @@
-//! Stops at Rust futures that are dropped before their end, and the task in which a thread panics. The hooks are the drop glue of the user's futures, which is searched for only
-//! while a filter wants such stops.
+//! Stops at Rust futures that are dropped before their end, and the task in which a thread panics. The hooks are the drop glue of the user's
+//! futures, which is searched for only while a filter wants such stops.
 
 use super::{Exceptions, Hook};
 use crate::event::ExceptionKind;
