@@ -32,6 +32,7 @@ mod shown_breakpoints;
 mod shown_frame;
 mod source_files;
 mod source_map;
+mod source_words;
 pub mod styling;
 mod to_dap;
 

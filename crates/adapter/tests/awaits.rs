@@ -53,6 +53,16 @@ joining | worker | name == "one" | i leaf, n await, n after, o worker | one
 pub fn begun(fixture: &Fixture, mode: &str, mark: &str, condition: &str) -> (Session, Stopped) {
     let session = Session::new();
     session.launch(fixture, json!({"args": [mode]}));
+    at_mark(session, fixture, mark, condition)
+}
+
+/// Lets a session that was launched come to a mark where the condition holds (`-`: none).
+pub fn at_mark(
+    session: Session,
+    fixture: &Fixture,
+    mark: &str,
+    condition: &str,
+) -> (Session, Stopped) {
     let mut breakpoint = SourceBreakpoint::new(fixture.line(mark));
     breakpoint.condition = (condition != "-").then(|| condition.to_owned());
     let source = Source::new().with_path(fixture.path());

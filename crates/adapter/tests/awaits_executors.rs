@@ -1,6 +1,7 @@
 //! Steps in asynchronous functions on the executors of tokio, smol and futures. The program runs three tasks with the same code at the same
 //! time; each step has to stay in its own.
 
+use crate::awaits::at_mark;
 use crate::support::fixture::Fixture;
 use crate::support::{Session, Stopped, file_of, package};
 use dapple_dap::types::*;
@@ -127,15 +128,11 @@ pub fn begun(fixture: &Fixture, arguments: &str, mark: &str, name: &str) -> (Ses
     session.launch(fixture, json!({"args": [arguments]}));
     let none = SetExceptionBreakpointsArguments::new(Vec::new());
     session.ok::<SetExceptionBreakpointsRequest>(none);
-    let mut breakpoint = SourceBreakpoint::new(fixture.line(mark));
-    breakpoint.condition = (name != "-").then(|| format!("name == \"{name}\""));
-    let source = Source::new().with_path(fixture.path());
-    let set = SetBreakpointsArguments::new(source).with_breakpoints(vec![breakpoint]);
-    session.ok::<SetBreakpointsRequest>(set);
-    session.configured();
-    let stop = session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint);
-    session.set_breakpoints(fixture, &[]);
-    (session, stop)
+    let condition = match name {
+        "-" => name.to_owned(),
+        name => format!("name == \"{name}\""),
+    };
+    at_mark(session, fixture, mark, &condition)
 }
 
 /// Makes the steps of each row.

@@ -1,6 +1,7 @@
 //! Tasks of executors other than tokio's runtimes: which there are, what they wait for, and their frames. The programs are a package with
 //! smol, async-std, futures and tokio's smaller executors.
 
+use crate::support::arrays::numbers;
 use crate::support::{Session, Stopped, package};
 use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
 use dapple_dap::types::*;
@@ -220,24 +221,6 @@ fn tasks_of_a_local_pool_are_listed() {
     session.disconnect();
 }
 
-/// The numbers in an array of a program.
-fn numbers(session: &Session, frame: &StackFrame, name: &str, count: usize) -> Vec<u64> {
-    let address = EvaluateArguments::new(format!("&{name}"))
-        .with_frame_id(frame.id)
-        .with_context(EvaluateArgumentsContext::Watch);
-    let address = session.ok::<EvaluateRequest>(address);
-    let reference = address.memory_reference.expect("an address");
-    let bytes = ReadMemoryArguments::new(reference, (count * 8) as i64);
-    let data = session.ok::<ReadMemoryRequest>(bytes).data.expect("memory");
-    use base64::Engine;
-    let engine = base64::engine::general_purpose::STANDARD;
-    let bytes = engine.decode(data).expect("base64");
-    let words = bytes.chunks_exact(8);
-    words
-        .map(|word| u64::from_le_bytes(word.try_into().expect("eight")))
-        .collect()
-}
-
 /// Which of the program's tasks a task is: the variable `me` of its outermost frame that has one.
 fn me(session: &Session, task: &ShownTask) -> usize {
     let trace = session.ok::<StackTraceRequest>(StackTraceArguments::new(task.id));
@@ -249,7 +232,7 @@ fn me(session: &Session, task: &ShownTask) -> usize {
 
 /// Compares what tasks are said to wait for with what each has noted itself. Returns how many were compared.
 fn compare(session: &Session, frame: &StackFrame, count: usize) -> usize {
-    let doing = numbers(session, frame, "async_random::DOING", count);
+    let doing = numbers(session, frame, "&async_random::DOING", count);
     let listed = tasks(session);
     let is_worker = |task: &&ShownTask| task.name.starts_with("async_random::work ");
     let workers = listed.iter().filter(is_worker);

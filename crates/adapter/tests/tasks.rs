@@ -1,5 +1,6 @@
 //! Tasks of asynchronous executors: which there are, what they wait for, and their frames. The programs are a package with tokio.
 
+use crate::support::arrays::numbers;
 use crate::support::project::Project;
 use crate::support::{Session, Stopped, package};
 use dapple_adapter::{ShownTask, TasksArguments, TasksRequest};
@@ -369,32 +370,13 @@ fn tasks_are_among_the_threads() {
     session.disconnect();
 }
 
-/// The numbers in an array of `random`.
-fn numbers(session: &Session, frame: &StackFrame, name: &str, count: usize) -> Vec<u64> {
-    let address = EvaluateArguments::new(format!("&random::{name}"))
-        .with_frame_id(frame.id)
-        .with_context(EvaluateArgumentsContext::Watch);
-    let address = session.ok::<EvaluateRequest>(address);
-    let reference = address.memory_reference.expect("an address");
-    let bytes = ReadMemoryArguments::new(reference, (count * 8) as i64);
-    let data = session.ok::<ReadMemoryRequest>(bytes).data.expect("memory");
-    use base64::Engine;
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(data)
-        .expect("base64");
-    let words = bytes.chunks_exact(8);
-    words
-        .map(|word| u64::from_le_bytes(word.try_into().expect("eight")))
-        .collect()
-}
-
 /// Compares what tasks are said to wait for with what each has noted itself. Returns how many were compared.
 fn compare(session: &Session, frame: &StackFrame, count: usize) -> usize {
     let tasks = tasks(session);
     let by_number: HashMap<u64, &ShownTask> =
         tasks.iter().map(|task| (task.number, task)).collect();
-    let doing = numbers(session, frame, "DOING", count);
-    let own = numbers(session, frame, "NUMBERS", count);
+    let doing = numbers(session, frame, "&random::DOING", count);
+    let own = numbers(session, frame, "&random::NUMBERS", count);
     let mut compared = 0;
     for (number, doing) in own.into_iter().zip(doing) {
         let Some(task) = by_number.get(&number) else {

@@ -4,6 +4,7 @@
 //! [`Session`] has a method for each action of a test. Each method waits for the protocol's response and panics with a message on failure.
 //! When a test fails, the session's messages are printed.
 
+pub mod arrays;
 pub mod fixture;
 pub mod json_schema;
 pub mod listed;
