@@ -1,6 +1,8 @@
 //! The asynchronous client's public behaviour.
 #![cfg(feature = "tokio")]
 
+mod addresses;
+
 use std::future::Future;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -308,9 +310,7 @@ fn closing_gives_a_spawned_adapter_time_to_end_and_kills_it_then() {
 #[test]
 fn connecting_waits_for_an_adapter_but_not_for_ever() {
     run(async {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = free.local_addr().expect("bound");
-        drop(free);
+        let address = addresses::unused();
         let late = AsyncClient::connect_within(address, Duration::from_millis(1)).await;
         assert_eq!(
             late.expect_err("nobody listens").to_string(),

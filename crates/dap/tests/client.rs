@@ -1,5 +1,7 @@
 //! The client's public behaviour: requests, events, reverse requests, and the end of an adapter that was spawned.
 
+mod addresses;
+
 use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -284,9 +286,7 @@ impl ToSocketAddrs for Starting {
 
 #[test]
 fn connecting_is_tried_again_until_somebody_listens() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = free.local_addr().expect("bound");
-    drop(free);
+    let address = addresses::unused();
     let nobody = Client::connect(address).expect_err("nobody listens");
     assert_eq!(
         nobody.to_string(),

@@ -1,7 +1,8 @@
 //! The example adapter as a process, driven by `TestClient` and by the other example. Each message is checked.
 
+mod addresses;
+
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -278,9 +279,7 @@ fn two_clients_are_served_at_once_on_a_socket() {
 
 #[test]
 fn a_client_waits_until_an_adapter_that_was_just_started_listens() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = free.local_addr().expect("bound");
-    drop(free);
+    let address = addresses::unused();
     let mut server = example("tiny")
         .args(["--listen", &address.to_string()])
         .stderr(Stdio::null())
