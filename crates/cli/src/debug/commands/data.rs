@@ -255,7 +255,7 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     let matching: Vec<_> = TOPICS
         .iter()
         .filter(|known| known.starts_with(topic))
-        .filter(|known| **known != LOCKS || topic.len() > "loc".len() || !"loc".starts_with(topic))
+        .filter(|known| **known != LOCKS || !"loc".starts_with(topic))
         .collect();
     match matching[..] {
         [&"breakpoints"] => breakpoints(session),
