@@ -1,6 +1,6 @@
 //! Finds the executors of a process: the lists of tasks that tokio's threads, static variables and the frames of threads lead to.
 
-use super::parts;
+use super::parts::{self, Followed};
 use crate::ThreadId;
 use crate::modules::LoadedModule;
 use crate::unwind::FrameContext;
@@ -269,13 +269,15 @@ impl Executors {
     ) -> Executors {
         let mut found = Executors::default();
         let mut seen = FxHashSet::default();
+        // All threads of a runtime lead to the same handle.
+        let mut followed = Followed::default();
         for (thread, pointer) in threads {
             for place in contexts {
                 let Some(context) = value_in(reader, place, *pointer) else {
                     continue;
                 };
                 found.add_polled(reader, &context, *thread);
-                found.add_lists(reader, &context, &mut seen);
+                found.add_lists(reader, &context, &mut seen, &mut followed);
             }
         }
         for place in statics {
@@ -301,6 +303,7 @@ impl Executors {
         reader: &Reader<'_>,
         context: &Value,
         seen: &mut FxHashSet<Option<crate::Address>>,
+        followed: &mut Followed,
     ) {
         let wanted = |path: &str| OWNED.contains(&path) || QUEUES.contains(&path);
         // From the thread to its runtime: through the handle and what it shares.
@@ -308,7 +311,7 @@ impl Executors {
             let name = without_owner(name);
             name.starts_with("tokio::runtime::") || name.starts_with("tokio::task::local::")
         };
-        for found in parts::all(reader, context, &wanted, &follows) {
+        for found in parts::all_beyond(reader, context, &wanted, &follows, followed) {
             if !seen.insert(found.contents.address()) {
                 continue;
             }

@@ -4,7 +4,7 @@ use crate::Address;
 use crate::values::rust::{active_variant, concrete_object};
 use crate::values::view::View;
 use crate::values::{Contents, Reader, Value, names};
-use dapple_symbols::types::{Type, TypeKind};
+use dapple_symbols::types::{Type, TypeId, TypeKind};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -126,8 +126,21 @@ pub(crate) fn all(
     wanted: &dyn Fn(&str) -> bool,
     follows: &dyn Fn(&str) -> bool,
 ) -> Vec<Value> {
+    all_beyond(reader, root, wanted, follows, &mut Followed::default())
+}
+
+/// The targets of pointers that were followed: where they are, and their types.
+pub(crate) type Followed = FxHashSet<(Option<Address>, Option<TypeId>)>;
+
+/// Like [`all`], but no pointer is followed that was `followed` before.
+pub(crate) fn all_beyond(
+    reader: &Reader<'_>,
+    root: &Value,
+    wanted: &dyn Fn(&str) -> bool,
+    follows: &dyn Fn(&str) -> bool,
+    followed: &mut Followed,
+) -> Vec<Value> {
     let mut found = Vec::new();
-    let mut seen = FxHashSet::default();
     let mut queue = VecDeque::from([root.clone()]);
     let mut visits = 0;
     while let Some(value) = queue.pop_front() {
@@ -146,7 +159,7 @@ pub(crate) fn all(
             let pointee = target(reader, &value, &type_);
             let pointee = pointee.filter(|it| {
                 type_of(reader, it).is_some_and(|type_| follows(&type_.name))
-                    && seen.insert((it.contents.address(), it.type_id))
+                    && followed.insert((it.contents.address(), it.type_id))
             });
             queue.extend(pointee);
             continue;

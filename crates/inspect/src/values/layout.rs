@@ -211,7 +211,7 @@ impl Reader<'_> {
 
     /// The nearest member called `name`: of the value, or of its members, because libraries wrap their data in other classes.
     pub(crate) fn find(&self, value: &Value, name: &str) -> Option<Value> {
-        self.search(value, 8, &|member, _| member == Some(name))
+        self.named(value, 8, name)
     }
 
     /// The first pointer in a value or its members.
@@ -230,7 +230,21 @@ impl Reader<'_> {
 
     /// The direct member called `name`.
     pub(crate) fn field(&self, value: &Value, name: &str) -> Option<Value> {
-        self.search(value, 0, &|member, _| member == Some(name))
+        self.named(value, 0, name)
+    }
+
+    fn named(&self, value: &Value, depth: usize, name: &str) -> Option<Value> {
+        let wanted = |member: Option<&str>| member == Some(name);
+        // Most are direct members: the types of the others needn't be read then.
+        if let TypeKind::Aggregate(aggregate) = &self.resolve(value)?.type_.kind
+            && let Some(member) = { aggregate.members.iter() }.find(|it| wanted(it.name.as_deref()))
+        {
+            let field = self.member(value, member);
+            if self.resolve(&field).is_some() {
+                return Some(field);
+            }
+        }
+        self.search(value, depth, &|member, _| wanted(member))
     }
 
     /// Searches a value and its members breadth-first, down to a depth. `wanted` is called with a member's name and its type without
@@ -245,35 +259,65 @@ impl Reader<'_> {
         if wanted(None, &type_) {
             return Some(value.clone());
         }
-        let mut level = vec![(value.clone(), type_)];
+        let path = self.path_to(value, type_, depth, wanted)?;
+        path.iter().try_fold(value.clone(), |value, index| {
+            let type_ = self.resolve(&value)?.type_;
+            let TypeKind::Aggregate(aggregate) = &type_.kind else {
+                return None;
+            };
+            Some(self.member(&value, aggregate.members.get(*index)?))
+        })
+    }
+
+    /// The indices of the members that lead from a value to one that is `wanted`. Where it is depends on the types alone.
+    fn path_to(
+        &self,
+        value: &Value,
+        type_: Arc<Type>,
+        depth: usize,
+        wanted: &dyn Fn(Option<&str>, &Type) -> bool,
+    ) -> Option<Vec<usize>> {
+        /// A member's type, its index among the members of the parent, and where the parent is in the list of all.
+        type Reached = (Arc<Type>, usize, usize);
+        let path = |reached: &[Reached], mut parent: usize, index: usize| {
+            let mut path = vec![index];
+            while let Some((_, index, above)) = reached.get(parent).filter(|_| parent > 0) {
+                path.push(*index);
+                parent = *above;
+            }
+            path.reverse();
+            path
+        };
+        let mut reached: Vec<Reached> = vec![(type_, 0, 0)];
+        let mut level = vec![0];
         let mut visits = 0;
         for _ in 0..=depth {
             let mut below = Vec::new();
             let mut at = 0;
-            while let Some((value, type_)) = level.get(at).cloned() {
+            while let Some(&parent) = level.get(at) {
                 at += 1;
+                let type_ = Arc::clone(&reached.get(parent)?.0);
                 let TypeKind::Aggregate(aggregate) = &type_.kind else {
                     continue;
                 };
-                for member in &aggregate.members {
+                for (index, member) in aggregate.members.iter().enumerate() {
                     visits += 1;
                     if visits > MAX_VISITS {
                         return None;
                     }
-                    let field = self.member(&value, member);
-                    let Some(resolved) = self.resolve(&field) else {
+                    let module = &value.module.module;
+                    let Ok(Some(type_)) = module.strip_aliases(member.type_id) else {
                         continue;
                     };
-                    if wanted(member.name.as_deref(), &resolved.type_) {
-                        return Some(field);
+                    if wanted(member.name.as_deref(), &type_) {
+                        return Some(path(&reached, parent, index));
                     }
-                    if matches!(resolved.type_.kind, TypeKind::Aggregate(_)) {
+                    if matches!(type_.kind, TypeKind::Aggregate(_)) {
                         // Members of an anonymous member count as the outer one's own.
-                        if member.name.is_none() && !member.base {
-                            level.push((field, resolved.type_));
-                        } else {
-                            below.push((field, resolved.type_));
-                        }
+                        let is_own = member.name.is_none() && !member.base;
+                        let level = if is_own { &mut level } else { &mut below };
+                        level.push(reached.len());
+                        reached.push((type_, index, parent));
                     }
                 }
             }
