@@ -6,11 +6,13 @@
 
 pub mod abi;
 mod address;
+pub mod decision;
 pub mod displaced;
 pub mod emulate;
 pub mod extended_floats;
 pub mod instructions;
 pub mod interpret;
+pub mod jump_site;
 mod memory;
 pub mod registers;
 pub mod stack_changes;

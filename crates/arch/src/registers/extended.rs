@@ -158,6 +158,17 @@ fn vectors(bytes: &[u8], at: usize) -> Option<[u128; 16]> {
     Some(vectors)
 }
 
+/// Sets SSE's control and status register in a state.
+///
+/// # Errors
+/// A clause that says why it can't be set.
+pub fn set_mxcsr(state: &mut [u8], value: u32) -> Result<(), &'static str> {
+    let place = state.get_mut(MXCSR..MXCSR + 4);
+    let place = place.ok_or("the processor's state is cut short")?;
+    place.copy_from_slice(&value.to_le_bytes());
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

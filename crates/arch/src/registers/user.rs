@@ -175,12 +175,21 @@ impl UserRegisters {
     }
 
     /// Moves the thread to the `syscall` instruction at `site`, with the registers of a call with this number and these arguments.
-    pub fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 3]) {
+    pub fn set_call_at(&mut self, site: Address, number: i64, arguments: [u64; 6]) {
         self.forget_system_call();
         self.0[word::RIP] = site.0;
         self.0[word::RAX] = number.cast_unsigned();
-        [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]] = arguments;
-        [self.0[word::R10], self.0[word::R8], self.0[word::R9]] = [0; 3];
+        let places = [
+            word::RDI,
+            word::RSI,
+            word::RDX,
+            word::R10,
+            word::R8,
+            word::R9,
+        ];
+        for (place, argument) in places.into_iter().zip(arguments) {
+            self.0[place] = argument;
+        }
     }
 
     /// Whether the thread is in this system call, or was when it was interrupted.

@@ -1,0 +1,74 @@
+//! The code of a decision, and what a thread has done when it is stopped somewhere in it.
+
+/// The code of a decision, and of what comes after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trampoline {
+    /// The code. Its first byte is where threads enter.
+    pub bytes: Vec<u8>,
+    /// Where in it the `int3` of threads that ask is. All registers, the flags and the stack are as at the place there. The code behind it
+    /// goes on, so a one-byte `nop` in its place makes all threads go on.
+    pub ask: u64,
+    /// Where in it the code is that a thread goes on with.
+    pub go_on: u64,
+    /// Where a thread that asks has the number of its hit, as an offset from its stack pointer (below the red zone): the value that
+    /// [`super::Counter::used`] had before, or [`NOT_COUNTED`]. `None`: no hits are counted. A signal handler that runs between the count
+    /// and the `int3` overwrites it.
+    pub number_slot: Option<i64>,
+    /// Parts of the code up to `go_on`, each with its start and its state, in order.
+    pub(super) zones: Vec<(u64, State)>,
+}
+
+/// In place of the number of a hit: the condition has no value.
+pub const NOT_COUNTED: u64 = u64::MAX;
+
+/// What a thread has done that is about to execute an instruction of a [`Trampoline`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It is still deciding, and may be put back to the place.
+    Deciding(Saved),
+    /// It has decided, and may have counted its hit: let it run on by single steps until `go_on` or `ask`. It accesses only its frame and
+    /// the counter's words.
+    Counted,
+    /// It goes on: it is at this offset in the code made by [`super::Request::go_on`]. If that is 0, all registers are as at the place.
+    GoingOn(u64),
+    /// It asks: it is at the `int3`, or at the jump behind it. All registers are as at the place.
+    Asking,
+}
+
+/// Where a thread has its values of the registers at the place. Slots are offsets from its present stack pointer. Registers that aren't
+/// mentioned have their values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Saved {
+    /// What is to be added to the stack pointer.
+    pub stack: u64,
+    /// General registers: DWARF numbers, and their slots of 8 bytes.
+    pub general: Vec<(u16, u64)>,
+    /// The slot of 2 bytes with the status flags, in the form of [`with_flags`].
+    pub flags: Option<u64>,
+    /// SSE registers: their numbers, and their slots of 16 bytes.
+    pub sse: Vec<(u8, u64)>,
+    /// The slot of 4 bytes with MXCSR.
+    pub mxcsr: Option<u64>,
+}
+
+/// The flags register with its status flags as they are saved in a slot: the overflow flag in the first byte, all others in the second.
+pub fn with_flags(register: u64, slot: [u8; 2]) -> u64 {
+    /// CF, PF, AF, ZF and SF (Intel SDM volume 1, §3.4.3), which `lahf` saves.
+    const LOW: u64 = 0xd5;
+    const OVERFLOW: u64 = 1 << 11;
+    let overflow = if slot[0] == 0 { 0 } else { OVERFLOW };
+    register & !(LOW | OVERFLOW) | u64::from(slot[1]) & LOW | overflow
+}
+
+impl Trampoline {
+    /// The state of a thread that is about to execute the instruction at an offset.
+    pub fn state_at(&self, offset: u64) -> State {
+        if let Some(behind) = offset.checked_sub(self.go_on) {
+            return State::GoingOn(behind);
+        }
+        let next = self.zones.partition_point(|(start, _)| *start <= offset);
+        let zone = next.checked_sub(1).and_then(|index| self.zones.get(index));
+        let state = zone.map(|(_, state)| state.clone());
+        state.unwrap_or_else(|| State::Deciding(Saved::default()))
+    }
+}
