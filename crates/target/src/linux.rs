@@ -12,6 +12,7 @@ pub mod debug_registers;
 pub mod guardian;
 pub mod handover;
 pub mod inherited;
+pub mod injected;
 pub mod input;
 pub mod launch;
 pub mod launcher;

@@ -10,7 +10,7 @@
 //! [`What::Exited`]: crate::wait_event::What::Exited
 
 use crate::auxiliary_vector::AuxiliaryVector;
-use crate::memory_map::Mapping;
+use crate::memory_map::{Mapping, Purpose};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
@@ -242,7 +242,23 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64>;
 
+    /// Whether a thread has a shadow stack, so that each return must go to where a call has been.
+    fn has_shadow_stack(&self, thread: ThreadId) -> bool;
+
     // Memory. Reading is `Memory`.
+
+    /// Makes a stopped thread map `size` bytes of new memory at `address`, both multiples of a page. No code of the program runs. The thread
+    /// must not be stopped before the delivery of a signal, nor within a system call.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why not: there is memory already, or the process may not map any, or it has died.
+    fn map(
+        &self,
+        thread: ThreadId,
+        address: Address,
+        size: u64,
+        purpose: Purpose,
+    ) -> Result<(), String>;
 
     /// Writes all of `bytes`, whatever the page's protection.
     ///

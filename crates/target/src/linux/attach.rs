@@ -213,6 +213,8 @@ struct Status {
     user: u32,
     /// Whether it runs under a system-call filter (seccomp).
     filtered: bool,
+    /// Whether calls also push their return addresses on a shadow stack.
+    shadow_stack: bool,
 }
 
 impl Status {
@@ -244,6 +246,9 @@ impl Status {
                     status.user = ids.nth(1).and_then(|id| id.parse().ok()).unwrap_or(0);
                 }
                 "Seccomp" => status.filtered = value == "2",
+                "x86_Thread_features" => {
+                    status.shadow_stack = value.split_whitespace().any(|word| word == "shstk");
+                }
                 _ => {}
             }
         }
@@ -266,6 +271,17 @@ pub fn stopped_by_signal(process: ThreadId) -> bool {
 /// Whether a process runs under a system-call filter (seccomp).
 pub fn is_filtered(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.filtered)
+}
+
+/// Whether a process runs under a system-call filter that it doesn't share with the debugger, as it shares a container's.
+pub fn has_own_filter(process: ThreadId) -> bool {
+    let own = ThreadId(std::process::id().cast_signed());
+    is_filtered(process) && !is_filtered(own)
+}
+
+/// Whether a thread has a shadow stack (Intel SDM volume 1, chapter 17): a return to an address that no call has pushed ends the program.
+pub fn has_shadow_stack(thread: ThreadId) -> bool {
+    Status::read(thread.0).is_some_and(|status| status.shadow_stack)
 }
 
 /// Why a process does not stop, as a clause for a message.
@@ -379,7 +395,7 @@ mod tests {
     #[test]
     fn a_status_is_read_whatever_else_it_says() {
         let text = "Name:\ta: b\nState:\tt (tracing stop)\nTgid:\t12\nPPid:\t3\nTracerPid:\t9\nUid:\t1\t2\t3\t4\n\
-                    Seccomp:\t2\nSeccomp_filters:\t1\n";
+                    Seccomp:\t2\nSeccomp_filters:\t1\nx86_Thread_features:\tshstk wrss\n";
         let expected = Status {
             state: 't',
             group: 12,
@@ -387,6 +403,7 @@ mod tests {
             tracer: 9,
             user: 2,
             filtered: true,
+            shadow_stack: true,
         };
         assert_eq!(Status::parse(text), expected);
     }

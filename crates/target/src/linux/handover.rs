@@ -10,23 +10,16 @@
 //! the child runs on. An instruction that jumps to itself would keep a CPU busy, for ever if both tracers are killed. The poll ends after
 //! `GAP`: the child then runs on behind the `syscall`, with all signals blocked and the registers of the poll.
 
+use crate::linux::injected::{self, died, lost};
 use crate::linux::memory::ProcessMemory;
 use crate::linux::ptrace;
 use crate::linux::{attach, wait};
 use crate::{Address, ThreadId};
+use dapple_arch::instructions::SYSCALL;
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
-use std::io;
 
 /// How long a child may be without a tracer, in milliseconds.
 const GAP: u64 = 60_000;
-
-/// The instruction `syscall`.
-const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
-
-/// The most stops that a child may report on its way to the entry or the exit of a system call.
-const MOST_STOPS: usize = 64;
-
-const ENDED: &str = "it has ended meanwhile";
 
 /// The state of a child before it was made to sleep.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +127,7 @@ fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String
         parked.forbidden = prctl(child, parked, libc::PR_SET_DUMPABLE, 1)? == 0;
     }
     let mut asleep = parked.registers;
-    asleep.set_call_at(parked.site, libc::SYS_poll, [0, 0, GAP]);
+    asleep.set_call_at(parked.site, libc::SYS_poll, [0, 0, GAP, 0, 0, 0]);
     ptrace::set_registers(child, &asleep).map_err(lost)?;
     ptrace::detach(child, 0).map_err(lost)
 }
@@ -145,7 +138,7 @@ fn sleep(child: ThreadId, tracer: i32, parked: &mut Parked) -> Result<(), String
 /// The child has died, or can't be restored.
 pub fn unpark(child: ThreadId, parked: &Parked) -> Result<(), String> {
     let now = ptrace::registers(child).map_err(lost)?;
-    let behind = parked.site.offset(SYSTEM_CALL.len() as i64);
+    let behind = parked.site.offset(SYSCALL.len() as i64);
     let asleep = now.pc() == parked.site || now.pc() == behind && now.is_in_call(libc::SYS_poll);
     if !asleep {
         // The poll timed out, and the child has run on behind the `syscall`.
@@ -205,62 +198,24 @@ fn system_call_for(
     pc: Address,
 ) -> Result<(Address, Option<[u8; 2]>), String> {
     let mut code = [0; 2];
-    let before = pc.offset(-(SYSTEM_CALL.len() as i64));
-    if memory.read(before, &mut code).is_ok() && code == SYSTEM_CALL {
+    let before = pc.offset(-(SYSCALL.len() as i64));
+    if memory.read(before, &mut code).is_ok() && code == SYSCALL {
         return Ok((before, None));
     }
     memory
         .read(pc, &mut code)
         .map_err(|_| format!("its code at {pc} can't be read"))?;
-    memory.write(pc, &SYSTEM_CALL).map_err(lost)?;
+    memory.write(pc, &SYSCALL).map_err(lost)?;
     Ok((pc, Some(code)))
 }
 
 /// Makes a child that is about to be parked or unparked call prctl(2), and returns the result.
 fn prctl(child: ThreadId, parked: &Parked, option: i32, argument: u64) -> Result<i64, String> {
     let mut registers = parked.registers;
-    let arguments = [u64::from(option.cast_unsigned()), argument, 0];
+    let arguments = [u64::from(option.cast_unsigned()), argument, 0, 0, 0, 0];
     registers.set_call_at(parked.site, libc::SYS_prctl, arguments);
     ptrace::set_registers(child, &registers).map_err(lost)?;
-    // To the entry of the call, and to its exit.
-    to_system_call(child)?;
-    to_system_call(child)?;
-    let registers = ptrace::registers(child).map_err(lost)?;
-    Ok(registers.answer())
-}
-
-fn to_system_call(child: ThreadId) -> Result<(), String> {
-    let mut signal = 0;
-    for _ in 0..MOST_STOPS {
-        ptrace::cont_to_system_call(child, signal).map_err(lost)?;
-        let status = wait::raw_status_of(child);
-        let Some(stop) = status.filter(|status| libc::WIFSTOPPED(*status)) else {
-            return Err(died(child, status));
-        };
-        signal = match stop >> 16 {
-            0 if libc::WSTOPSIG(stop) == libc::SIGTRAP | 0x80 => return Ok(()),
-            // SIGSTOP, which can't be blocked, is delivered; the stop takes effect when the child isn't traced any more.
-            0 => libc::WSTOPSIG(stop),
-            libc::PTRACE_EVENT_EXIT => return Err(died(child, status)),
-            _ => 0,
-        };
-    }
-    Err("it does not come to a system call".into())
-}
-
-/// The error for a child that was killed during the handover; the next wait reports its end.
-fn died(child: ThreadId, status: Option<i32>) -> String {
-    if status.is_some_and(|status| libc::WIFSTOPPED(status)) {
-        let _ = ptrace::cont(child, 0);
-    }
-    ENDED.into()
-}
-
-fn lost(error: io::Error) -> String {
-    match error.raw_os_error() {
-        Some(libc::ESRCH) => ENDED.into(),
-        _ => error.to_string(),
-    }
+    injected::run_call(child)
 }
 
 #[cfg(test)]

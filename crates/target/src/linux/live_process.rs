@@ -2,8 +2,8 @@
 
 use super::memory::ProcessMemory;
 use super::wait::{self, Waker};
-use super::{debug_registers, process, ptrace};
-use crate::memory_map::Mapping;
+use super::{attach, debug_registers, injected, process, ptrace};
+use crate::memory_map::{Mapping, Purpose};
 use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
@@ -200,6 +200,20 @@ impl Process for LiveProcess {
 
     fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()> {
         self.memory.write(address, bytes)
+    }
+
+    fn map(
+        &self,
+        thread: ThreadId,
+        address: Address,
+        size: u64,
+        purpose: Purpose,
+    ) -> Result<(), String> {
+        injected::map(thread, address, size, purpose)
+    }
+
+    fn has_shadow_stack(&self, thread: ThreadId) -> bool {
+        attach::has_shadow_stack(thread)
     }
 
     fn changes(&self) -> u64 {

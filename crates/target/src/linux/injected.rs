@@ -1,0 +1,120 @@
+//! System calls that a stopped thread is made to call for the debugger.
+//!
+//! The thread is moved to a `syscall` instruction that is in its memory anyway, runs this one instruction with all signals blocked, and is put
+//! back. No code of the program runs meanwhile.
+
+use crate::linux::memory::ProcessMemory;
+use crate::linux::{attach, process, ptrace, wait};
+use crate::memory_map::{Mapping, Purpose};
+use crate::{Address, ThreadId};
+use dapple_arch::instructions::SYSCALL;
+use std::io;
+
+/// The most stops that a thread may report on its way to the entry or the exit of a system call.
+const MOST_STOPS: usize = 64;
+/// How many bytes of a mapping are searched for a `syscall` instruction.
+const SEARCHED: u64 = 1 << 20;
+
+const ENDED: &str = "it has ended meanwhile";
+
+/// Makes a stopped thread map `size` bytes of new memory at `address`, where there is none.
+///
+/// # Errors
+/// The end of a sentence that says why not.
+pub fn map(thread: ThreadId, address: Address, size: u64, purpose: Purpose) -> Result<(), String> {
+    let protection = match purpose {
+        Purpose::Code => libc::PROT_READ | libc::PROT_EXEC,
+        Purpose::Data => libc::PROT_READ | libc::PROT_WRITE,
+    };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    let word = |number: i32| i64::from(number).cast_unsigned();
+    let no_file = word(-1);
+    let arguments = [address.0, size, word(protection), word(flags), no_file, 0];
+    let answer = call(thread, libc::SYS_mmap, arguments)?;
+    match u64::try_from(answer) {
+        Ok(at) if at == address.0 => Ok(()),
+        // A kernel before 4.17 doesn't know the flag, and has chosen another place.
+        Ok(elsewhere) => {
+            call(thread, libc::SYS_munmap, [elsewhere, size, 0, 0, 0, 0])?;
+            Err(format!("there is no room at {address}"))
+        }
+        Err(_) => Err(io::Error::from_raw_os_error(-(answer as i32)).to_string()),
+    }
+}
+
+/// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.
+fn call(thread: ThreadId, number: i64, arguments: [u64; 6]) -> Result<i64, String> {
+    if attach::has_own_filter(thread) {
+        return Err("it runs under a filter of system calls (seccomp)".into());
+    }
+    let registers = ptrace::registers(thread).map_err(lost)?;
+    let mask = ptrace::signal_mask(thread).map_err(lost)?;
+    let site = system_call_in(thread).ok_or("it has no `syscall` instruction in its memory")?;
+    ptrace::set_signal_mask(thread, u64::MAX).map_err(lost)?;
+    let mut calling = registers;
+    calling.set_call_at(site, number, arguments);
+    let answer = ptrace::set_registers(thread, &calling)
+        .map_err(lost)
+        .and_then(|()| run_call(thread));
+    ptrace::set_registers(thread, &registers).map_err(lost)?;
+    ptrace::set_signal_mask(thread, mask).map_err(lost)?;
+    answer
+}
+
+/// The address of a `syscall` instruction: in the vDSO, or else in any code.
+fn system_call_in(thread: ThreadId) -> Option<Address> {
+    let memory = ProcessMemory::open(thread).ok()?;
+    let mut mappings = process::mappings(thread);
+    mappings.retain(|mapping| mapping.read && mapping.execute && mapping.name != "[vsyscall]");
+    mappings.sort_by_key(|mapping| mapping.name != "[vdso]");
+    let within = |mapping: Mapping| {
+        let mut code = vec![0; (mapping.end - mapping.start).min(SEARCHED) as usize];
+        memory.read(Address(mapping.start), &mut code).ok()?;
+        let found = code.windows(SYSCALL.len()).position(|two| two == SYSCALL)?;
+        Some(Address(mapping.start + found as u64))
+    };
+    mappings.into_iter().find_map(within)
+}
+
+/// Runs the system call that a thread is about to call, and returns its answer.
+pub(super) fn run_call(thread: ThreadId) -> Result<i64, String> {
+    // To the entry of the call, and to its exit.
+    to_system_call(thread)?;
+    to_system_call(thread)?;
+    let registers = ptrace::registers(thread).map_err(lost)?;
+    Ok(registers.answer())
+}
+
+fn to_system_call(thread: ThreadId) -> Result<(), String> {
+    let mut signal = 0;
+    for _ in 0..MOST_STOPS {
+        ptrace::cont_to_system_call(thread, signal).map_err(lost)?;
+        let status = wait::raw_status_of(thread);
+        let Some(stop) = status.filter(|status| libc::WIFSTOPPED(*status)) else {
+            return Err(died(thread, status));
+        };
+        signal = match stop >> 16 {
+            0 if libc::WSTOPSIG(stop) == libc::SIGTRAP | 0x80 => return Ok(()),
+            // SIGSTOP, which can't be blocked, is delivered; the stop takes effect when the thread isn't traced any more.
+            0 => libc::WSTOPSIG(stop),
+            libc::PTRACE_EVENT_EXIT => return Err(died(thread, status)),
+            _ => 0,
+        };
+    }
+    Err("it does not come to a system call".into())
+}
+
+/// The error for a thread that was killed meanwhile; the next wait reports its end.
+pub(super) fn died(thread: ThreadId, status: Option<i32>) -> String {
+    if status.is_some_and(|status| libc::WIFSTOPPED(status)) {
+        let _ = ptrace::cont(thread, 0);
+    }
+    ENDED.into()
+}
+
+pub(super) fn lost(error: io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ESRCH) => ENDED.into(),
+        _ => error.to_string(),
+    }
+}
