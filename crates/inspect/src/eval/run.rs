@@ -120,7 +120,7 @@ fn seen_through(view: View) -> Option<Value> {
 
 /// Whether a literal with a suffix is too large by one for its signed type, so that it has wrapped to the minimum: the `128i8` of
 /// `-128i8`.
-fn is_negative(kind: &Kind) -> bool {
+pub(super) fn is_negative(kind: &Kind) -> bool {
     let Kind::Literal {
         number: Number::Integer { value, .. },
         untyped: false,

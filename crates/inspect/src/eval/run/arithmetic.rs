@@ -334,7 +334,7 @@ fn integer_type(
 }
 
 /// C's common type of two promoted integers (C 2011 §6.3.1.8): size and sign.
-fn common_type((s, x): (u8, bool), (t, y): (u8, bool)) -> (u8, bool) {
+pub(in crate::eval) fn common_type((s, x): (u8, bool), (t, y): (u8, bool)) -> (u8, bool) {
     match s.cmp(&t) {
         Ordering::Greater => (s, x),
         Ordering::Less => (t, y),
