@@ -24,6 +24,7 @@ mod clipboard;
 mod closures;
 mod condition_calls;
 mod conditions;
+mod conditions_inside;
 mod copies;
 mod core_files;
 mod crate_values;

@@ -14,4 +14,5 @@ pub(crate) mod options;
 pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;
+pub(crate) mod trampolines;
 pub(crate) mod wanted;

@@ -35,6 +35,7 @@ mod inferior_calls;
 mod inlined_calls;
 mod input;
 mod insertion;
+mod jumps;
 mod landings;
 mod link_maps;
 mod loader;
@@ -387,7 +388,9 @@ impl Owner {
             // No thread or vfork child is in a copy, and no forked child is left that may have the bytes of removed sites.
             self.memory.forget_removed();
             self.memory.caves.reclaim();
+            self.memory.trampolines.reclaim();
         }
+        self.make_jumps();
         if self.activity_stopped() {
             return;
         }

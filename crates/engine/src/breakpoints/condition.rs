@@ -7,6 +7,7 @@
 
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::decision::Truth;
 use dapple_arch::registers::Registers;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
@@ -152,6 +153,17 @@ impl Expression {
             Some(_) => Ok(None),
             None => Ok(Some(number?.is_true())),
         }
+    }
+
+    /// "The value counts as true" as a decision that can be made in the program.
+    ///
+    /// # Errors
+    /// Why there is none, as a clause.
+    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<Truth, String> {
+        let ready = self.ready(here).map_err(|error| error.to_string())?;
+        let quick = ready.quick.as_ref();
+        let quick = quick.ok_or("its condition needs the whole evaluator")?;
+        quick.decision()
     }
 
     /// The expression's value as a number, by its quick form. `None`: there is no quick form, or it gives no value here.

@@ -63,6 +63,24 @@ impl HitCondition {
         }
     }
 
+    /// How many hits after the first `count` there are before the next on which the breakpoint acts. [`u64::MAX`]: it acts on none.
+    pub(crate) fn skips_after(self, count: u64) -> u64 {
+        let next = count.saturating_add(1);
+        match self {
+            HitCondition::Equal(wanted) => wanted.checked_sub(next).unwrap_or(u64::MAX),
+            HitCondition::NotEqual(other) => u64::from(next == other),
+            HitCondition::AtLeast(least) => least.saturating_sub(next),
+            HitCondition::Above(most) => most.saturating_add(1).saturating_sub(next),
+            HitCondition::AtMost(most) if next <= most => 0,
+            HitCondition::Below(least) if next < least => 0,
+            HitCondition::AtMost(_) | HitCondition::Below(_) => u64::MAX,
+            HitCondition::Multiple(of) => match count.checked_rem(of) {
+                Some(rest) => of - 1 - rest,
+                None => u64::MAX,
+            },
+        }
+    }
+
     /// Whether the breakpoint acts on the hit with the number `hit`.
     pub(crate) fn holds(self, hit: u64) -> bool {
         match self {
@@ -97,6 +115,18 @@ mod tests {
         assert_eq!(hits("<= 3"), [1, 2, 3]);
         assert_eq!(hits("<3"), [1, 2]);
         assert_eq!(hits("% 3"), [3, 6]);
+    }
+
+    #[test]
+    fn the_hits_before_the_next_that_acts_are_as_many_as_are_said() {
+        for text in ["5", "!= 5", ">= 5", "> 5", "<= 3", "< 3", "% 3", "% 1"] {
+            let condition = HitCondition::parse(text).unwrap();
+            for count in 0..12 {
+                let next = (count + 1..100).find(|hit| condition.holds(*hit));
+                let skipped = next.map_or(u64::MAX, |next| next - count - 1);
+                assert_eq!(condition.skips_after(count), skipped, "{text} {count}");
+            }
+        }
     }
 
     #[test]

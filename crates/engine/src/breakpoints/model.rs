@@ -5,6 +5,7 @@
 //! or function. An answer is forgotten when its module is unloaded. The resolution is always made from all answers together.
 
 mod answers;
+mod decided;
 mod temporaries;
 
 use crate::breakpoints::condition::Here;

@@ -4,6 +4,7 @@ use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
 use super::log::{LogMessage, Message};
 use crate::{Address, Error};
+use dapple_arch::decision::Truth;
 use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashSet;
 
@@ -92,8 +93,11 @@ impl Rules {
         if self.asked == asked {
             return;
         }
-        let alike = self.asked.condition == asked.condition && self.asked.hits == asked.hits;
-        let count = if alike { self.count } else { 0 };
+        let count = if self.counts_as(&asked) {
+            self.count
+        } else {
+            0
+        };
         *self = Rules {
             count,
             ..Rules::new(asked)
@@ -170,6 +174,54 @@ impl Rules {
         match self.hits {
             Some(hits) if !hits.holds(self.count) => Act::GoOn,
             _ => Act::Stop,
+        }
+    }
+
+    /// The condition as a decision that can be made in the program.
+    ///
+    /// # Errors
+    /// Why there is none, as a clause.
+    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<Truth, String> {
+        match &mut self.condition {
+            Some(condition) => condition.decision(here),
+            None if self.hits.is_some() => Ok(Truth::Constant(true)),
+            None => Err("it has neither a condition nor hits to count".to_owned()),
+        }
+    }
+
+    /// If hits are to be counted: how many there were, and how many come before the next on which the breakpoint acts.
+    pub(crate) fn hits(&self) -> Option<(u64, u64)> {
+        let hits = self.hits?;
+        Some((self.count, hits.skips_after(self.count)))
+    }
+
+    /// Whether hits that were counted under other options count under these.
+    pub(crate) fn counts_as(&self, other: &BreakpointOptions) -> bool {
+        self.asked.condition == other.condition && self.asked.hits == other.hits
+    }
+
+    /// How often the condition has held.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The hits were counted elsewhere.
+    pub(crate) fn were_counted(&mut self, count: u64) {
+        self.count = count;
+    }
+
+    /// How many hits come after the hit with the number `hit` before the next on which the breakpoint acts.
+    pub(crate) fn skips_after(&self, hit: u64) -> u64 {
+        self.hits.map_or(0, |hits| hits.skips_after(hit))
+    }
+
+    /// Decides what to do with a thread that has reached the breakpoint, whose condition holds, and whose hit was counted elsewhere and has
+    /// this number.
+    pub(crate) fn decide_counted(&mut self, here: &Here<'_>, hit: u64) -> Act {
+        match (self.hits.is_none_or(|hits| hits.holds(hit)), &mut self.log) {
+            (false, _) => Act::GoOn,
+            (true, Some(log)) => log.message(here).map_or(Act::LogCalling, Act::Log),
+            (true, None) => Act::Stop,
         }
     }
 

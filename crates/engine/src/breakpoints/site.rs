@@ -2,11 +2,18 @@
 //!
 //! A site is one `int3` with the reasons why it is there. Removing the last reason takes the byte out. Reads by [`PatchedMemory`] show the
 //! original bytes in place of inserted ones; only reads by [`PatchedMemory::process`] show what is in memory.
+//!
+//! A site may have a jump to a trampoline instead (`jumps`). Any change of its reasons takes the jump out again.
 
+mod jumps;
+
+use self::jumps::Jump;
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
+use crate::breakpoints::trampolines::Trampolines;
 use dapple_arch::Memory;
 use dapple_arch::instructions::{LONGEST, decode};
+use dapple_arch::jump_site::JUMP;
 use dapple_arch::trap::TRAP;
 use dapple_target::linux::guardian::{Guardian, Note};
 use dapple_target::process::Process;
@@ -44,7 +51,12 @@ pub(crate) enum Reason {
 /// An inserted `int3`.
 #[derive(Debug)]
 pub(crate) struct Site {
-    original: u8,
+    /// The bytes under what is inserted; the first [`Site::size`] of them.
+    original: [u8; JUMP],
+    /// The jump that is inserted in place of an `int3`.
+    jump: Option<Jump>,
+    /// How often threads have passed the site without a stop, since it was last considered for a jump.
+    pub(crate) passes: u32,
     reasons: Vec<Reason>,
     /// The displaced copy of the instruction. `None`: no thread had to get past the site yet, or no copy can be made.
     pub(crate) copy: Option<Copy>,
@@ -55,9 +67,26 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// How many bytes are inserted.
+    fn size(&self) -> usize {
+        self.jump.as_ref().map_or(1, |jump| jump.bytes.len())
+    }
+
+    /// The bytes that are inserted; the first [`Site::size`] of them.
+    fn inserted(&self) -> [u8; JUMP] {
+        let trap = [TRAP, 0, 0, 0, 0];
+        self.jump.as_ref().map_or(trap, |jump| jump.bytes)
+    }
+
     /// Whether the site exists for this reason, perhaps among others.
     pub(crate) fn has(&self, reason: Reason) -> bool {
         self.reasons.contains(&reason)
+    }
+
+    /// Whether nothing but the user's breakpoints are at the site.
+    pub(crate) fn is_only_users(&self) -> bool {
+        let mut reasons = self.reasons.iter();
+        reasons.all(|reason| matches!(reason, Reason::User(_)))
     }
 
     /// The ids of the user's breakpoints at the site.
@@ -80,6 +109,22 @@ impl Site {
     }
 }
 
+/// Bytes that were removed.
+#[derive(Debug)]
+struct Removed {
+    inserted: Vec<u8>,
+    original: Vec<u8>,
+}
+
+impl Removed {
+    fn new(inserted: &[u8], original: &[u8]) -> Removed {
+        Removed {
+            inserted: inserted.to_vec(),
+            original: original.to_vec(),
+        }
+    }
+}
+
 /// The debuggee, with everything that was inserted into its memory.
 #[derive(Debug)]
 pub(crate) struct PatchedMemory {
@@ -87,10 +132,12 @@ pub(crate) struct PatchedMemory {
     sites: BTreeMap<Address, Site>,
     /// Whether the bytes of all sites are taken out temporarily.
     lifted: bool,
-    /// The original bytes of sites removed lately: a child that was forked before still has the `int3`.
-    removed: BTreeMap<Address, u8>,
+    /// What was removed lately, by its address and length: a child that was forked before still has it.
+    removed: BTreeMap<(Address, usize), Removed>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
+    /// Code that decides conditions in the program.
+    pub(crate) trampolines: Trampolines,
     /// Takes everything inserted out if the debugger is killed. `None`: that isn't needed, or the guardian can't be started.
     guardian: Option<Guardian>,
 }
@@ -104,6 +151,7 @@ impl PatchedMemory {
             lifted: false,
             removed: BTreeMap::new(),
             caves: Caves::default(),
+            trampolines: Trampolines::default(),
             guardian,
         }
     }
@@ -133,16 +181,19 @@ impl PatchedMemory {
     /// Inserts an `int3` for `reason`, or adds the reason to the site that is at `address` already. The error is `NotFound` if there is no
     /// memory at `address`.
     pub(crate) fn insert(&mut self, address: Address, reason: Reason) -> io::Result<()> {
-        if let Some(site) = self.sites.get_mut(&address) {
-            if !site.reasons.contains(&reason) {
-                site.reasons.push(reason);
-            }
+        if self.site(address).is_some_and(|site| site.has(reason)) {
             return Ok(());
         }
-        let mut original = [0];
-        self.process.read(address, &mut original).map_err(|_| {
+        self.take_jumps_out(address..address.offset(1));
+        if let Some(site) = self.sites.get_mut(&address) {
+            site.reasons.push(reason);
+            return Ok(());
+        }
+        let mut byte = [0];
+        self.process.read(address, &mut byte).map_err(|_| {
             io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
         })?;
+        let original = [byte[0], 0, 0, 0, 0];
         let note = match &mut self.guardian {
             None => None,
             Some(guardian) => {
@@ -150,13 +201,15 @@ impl PatchedMemory {
                 Some(note.ok_or_else(|| io::Error::other("there are too many breakpoints"))?)
             }
         };
-        let byte = if self.lifted { original } else { [TRAP] };
+        let byte = if self.lifted { byte } else { [TRAP] };
         if let Err(error) = self.process.write(address, &byte) {
             strike(&mut self.guardian, note);
             return Err(error);
         }
         let site = Site {
-            original: original[0],
+            original,
+            jump: None,
+            passes: 0,
             reasons: vec![reason],
             copy: None,
             is_long: None,
@@ -168,6 +221,10 @@ impl PatchedMemory {
 
     /// Removes a reason from a site. With its last reason, the site and its byte are removed.
     pub(crate) fn remove(&mut self, address: Address, reason: Reason) {
+        if !self.site(address).is_some_and(|site| site.has(reason)) {
+            return;
+        }
+        self.take_jumps_out(address..address.offset(1));
         let Some(site) = self.sites.get_mut(&address) else {
             return;
         };
@@ -175,14 +232,15 @@ impl PatchedMemory {
         if !site.reasons.is_empty() {
             return;
         }
-        let (original, note) = (site.original, site.note);
+        let ([original, ..], note) = (site.original, site.note);
         if let Some(site) = self.sites.remove(&address)
             && let Some(copy) = site.copy
         {
             // A thread may be executing the copy.
             self.caves.retire(copy);
         }
-        self.removed.insert(address, original);
+        let removed = Removed::new(&[TRAP], &[original]);
+        self.removed.insert((address, 1), removed);
         // The memory may be gone with its module.
         let _ = self.process.write(address, &[original]);
         strike(&mut self.guardian, note);
@@ -220,7 +278,12 @@ impl PatchedMemory {
 
     /// Whether the `int3` of the site at `address` is no longer in memory. `false` if there is no site, or while all bytes are lifted.
     pub(crate) fn is_lost(&self, address: Address) -> bool {
-        !self.lifted && self.sites.contains_key(&address) && !self.traps_at(address)
+        let Some(site) = self.sites.get(&address).filter(|_| !self.lifted) else {
+            return false;
+        };
+        let mut now = [0; JUMP];
+        let now = &mut now[..site.size()];
+        self.process.read(address, now).is_err() || *now != site.inserted()[..site.size()]
     }
 
     /// Removes a reason from all sites.
@@ -239,14 +302,14 @@ impl PatchedMemory {
     /// Takes the byte of one site out temporarily, while a thread executes an instruction that can't be run elsewhere.
     pub(crate) fn lift(&self, address: Address) {
         if let Some(site) = self.sites.get(&address) {
-            let _ = self.process.write(address, &[site.original]);
+            let _ = (self.process).write(address, &site.original[..site.size()]);
         }
     }
 
-    /// Puts a byte back, if its site still exists.
+    /// Puts the bytes of a site back, if it still exists.
     pub(crate) fn put_back(&self, address: Address) {
-        if self.sites.contains_key(&address) && !self.lifted {
-            let _ = self.process.write(address, &[TRAP]);
+        if let Some(site) = self.sites.get(&address).filter(|_| !self.lifted) {
+            let _ = (self.process).write(address, &site.inserted()[..site.size()]);
         }
     }
 
@@ -270,18 +333,22 @@ impl PatchedMemory {
     /// Forgets the sites and caves at addresses for which `gone` is true: they are no longer mapped, or the program has written something
     /// else there.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
-        let guardian = &mut self.guardian;
+        let (guardian, trampolines) = (&mut self.guardian, &mut self.trampolines);
+        let process = self.process.as_ref();
         self.sites.retain(|address, site| {
             let gone = gone(*address);
             if gone {
                 strike(guardian, site.note);
+                if let Some(jump) = &site.jump {
+                    trampolines.retire(jump.to, process);
+                }
             }
             !gone
         });
         if let Some(guardian) = guardian {
             guardian.strike_copies(&gone);
         }
-        self.removed.retain(|address, _| !gone(*address));
+        self.removed.retain(|(address, _), _| !gone(*address));
         self.caves.forget(&gone);
     }
 
@@ -341,10 +408,12 @@ impl PatchedMemory {
     pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let count = self.process.read_some(address, buffer);
         let end = Address(address.0.saturating_add(count as u64));
-        for (at, site) in self.sites.range(address..end) {
-            let offset = (at.0 - address.0) as usize;
-            if let Some(byte) = buffer.get_mut(offset) {
-                *byte = site.original;
+        for (at, site) in self.sites.range(before(address)..end) {
+            for (index, original) in site.original.iter().enumerate().take(site.size()) {
+                let offset = (at.0 + index as u64).checked_sub(address.0);
+                if let Some(byte) = offset.and_then(|offset| buffer.get_mut(offset as usize)) {
+                    *byte = *original;
+                }
             }
         }
         self.caves.mask(address, &mut buffer[..count]);
@@ -355,10 +424,11 @@ impl PatchedMemory {
     pub(crate) fn write(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
         let end = Address(address.0.saturating_add(bytes.len() as u64));
         let mut patched = bytes.to_vec();
+        self.take_jumps_out(address..end);
         for (at, site) in self.sites.range_mut(address..end) {
             let offset = (at.0 - address.0) as usize;
             if let Some(byte) = patched.get_mut(offset) {
-                site.original = *byte;
+                site.original[0] = *byte;
                 if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
                     guardian.change(note, *byte);
                 }
@@ -368,9 +438,12 @@ impl PatchedMemory {
             }
         }
         self.forget_instructions(address..end);
-        for (at, original) in self.removed.range_mut(address..end) {
-            if let Some(byte) = bytes.get((at.0 - address.0) as usize) {
-                *original = *byte;
+        for ((at, _), removed) in self.removed.range_mut((before(address), 0)..(end, 0)) {
+            for (index, original) in removed.original.iter_mut().enumerate() {
+                let offset = (at.0 + index as u64).checked_sub(address.0);
+                if let Some(byte) = offset.and_then(|offset| bytes.get(offset as usize)) {
+                    *original = *byte;
+                }
             }
         }
         self.caves
@@ -398,15 +471,15 @@ impl PatchedMemory {
     /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before the process is
     /// let go.
     pub(crate) fn clean(&self, copy: &dyn Process) {
+        for ((address, _), removed) in &self.removed {
+            let mut now = removed.inserted.clone();
+            if copy.read(*address, &mut now).is_ok() && now == removed.inserted {
+                let _ = copy.write(*address, &removed.original);
+            }
+        }
         for (address, site) in &self.sites {
             // A module that was unmapped meanwhile needs no cleaning.
-            let _ = copy.write(*address, &[site.original]);
-        }
-        for (address, original) in &self.removed {
-            let mut byte = [0];
-            if copy.read(*address, &mut byte).is_ok() && byte[0] == TRAP {
-                let _ = copy.write(*address, &[*original]);
-            }
+            let _ = copy.write(*address, &site.original[..site.size()]);
         }
         self.caves.restore(copy);
     }
@@ -420,10 +493,13 @@ impl PatchedMemory {
         self.removed.clear();
         for (address, site) in &mut self.sites {
             site.copy = None;
+            site.jump = None;
+            let [original, ..] = site.original;
             site.note = guardian
                 .as_mut()
-                .and_then(|guardian| guardian.note(*address, site.original));
+                .and_then(|guardian| guardian.note(*address, original));
         }
+        self.trampolines.empty();
         self.needs_no_guardian();
         self.guardian = guardian;
         self.caves.empty();
@@ -433,6 +509,11 @@ impl PatchedMemory {
     pub(crate) fn clean_own(&self) {
         self.clean(self.process.as_ref());
     }
+}
+
+/// The first address at which a site may be whose bytes reach to `address`.
+fn before(address: Address) -> Address {
+    Address(address.0.saturating_sub(JUMP as u64 - 1))
 }
 
 fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {

@@ -75,6 +75,19 @@ impl BreakpointState {
     }
 }
 
+/// How it is decided whether a breakpoint acts on a hit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The breakpoint.
+    pub id: i64,
+    /// At how many of its places the program decides by itself.
+    pub in_program: usize,
+    /// Why each hit stops the thread at the other places: clauses, each once. Empty also if no thread has come there often.
+    pub by_stops: Vec<String>,
+    /// How often its condition has held so far.
+    pub hits: u64,
+}
+
 /// What a breakpoint was set on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {

@@ -7,13 +7,14 @@ use super::Owner;
 use super::breakpoint_calls::{Ask, WITHIN_CALL, reason_of};
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::log::Message;
-use crate::breakpoints::model::Place;
-use crate::breakpoints::options::Act;
+use crate::breakpoints::model::{Model, Place};
+use crate::breakpoints::options::{Act, Rules};
 use crate::event::{Logged, StopReason};
 use crate::stops::How;
 use crate::{Address, Error, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::live::Live;
+use dapple_inspect::modules::Modules;
 use dapple_target::process::Process;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -40,10 +41,12 @@ impl Owner {
             return None;
         }
         let mut registers = self.registers(thread)?;
-        let at = registers.pc().offset(-1);
-        if !self.memory.is_unmistakable(at) {
-            return None;
-        }
+        let trap = registers.pc().offset(-1);
+        let at = match self.site_asking(thread, trap) {
+            Some(site) => site,
+            None if self.memory.is_unmistakable(trap) => trap,
+            None => return None,
+        };
         registers.set_pc(at);
         let control = self.control(thread);
         control.registers = Some(registers);
@@ -72,6 +75,7 @@ impl Owner {
         }
         // No registers: the thread has died; its exit event follows.
         let kernels = self.registers(thread)?;
+        let hit = self.counted_hit(thread, address);
         let asks = &mut self.control(thread).asks;
         asks.retain(|ask| matches!(ask, Ask::Access(_)));
         let mut stopping = Vec::new();
@@ -80,13 +84,48 @@ impl Owner {
             if !self.admits(id, thread, address) {
                 continue;
             }
-            let decided = self.act(thread, kernels, id, address, None);
+            let decided = match hit {
+                Some(hit) => self.act_on_counted(thread, kernels, id, address, hit),
+                None => self.act(thread, kernels, id, address, None),
+            };
             self.acted(id, thread, decided, &mut stopping, &mut why);
         }
         self.breakpoints.spend(&stopping);
         let asks = !self.control(thread).asks.is_empty();
         let undecided = asks.then(StopReason::undecided_yet);
-        reason_of(stopping, why).or(undecided)
+        let reason = reason_of(stopping, why).or(undecided);
+        if reason.is_none() {
+            self.passed_site(address);
+        }
+        reason
+    }
+
+    /// The breakpoints that don't just stop, each with how often its condition has held.
+    pub(super) fn deciding_breakpoints(&mut self) -> Vec<(i64, u64)> {
+        let ids = self.breakpoints.deciding().into_iter();
+        let counted = ids.map(|id| (id, self.rules(id).map_or(0, |rules| rules.count())));
+        counted.collect()
+    }
+
+    /// The options of a user's breakpoint, with its count of hits.
+    pub(super) fn rules(&mut self, id: i64) -> Option<&mut Rules> {
+        self.breakpoints.rules(id)
+    }
+
+    /// As [`Owner::act`], for a hit that was counted in the program and has the number `hit`.
+    fn act_on_counted(
+        &mut self,
+        thread: ThreadId,
+        kernels: UserRegisters,
+        id: i64,
+        address: Address,
+        hit: u64,
+    ) -> (Act, Option<Place>) {
+        let act = self.looking(thread, kernels, |breakpoints, modules, here| {
+            breakpoints.decide_counted(id, address, modules, here, hit)
+        });
+        self.skip_hits_after(address, id, hit);
+        act
     }
 
     /// What a breakpoint does with a thread that has come to it. `kernels`: the thread's registers. `holds`: the condition's value, if it
@@ -99,6 +138,18 @@ impl Owner {
         address: Address,
         holds: Option<Result<bool, Error>>,
     ) -> (Act, Option<Place>) {
+        self.looking(thread, kernels, |breakpoints, modules, here| {
+            breakpoints.decide(id, address, modules, here, holds)
+        })
+    }
+
+    /// Calls `ask` with the user's breakpoints, and with what describes a stopped thread to them. `kernels`: the thread's registers.
+    pub(super) fn looking<T>(
+        &mut self,
+        thread: ThreadId,
+        kernels: UserRegisters,
+        ask: impl for<'a> FnOnce(&mut Model, &Modules, &dyn Fn(&Place) -> Here<'a>) -> T,
+    ) -> T {
         let process = self.memory.process();
         let live = Stopped {
             process,
@@ -118,7 +169,7 @@ impl Owner {
             memory,
             frame: OnceCell::new(),
         };
-        self.breakpoints.decide(id, address, modules, here, holds)
+        ask(&mut self.breakpoints, modules, &here)
     }
 
     /// Does what was decided for a breakpoint. If it stops the thread, adds its id to `stopping`. If its condition can't be evaluated, it

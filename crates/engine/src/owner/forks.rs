@@ -10,7 +10,6 @@
 //! sites included ([`PatchedMemory::move_to`]), and a step under way continues in the child from the fork.
 
 use super::Owner;
-use crate::breakpoints::site::PatchedMemory;
 use crate::forks::HandedOver;
 use crate::stops::{Memory, Stops};
 use crate::{Error, Event, ThreadId};
@@ -54,7 +53,7 @@ impl Owner {
     /// Takes everything inserted out of a forked child's memory, and moves its thread out of copied instructions.
     fn clean_copy(&self, child: ThreadId) {
         match self.process().reopen(child) {
-            Ok(copy) => self.memory.clean(copy.as_ref()),
+            Ok(copy) => self.clean_memory(copy.as_ref()),
             Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
         }
         self.leave_copied_code(child);
@@ -62,7 +61,7 @@ impl Owner {
 
     fn leave_copied_code(&self, child: ThreadId) {
         if let Ok(mut registers) = self.process().registers(child)
-            && let Some((_, original)) = self.memory.caves.original(registers.pc())
+            && let Some((_, original)) = self.original_of(registers.pc())
         {
             registers.set_pc(original);
             let _ = self.process().set_registers(child, &registers);
@@ -239,12 +238,12 @@ impl Owner {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
                 let guardian = self.guardian_of(child);
-                self.memory.move_to(copy, guardian);
+                self.move_memory(copy, guardian);
             }
             (Memory::Own, Ok(own)) => {
-                self.memory.needs_no_guardian();
+                self.release_guardian();
                 let guardian = self.guardian_of(child);
-                self.memory = PatchedMemory::new(own, guardian);
+                self.begin_memory(own, guardian);
             }
             (_, Err(error)) => {
                 tracing::error!(%error, "the child's memory can't be read");

@@ -7,6 +7,7 @@
 
 use super::Owner;
 use crate::breakpoints::model::Arm;
+use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::site::Reason;
 use crate::breakpoints::wanted::{
@@ -87,11 +88,21 @@ impl Owner {
         }
     }
 
+    /// Takes out the jumps whose breakpoints have changed. `is_stale` says of a site whether they have.
+    pub(super) fn take_stale_jumps_out(&mut self) {
+        let breakpoints = &self.breakpoints;
+        let is_stale =
+            |(id, options): &(i64, BreakpointOptions)| breakpoints.options(*id) != Some(options);
+        self.memory
+            .take_stale_jumps_out(|trampoline| trampoline.decides.iter().any(is_stale));
+    }
+
     /// As [`Owner::arm`], but returns the changed breakpoints instead of reporting them.
     pub(super) fn arm_quietly(&mut self) -> Vec<BreakpointState> {
         self.arm_exceptions();
         self.insert_resolver_sites();
         self.memory.forget_lost_users();
+        self.take_stale_jumps_out();
         let wanted = self.breakpoints.wanted(&self.modules);
         self.memory
             .remove_users(|address, id| wanted.contains(&Arm { address, id }));

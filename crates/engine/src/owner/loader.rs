@@ -125,6 +125,8 @@ impl Owner {
             }
             None => return,
         }
+        // Names in conditions may mean something else now.
+        self.take_all_jumps_out();
         self.arm();
         self.tell_runtimes();
         self.find_watched_statics();

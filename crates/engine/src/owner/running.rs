@@ -153,6 +153,10 @@ impl Owner {
             match action {
                 Action::Run(thread, how, signal) => {
                     self.write_back(thread);
+                    if signal != 0 {
+                        self.will_be_interrupted(thread);
+                    }
+                    self.enter_trampoline(thread);
                     self.watch_before_run(thread);
                     let to_call = self.pin_for_run(thread, how);
                     if let Some(control) = self.threads.get_mut(thread) {
@@ -242,6 +246,7 @@ impl Owner {
         }
         if signal != 0 {
             // The signal's handler, if there is one, runs first. Then the thread comes to the site again, and that is no new hit.
+            self.stop_counting_at(site);
             self.control(thread).skip = Some((site, registers.sp()));
             return self.go(thread, how, signal);
         }
@@ -265,6 +270,9 @@ impl Owner {
 
     /// Moves a thread that has stopped in the copy of an instruction (displaced stepping) to the corresponding address in the program.
     pub(super) fn leave_copy(&mut self, thread: ThreadId) {
+        if self.leave_trampoline(thread) {
+            return;
+        }
         if self.memory.caves.is_unused() {
             return;
         }

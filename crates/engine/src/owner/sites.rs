@@ -4,12 +4,15 @@
 use super::Owner;
 use crate::Address;
 use crate::breakpoints::displaced::Copy;
-use crate::breakpoints::site::{Reason, Site};
+use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_target::linux::guardian::Guardian;
+use dapple_target::process::Process;
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Owner {
     /// The site at `address`.
@@ -92,6 +95,21 @@ impl Owner {
     /// Writes the program's memory. What was inserted stays in place.
     pub(super) fn write_bytes(&mut self, address: Address, bytes: &[u8]) -> io::Result<()> {
         self.memory.write(address, bytes)
+    }
+
+    /// Takes everything inserted out of a copy of the memory, which a forked child has.
+    pub(super) fn clean_memory(&self, copy: &dyn Process) {
+        self.memory.clean(copy);
+    }
+
+    /// Continues with the memory of a forked child.
+    pub(super) fn move_memory(&mut self, copy: Arc<dyn Process>, guardian: Option<Guardian>) {
+        self.memory.move_to(copy, guardian);
+    }
+
+    /// Continues with memory that nothing has been inserted into.
+    pub(super) fn begin_memory(&mut self, process: Arc<dyn Process>, guardian: Option<Guardian>) {
+        self.memory = PatchedMemory::new(process, guardian);
     }
 
     /// Ends the guardian. Call when nothing is inserted any more, nor will be.

@@ -16,8 +16,11 @@ use dapple_inspect::tasks::TaskTable;
 use dapple_inspect::values::NamedValue;
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::linux::affinity::{Pace, Pinning};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+
+/// The most addresses that are noted at which signals were delivered.
+const MOST_INTERRUPTED: usize = 4096;
 
 /// How a thread runs. An inferior call saves all of it and puts it back, except for `watched` and `pace`.
 #[derive(Debug, Default)]
@@ -30,6 +33,8 @@ pub(super) struct Control {
     pub(super) trap: Option<Trap>,
     /// The address whose breakpoints have counted this thread's hit: it may get past a site there.
     pub(super) passed: Option<Address>,
+    /// The number of its hit of a breakpoint, if that was counted in the program.
+    pub(super) hit: Option<u64>,
     /// Set while the thread is in a signal handler that interrupted it at a site: the site, and the stack pointer there.
     pub(super) skip: Option<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
@@ -72,6 +77,8 @@ pub(super) struct Threads {
     returned: Option<(ThreadId, NamedValue)>,
     /// Threads that can get past their site only while no other thread runs.
     alone: Vec<ThreadId>,
+    /// Where threads were when signals were delivered to them: a handler may return there.
+    interrupted: FxHashSet<Address>,
     /// Threads to be ended at the next stop of all.
     ending: Vec<ThreadId>,
     /// Threads that are pinned to the tracer's processor.
@@ -81,6 +88,18 @@ pub(super) struct Threads {
 impl Threads {
     pub(super) fn add(&mut self, thread: ThreadId) {
         self.controls.entry(thread).or_default();
+    }
+
+    /// Notes that a signal is delivered to a thread at `pc`.
+    pub(super) fn was_interrupted_at(&mut self, pc: Address) {
+        if self.interrupted.len() <= MOST_INTERRUPTED {
+            self.interrupted.insert(pc);
+        }
+    }
+
+    /// Whether a signal handler may return to an address that `is_meant`.
+    pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
+        self.interrupted.len() > MOST_INTERRUPTED || self.interrupted.iter().any(|pc| is_meant(*pc))
     }
 
     /// How a thread runs; an unknown thread is added.
@@ -287,6 +306,16 @@ impl Owner {
     /// How a thread runs; an unknown thread is added.
     pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
         self.threads.control(thread)
+    }
+
+    /// Notes that a signal is delivered to a thread at `pc`.
+    pub(super) fn was_interrupted_at(&mut self, pc: Address) {
+        self.threads.was_interrupted_at(pc);
+    }
+
+    /// Whether a signal handler may return to an address that `is_meant`.
+    pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
+        self.threads.may_return_to(is_meant)
     }
 
     /// The signal to deliver when a thread goes on; 0: none.

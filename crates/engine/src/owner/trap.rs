@@ -56,6 +56,8 @@ impl Owner {
     pub(super) fn examine(&mut self, thread: ThreadId, signal: i32) {
         if signal == libc::SIGTRAP {
             self.trapped(thread);
+        } else if let Some(site) = self.fault_in_decision(thread, signal) {
+            self.hit(thread, site);
         } else {
             self.signalled(thread, signal);
         }
@@ -99,6 +101,11 @@ impl Owner {
         }
         let mut registers = self.registers(thread)?;
         let at = registers.pc().offset(-1);
+        if let Some(site) = self.site_asking(thread, at) {
+            registers.set_pc(site);
+            self.set_registers(thread, registers);
+            return Some(Trap::Site(site));
+        }
         let is_own = || self.original_of(at).is_some() || self.traps_at(at);
         if self.site(at).is_none() && is_own() {
             return Some(Trap::Other(info));
@@ -232,8 +239,10 @@ impl Owner {
         site: Address,
         mut registers: UserRegisters,
     ) -> Past {
-        if let Some(copy) = self.copy_at(site) {
-            registers.set_pc(copy.start);
+        let entry = self.way_past(site);
+        let entry = entry.or_else(|| Some(self.copy_at(site)?.start));
+        if let Some(entry) = entry {
+            registers.set_pc(entry);
             self.set_registers(thread, registers);
             return Past::InCopy;
         }

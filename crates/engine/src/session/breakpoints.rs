@@ -1,7 +1,7 @@
 //! Breakpoints on lines, functions and addresses, temporary ones, and where breakpoints can be.
 
 use super::{BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Session};
-pub use crate::breakpoints::wanted::{TemporaryBreakpoint, TemporaryPlace, TemporarySet};
+pub use crate::breakpoints::wanted::{Decided, TemporaryBreakpoint, TemporaryPlace, TemporarySet};
 use crate::{Address, Error};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -66,6 +66,14 @@ impl Session {
     ) -> Result<Vec<(u32, u32)>, Error> {
         let file = file.to_owned();
         self.ask(move |owner| owner.breakpoint_places(&file, lines))
+    }
+
+    /// How it is decided whether breakpoints act that have a condition, a hit condition or a message. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn decided_breakpoints(&self) -> Result<Vec<Decided>, Error> {
+        self.ask(|owner| owner.decided())
     }
 
     /// Sets a temporary breakpoint, in addition to all others. Works while running, except for one in a frame.

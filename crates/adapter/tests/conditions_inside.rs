@@ -1,0 +1,298 @@
+//! Conditions and counts of hits that the program decides by itself: the same stops as ever, and nobody can tell.
+
+use crate::support::{Fixture, Session, Stopped};
+use dapple_dap::types::*;
+use serde_json::json;
+
+/// As many turns as by a stop for each would take ten seconds.
+const MANY: i64 = 1_000_000;
+/// More than the stops of a session here, and far fewer than the turns.
+const FEW: u64 = 2_000;
+
+fn at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
+    SourceBreakpoint::new(fixture.line(name))
+}
+
+#[track_caller]
+fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
+    let source = Source::new().with_path(fixture.path());
+    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(wanted);
+    session.ok::<SetBreakpointsRequest>(arguments).breakpoints
+}
+
+/// Launches the program in a mode, with so many turns, and sets a breakpoint.
+#[track_caller]
+fn started(fixture: &Fixture, mode: &str, turns: i64, wanted: SourceBreakpoint) -> (Session, i64) {
+    let session = Session::new();
+    let turns = turns.to_string();
+    session.launch(fixture, json!({"args": [mode, turns]}));
+    let [breakpoint] = &set(&session, fixture, vec![wanted])[..] else {
+        panic!("one breakpoint");
+    };
+    assert!(breakpoint.verified, "{breakpoint:?}");
+    session.configured();
+    let process = session.process_id();
+    (session, process)
+}
+
+/// How often a thread has waited so far: in each of its stops for the debugger (proc_pid_status(5)).
+fn waits(process: i64, thread: i64) -> u64 {
+    let path = format!("/proc/{process}/task/{thread}/status");
+    let status = std::fs::read_to_string(path).expect("it runs");
+    let line = { status.lines() }.find(|line| line.starts_with("voluntary_ctxt_switches:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.expect("a count").parse().expect("a number")
+}
+
+/// Waits for a stop at the marked line. The thread has hardly stopped before.
+#[track_caller]
+fn stopped(session: &(Session, i64), fixture: &Fixture, name: &str) -> Stopped {
+    let (session, process) = session;
+    let stop = session.stopped_at(fixture, name, StoppedEventReason::Breakpoint);
+    let waited = waits(*process, stop.thread);
+    assert!(waited < FEW, "the thread has stopped {waited} times");
+    stop
+}
+
+/// Stops once, at the turn before the last ten, and ends well.
+#[track_caller]
+fn stops_once(fixture: &Fixture, condition: &str) {
+    let wanted = at(fixture, "turn").with_condition(condition);
+    let running = started(fixture, "plain", MANY, wanted);
+    let (session, _) = &running;
+    let stop = stopped(&running, fixture, "turn");
+    let i = MANY - 10;
+    assert_eq!(
+        session.evaluate(&stop.top, "i"),
+        i.to_string(),
+        "{condition}"
+    );
+    assert_eq!(
+        session.evaluate(&stop.top, "sum"),
+        (i * (i - 1)).to_string()
+    );
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn a_condition_that_is_false_costs_no_stop() {
+    let fixture = Fixture::new("counted_turns.c");
+    stops_once(&fixture, "i == 999990");
+}
+
+#[test]
+fn conditions_on_fields_thread_locals_and_fractions_cost_no_stops() {
+    let fixture = Fixture::new("counted_turns.c");
+    stops_once(
+        &fixture,
+        "i > 0 && outer->inner->weight == 999990L * 999989 && i != 0",
+    );
+    stops_once(
+        &fixture,
+        "outer->ratio >= 499995.0 && outer->ratio < 499995.5",
+    );
+}
+
+#[test]
+fn hits_that_do_not_count_cost_no_stops() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_hit_condition("% 250000");
+    let running = started(&fixture, "plain", MANY, wanted);
+    let (session, _) = &running;
+    for hit in 1..=4 {
+        let stop = stopped(&running, &fixture, "turn");
+        assert_eq!(
+            session.evaluate(&stop.top, "i"),
+            (hit * 250_000 - 1).to_string()
+        );
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn only_hits_count_for_which_the_condition_holds() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn")
+        .with_condition("i % 3 == 0")
+        .with_hit_condition("== 300001");
+    let running = started(&fixture, "plain", MANY, wanted);
+    let (session, _) = &running;
+    let stop = stopped(&running, &fixture, "turn");
+    assert_eq!(session.evaluate(&stop.top, "i"), "900000");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn hits_of_all_threads_are_counted_once_each() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn")
+        .with_hit_condition("% 10000")
+        .with_log_message("hit");
+    let running = started(&fixture, "threads", MANY / 4, wanted);
+    let (session, _) = &running;
+    assert_eq!(session.exit_code(), 0);
+    let text = session.output(OutputEventCategory::Console);
+    assert_eq!(text.lines().filter(|line| *line == "hit").count(), 100);
+    running.0.disconnect();
+}
+
+#[test]
+fn the_step_after_a_stop_goes_through_what_was_replaced() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("i == 999990");
+    let running = started(&fixture, "plain", MANY, wanted);
+    let (session, _) = &running;
+    let stop = stopped(&running, &fixture, "turn");
+    let arguments = NextArguments::new(stop.thread);
+    session.ok::<NextRequest>(arguments.with_granularity(SteppingGranularity::Instruction));
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_eq!(session.evaluate(&stop.top, "i"), "999990");
+    let stop = session.next(&stop, &fixture, "behind");
+    assert_eq!(session.evaluate(&stop.top, "sum"), "999981000090");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn reads_and_disassembly_show_the_programs_own_code() {
+    let fixture = Fixture::new("counted_turns.c");
+    let session = Session::new();
+    session.launch(
+        &fixture,
+        json!({"args": ["plain", MANY.to_string()], "stopOnEntry": true}),
+    );
+    session.configured();
+    let process = session.process_id();
+    let running = (session, process);
+    let (session, _) = &running;
+    let entry = session.stopped(StoppedEventReason::Entry);
+    let code = |stop: &Stopped| {
+        let reference = session.evaluate(&stop.top, "&turns");
+        let address = { reference.split_whitespace() }.find(|word| word.starts_with("0x"));
+        let address = address
+            .expect("an address")
+            .trim_end_matches([':', ','])
+            .to_owned();
+        let memory = ReadMemoryArguments::new(address.clone(), 256);
+        let memory = session.ok::<ReadMemoryRequest>(memory);
+        let listed = DisassembleArguments::new(address, 60);
+        let listed = session.ok::<DisassembleRequest>(listed).instructions;
+        let listed: Vec<String> = listed.into_iter().map(|it| it.instruction).collect();
+        (memory.data, listed)
+    };
+    let before = code(&entry);
+    set(
+        session,
+        &fixture,
+        vec![at(&fixture, "turn").with_condition("i == 999990")],
+    );
+    session.resume(entry.thread);
+    let stop = stopped(&running, &fixture, "turn");
+    assert_eq!(code(&stop), before);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn signal_handlers_run_return_and_jump_away() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("i == -1");
+    let running = started(&fixture, "signals", 3 * MANY, wanted);
+    let (session, _) = &running;
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn children_have_the_programs_own_code() {
+    let fixture = Fixture::new("counted_turns.c");
+    let plain = std::process::Command::new(fixture.program())
+        .arg("text")
+        .output();
+    let own = String::from_utf8(plain.expect("it runs").stdout).expect("text");
+    let wanted = at(&fixture, "turn").with_condition("i == -1");
+    let running = started(&fixture, "forks", MANY / 10, wanted);
+    let (session, _) = &running;
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(session.output(OutputEventCategory::Stdout), own.repeat(10));
+    running.0.disconnect();
+}
+
+#[test]
+fn a_condition_that_cannot_be_read_stops_the_program_with_the_reason() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("outer->inner->weight == -1");
+    let running = started(&fixture, "faults", MANY, wanted);
+    let (session, _) = &running;
+    for i in 0..3 {
+        let stop = stopped(&running, &fixture, "turn");
+        assert_eq!(session.evaluate(&stop.top, "i"), i.to_string());
+        let text = stop.event.text.clone().unwrap_or_default();
+        assert!(text.contains("can't be evaluated"), "{text}");
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn a_paused_thread_is_in_the_programs_own_code() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("i == -1 || outer->ratio < 0");
+    let running = started(&fixture, "endless", 100, wanted);
+    let (session, process) = &running;
+    for _ in 0..50 {
+        session.ok::<PauseRequest>(PauseArguments::new(*process));
+        let stop = session.stopped(StoppedEventReason::Pause);
+        assert_ne!(stop.top.name, "", "{:?}", stop.top);
+        if stop.top.name == "turns" {
+            assert_eq!(session.evaluate(&stop.top, "count"), "100");
+        }
+        session.resume(stop.thread);
+    }
+    // The condition can be replaced while the program runs, and the breakpoint taken away.
+    set(
+        session,
+        &fixture,
+        vec![at(&fixture, "turn").with_condition("i == 77")],
+    );
+    let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "i"), "77");
+    set(session, &fixture, vec![]);
+    session.resume(stop.thread);
+    set(
+        session,
+        &fixture,
+        vec![at(&fixture, "end").with_condition("count != 100")],
+    );
+    session.ok::<PauseRequest>(PauseArguments::new(*process));
+    let stop = session.stopped(StoppedEventReason::Pause);
+    set(session, &fixture, vec![]);
+    session.evaluate(&stop.top, "running = 0");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn the_next_program_has_the_breakpoint_too() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("i == 999990");
+    let running = started(&fixture, "executes", MANY, wanted);
+    let (session, _) = &running;
+    for _ in 0..2 {
+        let stop = stopped(&running, &fixture, "turn");
+        assert_eq!(session.evaluate(&stop.top, "i"), "999990");
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}

@@ -1,0 +1,158 @@
+//! Sites that jump to a trampoline.
+//!
+//! A jump is put in while no thread runs, and none is at one of the instructions behind the first that it replaces. It can be taken out at
+//! any time: its first byte becomes an `int3`, which a processor sees whole, then the other bytes their own, which nobody executes meanwhile.
+
+use super::{PatchedMemory, Reason, Removed};
+use crate::Address;
+use crate::breakpoints::trampolines::{Counting, Trampoline};
+use dapple_arch::decision::Counter;
+use dapple_arch::jump_site::{JUMP, jump};
+use dapple_arch::trap::TRAP;
+use std::io;
+use std::ops::Range;
+
+/// The most bytes of the instructions that a jump replaces: four bytes, and one more instruction.
+const LONGEST_REPLACED: u64 = 4 + 15;
+/// A jump to a trampoline.
+#[derive(Debug)]
+pub(super) struct Jump {
+    /// The trampoline.
+    pub(super) to: Address,
+    /// The jump.
+    pub(super) bytes: [u8; JUMP],
+    /// How many bytes the replaced instructions have.
+    replaced: u64,
+}
+
+impl PatchedMemory {
+    /// Notes that a thread has passed the site at `address` without a stop. Returns how often that was, or `None` if it has a jump.
+    pub(crate) fn passed(&mut self, address: Address) -> Option<u32> {
+        let site = self.sites.get_mut(&address)?;
+        if site.jump.is_some() {
+            return None;
+        }
+        site.passes = site.passes.saturating_add(1);
+        Some(site.passes)
+    }
+
+    /// The sites of a user's breakpoint.
+    pub(crate) fn sites_of(&self, id: i64) -> impl Iterator<Item = Address> {
+        let sites = self.sites.iter();
+        let meant = sites.filter(move |(_, site)| site.has(Reason::User(id)));
+        meant.map(|(address, _)| *address)
+    }
+
+    /// How many hits a trampoline has counted. `None`: it counts none, or they can't be read.
+    pub(crate) fn counted_by(&self, trampoline: &Trampoline) -> Option<u64> {
+        let counting = trampoline.counting?;
+        let counted = self.process.read_u64(counting.words.used).ok()?;
+        Some(counting.base.saturating_add(counted))
+    }
+
+    /// The trampoline of the site at `address`.
+    pub(crate) fn trampoline_of(&self, address: Address) -> Option<&Trampoline> {
+        let jump = self.sites.get(&address)?.jump.as_ref()?;
+        self.trampolines.of(jump.to)
+    }
+
+    /// The trampoline of the site whose jump replaces the instruction at `address`: the site is there or before.
+    pub(crate) fn trampoline_for(&self, address: Address) -> Option<&Trampoline> {
+        if self.trampolines.is_empty() {
+            return None;
+        }
+        let far = Address(address.0.saturating_sub(LONGEST_REPLACED));
+        let mut sites = self.sites.range(far..=address);
+        let (site, _) = sites.find(|(at, site)| {
+            let replaced = site.jump.as_ref().map_or(0, |jump| jump.replaced);
+            address.0 - at.0 < replaced
+        })?;
+        self.trampoline_of(*site)
+    }
+
+    /// Whether another site is inside of `range`, behind its first byte.
+    pub(crate) fn has_site_within(&self, range: Range<Address>) -> bool {
+        let inner = range.start.offset(1)..range.end;
+        self.sites.range(inner).next().is_some()
+    }
+
+    /// Writes a trampoline, and puts a jump to it in place of its site's `int3`. Call only while no thread runs, nor is at a replaced
+    /// instruction but the first. `limit`: how many hits go on, if it counts them.
+    pub(crate) fn put_jump_in(&mut self, trampoline: Trampoline, limit: u64) -> io::Result<()> {
+        let (at, start) = (trampoline.site, trampoline.start);
+        let bytes = jump(at, start).ok_or_else(|| io::Error::other("it is out of reach"))?;
+        let mut original = [0; JUMP];
+        if self.read_some(at, &mut original) < JUMP {
+            return Err(io::Error::other("there is no memory"));
+        }
+        self.process.write(start, &trampoline.code.bytes)?;
+        if let Some(Counting { words, .. }) = trampoline.counting {
+            self.process.write(words.used, &[0; 8])?;
+            self.process.write(words.limit, &limit.to_le_bytes())?;
+        }
+        let Some(site) = self.sites.get_mut(&at) else {
+            return Err(io::Error::other("there is no site"));
+        };
+        if !self.lifted {
+            self.process.write(at, &bytes)?;
+        }
+        site.original = original;
+        site.jump = Some(Jump {
+            to: start,
+            bytes,
+            replaced: trampoline.replaced.length,
+        });
+        self.trampolines.add(trampoline);
+        Ok(())
+    }
+
+    /// Takes all jumps out that replace an instruction with a byte in `range`. Their sites get an `int3` again.
+    pub(crate) fn take_jumps_out(&mut self, range: Range<Address>) {
+        if self.trampolines.is_empty() {
+            return;
+        }
+        let far = Address(range.start.0.saturating_sub(LONGEST_REPLACED));
+        for (at, site) in self.sites.range_mut(far..range.end) {
+            let is_meant = |jump: &mut Jump| at.0 + jump.replaced > range.start.0;
+            let Some(jump) = site.jump.take_if(is_meant) else {
+                continue;
+            };
+            site.passes = 0;
+            let mut trapping = site.original;
+            trapping[0] = TRAP;
+            if !self.lifted {
+                // The memory may be gone with its module.
+                let _ = self.process.write(*at, &[TRAP]);
+                let _ = self.process.write(at.offset(1), &trapping[1..]);
+            }
+            let removed = Removed::new(&jump.bytes, &site.original);
+            self.removed.insert((*at, jump.bytes.len()), removed);
+            self.trampolines.retire(jump.to, self.process.as_ref());
+        }
+    }
+
+    /// Lets hits go on in the program until there were `limit` since the trampoline was made, if that is more than now.
+    pub(crate) fn raise_limit(&self, words: Counter, limit: u64) {
+        let known = self.process.read_u64(words.limit);
+        if known.is_ok_and(|known| known < limit) {
+            // Threads may read the word while it is written. Whatever mixture they see isn't above the old value, then not above the new one.
+            let _ = self.process.write(words.limit, &[0; 8]);
+            let _ = self.process.write(words.limit, &limit.to_le_bytes());
+        }
+    }
+
+    /// Lets a site be considered for a jump again, after it was passed as often once more.
+    pub(crate) fn pass_again(&mut self, address: Address) {
+        if let Some(site) = self.sites.get_mut(&address) {
+            site.passes = 0;
+        }
+    }
+
+    /// Takes all jumps out whose trampolines are `is_stale`.
+    pub(crate) fn take_stale_jumps_out(&mut self, is_stale: impl Fn(&Trampoline) -> bool) {
+        let stale = self.trampolines.used().filter(|it| is_stale(it));
+        for at in stale.map(|trampoline| trampoline.site).collect::<Vec<_>>() {
+            self.take_jumps_out(at..at.offset(1));
+        }
+    }
+}

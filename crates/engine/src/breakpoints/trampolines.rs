@@ -1,0 +1,292 @@
+//! Code of ours in the program, which decides conditions of breakpoints there.
+//!
+//! A site whose condition is often false has a jump to a *trampoline* in place of its `int3`: code that decides the condition
+//! ([`dapple_arch::decision`]), then does what the replaced instructions did, and jumps back. Only a thread that must be looked at traps.
+//!
+//! Trampolines are in *arenas*: memory mapped near the code, because a jump reaches 2 GiB. An arena stays mapped as long as the process lives.
+//! A trampoline that isn't used any more stays until no thread can be in it.
+//!
+//! A thread that stops in a trampoline counts as being at the site, or at one of the replaced instructions: [`Trampoline::place_of`].
+
+use crate::Address;
+use crate::breakpoints::options::BreakpointOptions;
+use dapple_arch::decision::{self, Counter, State};
+use dapple_arch::jump_site::{JumpSite, Relocated};
+use dapple_target::process::Process;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How far a jump reaches that has 32 bits for the distance, less some room for the code at both ends.
+const REACH: u64 = (1 << 31) - (1 << 20);
+/// The size of an arena in bytes.
+pub(crate) const ARENA: u64 = 64 << 10;
+/// The size of the memory for counters behind it, in bytes.
+pub(crate) const COUNTERS: u64 = 16 << 10;
+/// The most arenas of a process.
+const MOST_ARENAS: usize = 16;
+/// What the addresses of trampolines are multiples of: a line of the processor's cache.
+const ALIGNMENT: u64 = 64;
+/// The lowest address that is used (`vm.mmap_min_addr` is 64 KiB by default).
+const LOWEST: u64 = 1 << 20;
+/// The end of a program's addresses.
+const HIGHEST: u64 = 1 << 47;
+
+/// A site's way into the program's code and back.
+#[derive(Debug)]
+pub(crate) struct Trampoline {
+    /// Where it is.
+    pub(crate) start: Address,
+    /// The site.
+    pub(crate) site: Address,
+    /// The instructions that it replaces.
+    pub(crate) replaced: JumpSite,
+    /// Its code.
+    pub(crate) code: decision::Trampoline,
+    /// The part of the code that does what the replaced instructions did.
+    pub(crate) relocated: Relocated,
+    /// Where it counts hits.
+    pub(crate) counting: Option<Counting>,
+    /// The breakpoints whose conditions it decides, with their options then.
+    pub(crate) decides: Vec<(i64, BreakpointOptions)>,
+}
+
+/// Where hits are counted in the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counting {
+    /// The words of the trampoline.
+    pub(crate) words: Counter,
+    /// How many hits there were before the trampoline was made.
+    pub(crate) base: u64,
+    /// How many it had counted when it was last used. `None`: it is in use.
+    pub(crate) taken: Option<u64>,
+}
+
+/// Hits of a breakpoint, with the options that it had, counted in the program until its trampoline was taken out of use.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) breakpoint: i64,
+    pub(crate) options: BreakpointOptions,
+    pub(crate) hits: u64,
+}
+
+/// What a thread in a trampoline is about to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// It decides: it counts as being at the site, with these registers.
+    Deciding(decision::Saved),
+    /// Its hit was counted: it has to go on to one of the ends.
+    Counted,
+    /// It counts as being at this address, with a stack pointer that is higher by so many bytes.
+    At(Address, u64),
+    /// It has run into the trap: the debugger has to decide.
+    Asking,
+}
+
+impl Trampoline {
+    /// What a thread whose instruction pointer is `pc` is about to do.
+    pub(crate) fn place_of(&self, pc: Address) -> Option<Within> {
+        let offset = pc.0.checked_sub(self.start.0)?;
+        Some(match self.code.state_at(offset) {
+            State::Deciding(saved) => Within::Deciding(saved),
+            State::Counted => Within::Counted,
+            State::GoingOn(offset) => {
+                let position = self.relocated.original(offset)?;
+                Within::At(position.original, position.pushed)
+            }
+            State::Asking => Within::Asking,
+        })
+    }
+
+    /// Where a thread goes on that counts as being at `original`, the site or a replaced instruction, and need not decide.
+    pub(crate) fn entry_of(&self, original: Address) -> Option<Address> {
+        let offset = self.replaced.entry_of(&self.relocated, original)?;
+        Some(Address(self.start.0 + self.code.go_on + offset))
+    }
+
+    /// Lets all hits ask from now on, and returns those that were counted.
+    fn ends_counting(&mut self, memory: &dyn Process) -> Option<Counted> {
+        let counting = self.counting.as_mut()?;
+        // In this order: a thread that counts its hit after the count is read here finds that it has to ask.
+        let _ = memory.write(counting.words.limit, &[0; 8]);
+        let taken = memory.read_u64(counting.words.used).ok()?;
+        counting.taken = Some(taken);
+        let (breakpoint, options) = self.decides.first()?.clone();
+        Some(Counted {
+            breakpoint,
+            options,
+            hits: counting.base.saturating_add(taken),
+        })
+    }
+
+    fn end(&self) -> Address {
+        Address(self.start.0 + self.code.bytes.len() as u64)
+    }
+}
+
+/// All trampolines of a process.
+#[derive(Debug, Default)]
+pub(crate) struct Trampolines {
+    arenas: Vec<Range<Address>>,
+    used: BTreeMap<Address, Trampoline>,
+    /// Those that no site uses any more. A thread may be in one.
+    retired: BTreeMap<Address, Trampoline>,
+    /// Sites that have been passed so often that they are worth a jump.
+    pub(crate) wanted: Vec<Address>,
+    /// Hits that were counted, and that the breakpoints don't know yet.
+    pub(crate) counted: Vec<Counted>,
+    /// Why sites that were passed often have no jump.
+    pub(crate) refused: BTreeMap<Address, String>,
+}
+
+impl Trampolines {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used.is_empty() && self.retired.is_empty()
+    }
+
+    /// The trampoline that `pc` is in.
+    pub(crate) fn at(&self, pc: Address) -> Option<&Trampoline> {
+        let in_map = |map: &BTreeMap<Address, Trampoline>| {
+            // A thread that has run into the last byte is behind it.
+            let (_, last) = map.range(..=pc).next_back()?;
+            (pc <= last.end()).then_some(last.start)
+        };
+        if self.is_empty() {
+            return None;
+        }
+        let start = in_map(&self.used).or_else(|| in_map(&self.retired))?;
+        self.used.get(&start).or_else(|| self.retired.get(&start))
+    }
+
+    /// The trampolines of all sites.
+    pub(crate) fn used(&self) -> impl Iterator<Item = &Trampoline> {
+        self.used.values()
+    }
+
+    /// The trampoline of a site.
+    pub(crate) fn of(&self, start: Address) -> Option<&Trampoline> {
+        self.used.get(&start)
+    }
+
+    /// An address with `size` free bytes that a jump at `near` reaches. `None`: there is none in the arenas.
+    pub(crate) fn room(&self, near: Address, size: u64) -> Option<Address> {
+        let arenas = self.arenas.iter();
+        let mut arenas = arenas.filter(|arena| arena.start.0.abs_diff(near.0) < REACH);
+        arenas.find_map(|arena| self.room_in(arena, size))
+    }
+
+    fn room_in(&self, arena: &Range<Address>, size: u64) -> Option<Address> {
+        let mut taken: Vec<(Address, Address)> = [&self.used, &self.retired]
+            .into_iter()
+            .flat_map(|map| map.range(arena.clone()))
+            .map(|(start, trampoline)| (*start, trampoline.end()))
+            .collect();
+        taken.sort();
+        let mut free = arena.start.0;
+        for (start, end) in taken {
+            if start.0.saturating_sub(free) >= size {
+                break;
+            }
+            // One byte more: a thread that has run into the last byte is behind it.
+            free = (end.0 + 1).next_multiple_of(ALIGNMENT);
+        }
+        (free + size < arena.end.0).then_some(Address(free))
+    }
+
+    /// Where two words for a counter are free, in the arena of an address. They are multiples of a cache line apart.
+    pub(crate) fn room_for_counter(&self, near: Address) -> Option<Counter> {
+        let arena = self.arenas.iter().find(|arena| arena.contains(&near))?;
+        let all = self.used.values().chain(self.retired.values());
+        let taken: Vec<Address> = all
+            .filter_map(|trampoline| Some(trampoline.counting?.words.used))
+            .collect();
+        let lines =
+            (0..COUNTERS / ALIGNMENT).map(|line| arena.end.offset((line * ALIGNMENT) as i64));
+        let free = { lines }.find(|line| !taken.contains(line))?;
+        Some(Counter {
+            used: free,
+            limit: free.offset(8),
+        })
+    }
+
+    /// Where memory for another arena can be mapped, given what is mapped already. `None`: nowhere near enough, or there are too many.
+    pub(crate) fn place_for_arena(
+        &self,
+        near: Address,
+        mapped: impl IntoIterator<Item = Range<u64>>,
+    ) -> Option<Address> {
+        if self.arenas.len() >= MOST_ARENAS {
+            return None;
+        }
+        let mut mapped: Vec<Range<u64>> = mapped.into_iter().collect();
+        mapped.sort_by_key(|range| range.start);
+        let mut best: Option<u64> = None;
+        let mut end = LOWEST;
+        let last = HIGHEST..HIGHEST;
+        for range in mapped.iter().chain([&last]) {
+            // A page stays free on both sides: a stack below grows, and nobody mistakes the arena for a part of its neighbour.
+            let gap = end + 4096..range.start.saturating_sub(4096);
+            const SIZE: u64 = ARENA + COUNTERS;
+            if gap.end.saturating_sub(gap.start) >= SIZE {
+                for start in [gap.start, gap.end - SIZE] {
+                    let is_nearer =
+                        best.is_none_or(|best| start.abs_diff(near.0) < best.abs_diff(near.0));
+                    if is_nearer {
+                        best = Some(start.next_multiple_of(4096).min(gap.end - SIZE));
+                    }
+                }
+            }
+            end = end.max(range.end);
+        }
+        let best = best?;
+        (best.abs_diff(near.0) < REACH && best.is_multiple_of(4096)).then_some(Address(best))
+    }
+
+    /// Uses memory that was mapped for an arena.
+    pub(crate) fn add_arena(&mut self, start: Address) {
+        self.arenas.push(start..start.offset(ARENA as i64));
+    }
+
+    /// Adds a trampoline whose code was written.
+    pub(crate) fn add(&mut self, trampoline: Trampoline) {
+        self.used.insert(trampoline.start, trampoline);
+    }
+
+    /// Keeps a trampoline from further use.
+    pub(crate) fn retire(&mut self, start: Address, memory: &dyn Process) {
+        if let Some(mut trampoline) = self.used.remove(&start) {
+            self.counted.extend(trampoline.ends_counting(memory));
+            self.retired.insert(start, trampoline);
+        }
+    }
+
+    /// Frees the retired ones. Call only when no thread, nor a vfork child, is in any.
+    pub(crate) fn reclaim(&mut self) {
+        self.retired.clear();
+    }
+
+    /// Forgets all trampolines, but not the arenas: the process was copied, and no thread of the copy is in one.
+    pub(crate) fn empty(&mut self) {
+        self.used.clear();
+        self.retired.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arena_is_as_near_as_memory_is_free() {
+        let trampolines = Trampolines::default();
+        let mapped = [0x40_0000..0x50_0000, 0x7fff_0000_0000..0x7fff_0010_0000];
+        let place = trampolines.place_for_arena(Address(0x40_1000), mapped.clone());
+        assert_eq!(place, Some(Address(0x50_1000)));
+        // Below the code there is room, too; above it, the next gap is out of reach.
+        let full = [0x40_0000..0x1_0000_0000, 0x1_0000_0000..HIGHEST];
+        let place = trampolines.place_for_arena(Address(0x40_1000), full.clone());
+        assert_eq!(place, Some(Address(0x40_0000 - 0x1000 - ARENA - COUNTERS)));
+        let far = trampolines.place_for_arena(Address(0xf000_0000), full);
+        assert_eq!(far, None);
+    }
+}
