@@ -8,6 +8,7 @@ mod completions;
 mod configuration_done;
 mod continue_and_pause;
 mod data_breakpoints;
+pub mod decided;
 mod disassemble;
 mod disconnect;
 mod evaluate;
@@ -121,6 +122,7 @@ pub fn server() -> Server<Adapter> {
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<tasks::TasksRequest>(tasks::tasks)
         .on::<locks::LocksRequest>(locks::locks)
+        .on::<decided::DecidedRequest>(decided::decided)
         .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)

@@ -43,6 +43,7 @@ pub use dapple_engine::launch::ProcessGroup;
 pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
+pub use handlers::decided::{DecidedBreakpoint, DecidedRequest, DecidedResponse};
 pub use handlers::locks::{LocksRequest, LocksResponse, ShownHolder, ShownThreadWait};
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};

@@ -2,8 +2,10 @@
 //!
 //! Text from the adapter may contain any of the debuggee's data, so it passes through [`super::screen::printable`].
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use dapple_adapter::DecidedBreakpoint;
 use dapple_dap::types::{StackFrame, StoppedEventBody, StoppedEventReason, Thread};
 
 use super::breakpoints::{Breakpoint, Lifetime, Place};
@@ -247,6 +249,30 @@ pub fn breakpoint_line(this: &Breakpoint, style: Style) -> String {
         hits => format!(", hit {hits} times"),
     };
     breakpoint(this, style) + &hits
+}
+
+/// How it is decided whether a breakpoint acts: `, decided in the program; 3 hits have counted`.
+pub fn decided(this: &DecidedBreakpoint) -> String {
+    let mut text = String::new();
+    if this.in_program > 0 {
+        text.push_str(", decided in the program");
+    }
+    for reason in &this.by_stops {
+        let _ = write!(
+            text,
+            ", decided by a stop at each hit: {}",
+            printable(reason)
+        );
+    }
+    let counted = match this.hits {
+        0 => return text,
+        1 => "1 hit has counted".to_owned(),
+        hits => format!("{hits} hits have counted"),
+    };
+    if !text.is_empty() {
+        let _ = write!(text, "; {counted}");
+    }
+    text
 }
 
 fn place(breakpoint: &Breakpoint, style: Style) -> String {

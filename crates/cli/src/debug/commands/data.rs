@@ -1,6 +1,8 @@
 //! Commands that show and change values, and `info`.
 
 use anyhow::{Context, bail};
+use dapple_adapter::DecidedRequest;
+use dapple_dap::message::Empty;
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, ModulesArguments, ModulesRequest,
     Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, SetExpressionArguments,
@@ -311,10 +313,21 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
 }
 
 fn breakpoints(session: &mut Session) {
+    // Without a running program, nothing is decided yet.
+    let asked = session.is_own_adapter().then(|| {
+        let asked = session.request::<DecidedRequest>(Empty);
+        asked.map(|answer| answer.breakpoints).unwrap_or_default()
+    });
+    let decided = asked.unwrap_or_default();
     let mut lines: Vec<_> = session
         .breakpoints
         .iter()
-        .map(|this| render::breakpoint_line(this, session.screen.style))
+        .map(|this| {
+            let id = this.answer.as_ref().and_then(|answer| answer.id);
+            let decided = decided.iter().find(|decided| Some(decided.id) == id);
+            let how = decided.map_or_else(String::new, render::decided);
+            render::breakpoint_line(this, session.screen.style) + &how
+        })
         .collect();
     lines.extend(super::watching::lines(session));
     let text = if lines.is_empty() {

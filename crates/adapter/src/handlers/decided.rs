@@ -1,0 +1,58 @@
+//! How it is decided whether breakpoints act: the custom request `dapple/decided`.
+
+use crate::adapter::Adapter;
+use crate::to_dap::OrFail;
+use dapple_dap::Request;
+use dapple_dap::message::Empty;
+use dapple_dap::server::{Context, Failure};
+use serde::{Deserialize, Serialize};
+
+/// Lists the breakpoints that have a condition, a hit condition or a message.
+#[derive(Debug)]
+pub struct DecidedRequest;
+
+/// The breakpoints.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct DecidedResponse {
+    /// One for each.
+    pub breakpoints: Vec<DecidedBreakpoint>,
+}
+
+/// How it is decided whether a breakpoint acts on a hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecidedBreakpoint {
+    /// The breakpoint's id.
+    pub id: i64,
+    /// At how many of its places the program decides by itself.
+    pub in_program: usize,
+    /// Why each hit stops the thread at the other places: clauses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_stops: Vec<String>,
+    /// How often its condition has held so far.
+    pub hits: u64,
+}
+
+impl Request for DecidedRequest {
+    const COMMAND: &'static str = "dapple/decided";
+    type Arguments = Empty;
+    type Response = DecidedResponse;
+}
+
+/// Lists the breakpoints.
+pub fn decided(
+    adapter: &mut Adapter,
+    _arguments: Empty,
+    _context: &mut Context,
+) -> Result<DecidedResponse, Failure> {
+    let decided = adapter.debuggee()?.decided_breakpoints().or_fail()?;
+    let breakpoints = decided.into_iter().map(|decided| DecidedBreakpoint {
+        id: decided.id,
+        in_program: decided.in_program,
+        by_stops: decided.by_stops,
+        hits: decided.hits,
+    });
+    Ok(DecidedResponse {
+        breakpoints: breakpoints.collect(),
+    })
+}
