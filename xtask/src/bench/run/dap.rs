@@ -22,6 +22,7 @@ pub struct Dap {
     frame: Option<i64>,
     logged: usize,
     lines: usize,
+    is_dapple: bool,
 }
 
 impl Dap {
@@ -37,6 +38,7 @@ impl Dap {
             frame: None,
             logged: 0,
             lines: 0,
+            is_dapple: name.ends_with("dapple"),
         };
         let initialize = InitializeRequestArguments::new(name.clone());
         session.client.request::<InitializeRequest>(&initialize)?;
@@ -125,15 +127,21 @@ impl Session for Dap {
     fn arm(&mut self, breakpoints: &[(i64, Breakpoint)]) -> anyhow::Result<()> {
         let wanted = breakpoints.iter().map(|(line, kind)| {
             let breakpoint = SourceBreakpoint::new(*line);
-            match kind {
+            Ok(match kind {
                 Breakpoint::Plain => breakpoint,
                 Breakpoint::False => breakpoint.with_condition("i == -1"),
+                Breakpoint::Field => breakpoint.with_condition("object->inner->value == -1"),
+                Breakpoint::ThreadLocal => breakpoint.with_condition("own == -1"),
+                Breakpoint::Text if self.is_dapple => {
+                    breakpoint.with_condition("name == \"another\"")
+                }
+                Breakpoint::Text => bail!("its expressions don't compare texts"),
                 Breakpoint::Counted => breakpoint.with_hit_condition("1000000000"),
                 Breakpoint::Log => breakpoint.with_log_message("i is {i}"),
-            }
+            })
         });
-        let arguments =
-            SetBreakpointsArguments::new(self.source.clone()).with_breakpoints(wanted.collect());
+        let wanted = wanted.collect::<anyhow::Result<_>>()?;
+        let arguments = SetBreakpointsArguments::new(self.source.clone()).with_breakpoints(wanted);
         let answer = self.client.request::<SetBreakpointsRequest>(&arguments)?;
         match answer.breakpoints.iter().find(|one| !one.verified) {
             // Before the launch, some adapters answer like this and resolve the line later.

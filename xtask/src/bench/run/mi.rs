@@ -141,6 +141,13 @@ impl Session for Mi {
             self.ask(&match kind {
                 Breakpoint::Plain => format!("-break-insert {place}"),
                 Breakpoint::False => format!("-break-insert -c \"i == -1\" {place}"),
+                Breakpoint::Field => {
+                    format!("-break-insert -c \"object->inner->value == -1\" {place}")
+                }
+                Breakpoint::ThreadLocal => format!("-break-insert -c \"own == -1\" {place}"),
+                Breakpoint::Text => {
+                    format!("-break-insert -c \"$_streq(name, \\\"another\\\")\" {place}")
+                }
                 Breakpoint::Counted => format!("-break-insert -i 1000000000 {place}"),
                 Breakpoint::Log => format!("-dprintf-insert {place} \"i is %d\\n\" i"),
             })?;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use super::{build, gdb_version, lldb_dap, median};
-use programs::{Limits, Programs};
+use programs::{Limits, Loop, Programs};
 use session::{Breakpoint, Debuggee, Session};
 
 /// The approximate duration of one measure of one debugger.
@@ -32,6 +32,9 @@ const PAUSES: usize = 11;
 const TURNS: u32 = 1_000_000;
 /// How many lines of output the program writes under a fast debugger, and under a slow one.
 const LINES: (u32, u32) = (1_000_000, 100_000);
+
+/// The most hits of a measure: the count of hits that is never reached is above.
+const MOST_HITS: u32 = 900_000_000;
 
 /// A debugger to be measured.
 pub(super) struct Contender {
@@ -55,36 +58,79 @@ struct Measure {
     /// Whether more is better.
     rate: bool,
     take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
-    limit: fn(&Limits) -> Option<f64>,
+    /// The limit, and how many times slower it may be.
+    limit: fn(&Limits) -> Option<(f64, f64)>,
     /// How many times better than lldb-dap and gdb Dapple has to be.
     better_than: [Option<f64>; 2],
 }
 
-/// How many times slower than the limit it may be, if there is a limit.
+/// How many times slower than the limit of ptrace(2) or of a pipe it may be.
 const OF_LIMIT: f64 = 2.5;
+/// How many times slower than a call in the program itself.
+const OF_CALLS: f64 = 10.0;
 
-const MEASURES: [Measure; 11] = [
+const MEASURES: [Measure; 16] = [
     Measure {
         name: "false conditions",
         unit: "/s",
         rate: true,
-        take: |contender, programs| contender.hits(programs, Breakpoint::False),
-        limit: |limits| Some(limits.hits),
-        better_than: [Some(40.0), Some(8.0)],
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::False),
+        limit: |limits| Some((limits.calls, OF_CALLS)),
+        better_than: [Some(10_000.0), Some(10_000.0)],
+    },
+    Measure {
+        name: "false conditions on a field",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Field),
+        limit: |limits| Some((limits.calls, OF_CALLS)),
+        better_than: [Some(10_000.0), Some(10_000.0)],
+    },
+    Measure {
+        name: "false conditions on a thread-local",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::ThreadLocal),
+        limit: |limits| Some((limits.calls, OF_CALLS)),
+        better_than: [Some(10_000.0), Some(10_000.0)],
+    },
+    Measure {
+        name: "false conditions on a text",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Text),
+        limit: |limits| Some((limits.calls, 2.0 * OF_CALLS)),
+        better_than: [None, Some(1_000.0)],
+    },
+    Measure {
+        name: "false conditions in two threads",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.two(), Breakpoint::False),
+        limit: |limits| Some((limits.calls, OF_CALLS)),
+        better_than: [Some(10_000.0), Some(10_000.0)],
     },
     Measure {
         name: "hit counts",
         unit: "/s",
         rate: true,
-        take: |contender, programs| contender.hits(programs, Breakpoint::Counted),
-        limit: |limits| Some(limits.hits),
-        better_than: [Some(40.0), Some(8.0)],
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Counted),
+        limit: |limits| Some((limits.calls, 2.0 * OF_CALLS)),
+        better_than: [Some(10_000.0), Some(10_000.0)],
+    },
+    Measure {
+        name: "hit counts in two threads",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.two(), Breakpoint::Counted),
+        limit: |_| None,
+        better_than: [Some(10_000.0), Some(10_000.0)],
     },
     Measure {
         name: "log points",
         unit: "/s",
         rate: true,
-        take: |contender, programs| contender.hits(programs, Breakpoint::Log),
+        take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Log),
         limit: |_| None,
         better_than: [None, None],
     },
@@ -124,7 +170,7 @@ const MEASURES: [Measure; 11] = [
         take: |contender, programs| {
             contender.steps(&programs.steps, |session| session.step_instruction())
         },
-        limit: |limits| Some(limits.steps),
+        limit: |limits| Some((limits.steps, OF_LIMIT)),
         better_than: [None, None],
     },
     Measure {
@@ -132,7 +178,7 @@ const MEASURES: [Measure; 11] = [
         unit: "/s",
         rate: true,
         take: |contender, programs| contender.writes(programs),
-        limit: |limits| Some(limits.writes),
+        limit: |limits| Some((limits.writes, OF_LIMIT)),
         better_than: [None, None],
     },
     Measure {
@@ -140,7 +186,7 @@ const MEASURES: [Measure; 11] = [
         unit: "ms",
         rate: false,
         take: |contender, programs| Ok(contender.pauses(programs)?.0),
-        limit: |limits| Some(limits.pause),
+        limit: |limits| Some((limits.pause, OF_LIMIT)),
         better_than: [None, Some(4.0)],
     },
     Measure {
@@ -148,7 +194,7 @@ const MEASURES: [Measure; 11] = [
         unit: "ms",
         rate: false,
         take: |contender, programs| Ok(contender.pauses(programs)?.1),
-        limit: |limits| Some(limits.pause + limits.resume),
+        limit: |limits| Some((limits.pause + limits.resume, OF_LIMIT)),
         better_than: [None, None],
     },
     Measure {
@@ -156,7 +202,7 @@ const MEASURES: [Measure; 11] = [
         unit: "/s",
         rate: true,
         take: |contender, programs| contender.output(programs),
-        limit: |limits| Some(limits.lines),
+        limit: |limits| Some((limits.lines, OF_LIMIT)),
         better_than: [Some(8.0), None],
     },
 ];
@@ -225,7 +271,8 @@ impl Measure {
     /// Prints the figures and the target. Returns whether the target is met.
     fn print(&self, contenders: &[Contender], figures: &Figures, limits: &Limits) -> bool {
         let limit = (self.limit)(limits);
-        let columns = figures.iter().chain([&limit]);
+        let of_limit = limit.map(|(limit, _)| limit);
+        let columns = figures.iter().chain([&of_limit]);
         let columns: String = columns.map(|figure| self.shown(*figure)).collect();
         println!("{:34}{columns}", format!("{} ({})", self.name, self.unit));
         let Some(Some(ours)) = figures.first().copied() else {
@@ -245,8 +292,8 @@ impl Measure {
             };
             met &= verdict(&format!("times {}", contender.name), ratio(other), wanted);
         }
-        if let Some(limit) = limit {
-            met &= verdict("of the limit", ratio(limit), Some(1.0 / OF_LIMIT));
+        if let Some((limit, slower)) = limit {
+            met &= verdict("of the limit", ratio(limit), Some(1.0 / slower));
         }
         met
     }
@@ -281,27 +328,28 @@ impl Contender {
         })
     }
 
-    /// Hits of a breakpoint per second. A first, short round determines how many hits make a good measure.
-    fn hits(&self, programs: &Programs, kind: Breakpoint) -> anyhow::Result<f64> {
-        let mut rate = 0.0;
+    /// Hits of a breakpoint per second. Each round has as many hits as are likely to take as long as a measure, until one does.
+    fn hits(&self, loop_: &Loop, kind: Breakpoint) -> anyhow::Result<f64> {
         let mut count = 500;
-        for _ in 0..2 {
-            let debuggee = programs.hits.with(count);
-            let mut session = self.start(&debuggee)?;
-            session.arm(&[(programs.body, kind), (programs.end, Breakpoint::Plain)])?;
+        loop {
+            let mut session = self.start(&loop_.debuggee.with(count))?;
+            session.arm(&[(loop_.body, kind), (loop_.end, Breakpoint::Plain)])?;
             let begin = Instant::now();
             session.go()?;
-            rate = f64::from(count) / begin.elapsed().as_secs_f64();
+            let time = begin.elapsed();
             let line = session.line()?;
-            if line != programs.end {
+            if line != loop_.end {
                 bail!("it has stopped at line {line} and not behind the loop");
             }
             if kind == Breakpoint::Log && session.logged() < count as usize {
                 bail!("{} of {count} messages came", session.logged());
             }
-            count = (rate * MEASURING.as_secs_f64()) as u32;
+            let rate = f64::from(count) / time.as_secs_f64();
+            if time > MEASURING / 3 {
+                return Ok(rate);
+            }
+            count = (rate * MEASURING.as_secs_f64()).min(f64::from(MOST_HITS)) as u32;
         }
-        Ok(rate)
     }
 
     /// How often an operation that ends in a stop can be done per second.

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use super::session::Debuggee;
 
 const HITS: &str = include_str!("programs/hits.c");
+const PAIR: &str = include_str!("programs/pair.c");
 const STEPS: &str = include_str!("programs/steps.c");
 const TURNS: &str = include_str!("programs/turns.c");
 const THREADS: &str = include_str!("programs/threads.c");
@@ -24,6 +25,10 @@ pub struct Programs {
     pub body: i64,
     /// The line after the loop.
     pub end: i64,
+    /// Such a loop in two threads.
+    pub pair: Debuggee,
+    /// The line in it, and the one where both have ended.
+    pub in_pair: [i64; 2],
     pub steps: Debuggee,
     /// A loop that is inlined into one line.
     pub turns: Debuggee,
@@ -36,12 +41,22 @@ pub struct Programs {
 
 /// The limits that no debugger can exceed: counts per second, and milliseconds.
 pub struct Limits {
-    pub hits: f64,
+    /// Calls of a function that compares, in a program that nobody debugs.
+    pub calls: f64,
     pub steps: f64,
     pub writes: f64,
     pub pause: f64,
     pub resume: f64,
     pub lines: f64,
+}
+
+/// A program with a loop around one line.
+pub struct Loop {
+    pub debuggee: Debuggee,
+    /// That line.
+    pub body: i64,
+    /// The line after the loop.
+    pub end: i64,
 }
 
 impl Debuggee {
@@ -61,6 +76,8 @@ pub fn build(directory: &Path) -> anyhow::Result<Programs> {
         body: line(HITS, "/* body */")?,
         end: line(HITS, "/* end */")?,
         hits: of("hits.c", HITS, "-O0")?,
+        pair: of("pair.c", PAIR, "-O0")?,
+        in_pair: [line(PAIR, "/* body */")?, line(PAIR, "/* end */")?],
         steps: of("steps.c", STEPS, "-O0")?,
         turns: of("turns.c", TURNS, "-O0")?,
         turning: [line(TURNS, "/* loop */")?, line(TURNS, "/* behind */")?],
@@ -122,6 +139,25 @@ fn line(text: &str, mark: &str) -> anyhow::Result<i64> {
 }
 
 impl Programs {
+    /// The loop in one thread.
+    pub fn one(&self) -> Loop {
+        Loop {
+            debuggee: self.hits.clone(),
+            body: self.body,
+            end: self.end,
+        }
+    }
+
+    /// The loop in two threads.
+    pub fn two(&self) -> Loop {
+        let [body, end] = self.in_pair;
+        Loop {
+            debuggee: self.pair.clone(),
+            body,
+            end,
+        }
+    }
+
     /// Measures the limits; `lines` is the number of lines of output that are read.
     pub fn limits(&self, lines: u32) -> anyhow::Result<Limits> {
         let output = Command::new(&self.limit.program)
@@ -137,7 +173,7 @@ impl Programs {
             found.trim().parse::<f64>().context("not a figure")
         };
         Ok(Limits {
-            hits: figure("hits")?,
+            calls: figure("calls")?,
             steps: figure("steps")?,
             writes: figure("writes")?,
             pause: figure("pause")?,

@@ -8,8 +8,14 @@ use std::time::Duration;
 pub enum Breakpoint {
     /// It stops.
     Plain,
-    /// It has a condition that never holds.
+    /// It has a condition on a local variable that never holds.
     False,
+    /// It has such a condition on a field behind two pointers.
+    Field,
+    /// On a thread-local variable.
+    ThreadLocal,
+    /// On a text.
+    Text,
     /// It has a hit count that is never reached.
     Counted,
     /// It logs a message with a variable, and doesn't stop.

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HITS = 100000, STEPS = 100000, WATCHED = 50000, THREADS = 500, PAUSES = 21 };
+enum { HITS = 100000, STEPS = 100000, CALLS = 500000000, WATCHED = 50000, THREADS = 500, PAUSES = 21 };
 
 static volatile int watched;
 
@@ -47,6 +47,22 @@ static pid_t traced(void (*run)(void)) {
     if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
         die("waitpid");
     return child;
+}
+
+/* The least that a decision at a place in a program can cost: a call and a comparison. */
+static __attribute__((noinline)) int decides(int i) {
+    __asm__ volatile("");
+    return i == -1;
+}
+
+static void calls(void) {
+    int held = 0;
+    double begin = now();
+    for (int i = 0; i < CALLS; i++)
+        held += decides(i);
+    printf("calls %f\n", CALLS / (now() - begin));
+    if (held)
+        die("a comparison");
 }
 
 static void finish(pid_t child) {
@@ -197,6 +213,7 @@ static void threads(void) {
 }
 
 int main(void) {
+    calls();
     threads();
     cpu_set_t one;
     CPU_ZERO(&one);
