@@ -43,6 +43,7 @@ use dapple_dap::types::{
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{Stop, StopReason};
 use dapple_engine::frame::FrameId;
+use dapple_engine::session::breakpoints::WhereDecided;
 use dapple_engine::session::stepping::{Callee, SkipList, ThirdParty};
 use dapple_engine::session::values::VariableList;
 use dapple_engine::session::{Keep, Leave, Waker};
@@ -194,6 +195,8 @@ pub struct Adapter {
     pub for_terminal: bool,
     /// Settings of inferior calls in expressions.
     pub calls: CallSettings,
+    /// Where conditions of breakpoints are decided.
+    pub decided: WhereDecided,
     /// Show arguments, locals and the return value as separate scopes.
     pub separate_scopes: bool,
     /// Which frames have a disassembly as their source.
@@ -281,6 +284,7 @@ impl Adapter {
             in_disassembly: BTreeSet::new(),
             reporting: BTreeSet::new(),
             calls: CallSettings::default(),
+            decided: WhereDecided::default(),
             no_debug: false,
             debug_info: DebugInfoOptions::default(),
             leave: Leave::Kill,

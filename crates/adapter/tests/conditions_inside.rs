@@ -23,9 +23,19 @@ fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> V
 /// Launches the program in a mode, with so many turns, and sets a breakpoint.
 #[track_caller]
 fn started(fixture: &Fixture, mode: &str, turns: i64, wanted: SourceBreakpoint) -> (Session, i64) {
-    let session = Session::new();
     let turns = turns.to_string();
-    session.launch(fixture, json!({"args": [mode, turns]}));
+    started_with(fixture, json!({"args": [mode, turns]}), wanted)
+}
+
+/// Launches the program with these arguments of the launch, and sets a breakpoint.
+#[track_caller]
+fn started_with(
+    fixture: &Fixture,
+    arguments: serde_json::Value,
+    wanted: SourceBreakpoint,
+) -> (Session, i64) {
+    let session = Session::new();
+    session.launch(fixture, arguments);
     let [breakpoint] = &set(&session, fixture, vec![wanted])[..] else {
         panic!("one breakpoint");
     };
@@ -80,6 +90,24 @@ fn stops_once(fixture: &Fixture, condition: &str) {
 fn a_condition_that_is_false_costs_no_stop() {
     let fixture = Fixture::new("counted_turns.c");
     stops_once(&fixture, "i == 999990");
+}
+
+#[test]
+fn every_hit_stops_the_thread_where_that_is_wanted() {
+    let fixture = Fixture::new("counted_turns.c");
+    let turns = FEW as i64 + 100;
+    let wanted = at(&fixture, "turn").with_condition(format!("i == {}", turns - 1));
+    let arguments = json!({"args": ["plain", turns.to_string()], "conditionsInProgram": false});
+    let (session, process) = started_with(&fixture, arguments, wanted);
+    let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
+    let waited = waits(process, stop.thread);
+    assert!(
+        waited >= turns as u64,
+        "the thread has stopped {waited} times"
+    );
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::LaunchOptions;
+use dapple_engine::session::breakpoints::WhereDecided;
 use dapple_engine::session::stepping::{SkipList, ThirdParty};
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
@@ -80,6 +81,8 @@ pub struct Common {
     pub addresses_only: bool,
     /// Settings of inferior calls in expressions.
     pub calls: CallSettings,
+    /// Where conditions of breakpoints are decided.
+    pub decided: WhereDecided,
     /// Show arguments, locals and the return value as separate scopes.
     pub separate_scopes: bool,
     /// Which frames have a disassembly as their source.

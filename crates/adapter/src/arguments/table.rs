@@ -18,6 +18,7 @@ use crate::building::arguments;
 use crate::function_names::FunctionNames;
 use crate::source_map::SourceMap;
 use dapple_engine::forks::FollowForks;
+use dapple_engine::session::breakpoints::WhereDecided;
 use serde_json::Value;
 
 /// Arguments of the editors themselves, which VS Code's `launch.json` has beside those of the adapter.
@@ -604,6 +605,22 @@ pub const ARGUMENTS: &[Row] = &[
         example: r#""all""#,
         origin: Origin::Own,
         read: |given, name, value| given.common.calls.read_threads(name, value),
+    },
+    Row {
+        name: "conditionsInProgram",
+        requests: Requests::Both,
+        shape: Shape::Boolean,
+        default: Some("true"),
+        description: "Let a breakpoint that is often passed decide its condition and count its hits in the program, by code that is put there. Otherwise every hit stops the thread for a moment.",
+        example: "false",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.common.decided = match boolean(name, value)? {
+                true => WhereDecided::InProgram,
+                false => WhereDecided::AtStops,
+            };
+            Ok(())
+        },
     },
     Row {
         name: "separateScopes",

@@ -191,6 +191,7 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     let client = outbox.client();
     adapter.for_terminal = client.is_some_and(|client| clients::is_terminal(&client));
     adapter.calls = common.calls;
+    adapter.decided = common.decided;
     adapter.separate_scopes = common.separate_scopes;
     adapter.show_disassembly = common.show_disassembly;
     adapter.function_names = common.function_names;
@@ -252,6 +253,7 @@ pub fn begin(
         say(outbox, &without_privileges(&lost));
     }
     debuggee.set_skip(adapter.skip.clone()).or_fail()?;
+    debuggee.set_decided(adapter.decided).or_fail()?;
     debuggee
         .set_presentation(adapter.visualizers.clone())
         .or_fail()?;

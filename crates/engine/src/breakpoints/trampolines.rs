@@ -31,6 +31,16 @@ const LOWEST: u64 = 1 << 20;
 /// The end of a program's addresses.
 const HIGHEST: u64 = 1 << 47;
 
+/// Where conditions of breakpoints are decided and hits counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhereDecided {
+    /// In the program, at breakpoints that are often passed, if that is possible.
+    #[default]
+    InProgram,
+    /// In the debugger: every thread that comes to a breakpoint stops.
+    AtStops,
+}
+
 /// A site's way into the program's code and back.
 #[derive(Debug)]
 pub(crate) struct Trampoline {
@@ -126,6 +136,8 @@ impl Trampoline {
 /// All trampolines of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Trampolines {
+    /// Whether any are to be made.
+    pub(crate) decided: WhereDecided,
     arenas: Vec<Range<Address>>,
     used: BTreeMap<Address, Trampoline>,
     /// Those that no site uses any more. A thread may be in one.

@@ -9,7 +9,9 @@
 
 use super::Owner;
 use crate::breakpoints::options::BreakpointOptions;
-use crate::breakpoints::trampolines::{ARENA, COUNTERS, Counting, Trampoline, Within};
+use crate::breakpoints::trampolines::{
+    ARENA, COUNTERS, Counting, Trampoline, WhereDecided, Within,
+};
 use crate::breakpoints::wanted::Decided;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
@@ -56,8 +58,18 @@ pub(crate) enum NoJump {
 }
 
 impl Owner {
+    pub(crate) fn set_decided(&mut self, decided: WhereDecided) {
+        self.memory.trampolines.decided = decided;
+        if decided == WhereDecided::AtStops {
+            self.take_all_jumps_out();
+        }
+    }
+
     /// Notes that a thread has come to a site, and that none of the breakpoints there stops it.
     pub(super) fn passed_site(&mut self, at: Address) {
+        if self.memory.trampolines.decided == WhereDecided::AtStops {
+            return;
+        }
         if self.memory.passed(at) == Some(PASSES) && !self.is_calling() {
             self.memory.trampolines.wanted.push(at);
             self.stop_all();

@@ -1,12 +1,21 @@
 //! Breakpoints on lines, functions and addresses, temporary ones, and where breakpoints can be.
 
 use super::{BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Session};
+pub use crate::breakpoints::trampolines::WhereDecided;
 pub use crate::breakpoints::wanted::{Decided, TemporaryBreakpoint, TemporaryPlace, TemporarySet};
 use crate::{Address, Error};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 impl Session {
+    /// Sets where conditions of breakpoints are decided and hits counted. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn set_decided(&self, decided: WhereDecided) -> Result<(), Error> {
+        self.ask(move |owner| owner.set_decided(decided))
+    }
+
     /// Replaces all line breakpoints of `file`; the answer has one entry for each, in order. Works while running.
     ///
     /// # Errors
