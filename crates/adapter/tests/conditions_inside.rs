@@ -117,6 +117,7 @@ fn conditions_on_fields_thread_locals_and_fractions_cost_no_stops() {
         &fixture,
         "i > 0 && outer->inner->weight == 999990L * 999989 && i != 0",
     );
+    stops_once(&fixture, "own == 999990");
     stops_once(
         &fixture,
         "outer->ratio >= 499995.0 && outer->ratio < 499995.5",

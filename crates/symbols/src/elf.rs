@@ -89,6 +89,8 @@ pub(crate) struct Elf {
     /// Address ranges that may contain variables.
     data_ranges: Vec<Range<u64>>,
     pub eh_frame_hdr: Option<(u64, u64)>,
+    /// The size of the thread-local storage, rounded up to its alignment. `None`: there is none, or its start isn't aligned.
+    pub thread_locals: Option<u64>,
     pub problems: Vec<Error>,
 }
 
@@ -122,6 +124,7 @@ impl Elf {
         let mut dynamic = None;
         let mut build_id = None;
         let mut eh_frame_hdr = None;
+        let mut thread_locals = None;
         for program_header in program_headers {
             let (address, size) = (program_header.p_vaddr(LE), program_header.p_memsz(LE));
             match program_header.p_type(LE) {
@@ -143,6 +146,12 @@ impl Elf {
                         .and_then(interpreter_path);
                 }
                 elf::PT_DYNAMIC => dynamic = Some((address, size)),
+                elf::PT_TLS => {
+                    let alignment = program_header.p_align(LE).max(1);
+                    thread_locals = { address.checked_rem(alignment) }
+                        .filter(|rest| *rest == 0)
+                        .and_then(|_| size.checked_next_multiple_of(alignment));
+                }
                 elf::PT_GNU_EH_FRAME => eh_frame_hdr = Some((address, size)),
                 elf::PT_NOTE if build_id.is_none() => {
                     build_id = find_build_id(program_header, data);
@@ -172,6 +181,7 @@ impl Elf {
             code: Vec::new(),
             data_ranges: Vec::new(),
             eh_frame_hdr,
+            thread_locals,
             problems,
         };
         elf.kind = match header.e_type(LE) {

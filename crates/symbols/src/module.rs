@@ -204,6 +204,12 @@ impl Module {
         self.elf().interpreter.as_deref()
     }
 
+    /// How far before the thread pointer the thread-local storage of a program begins, in bytes ("ELF Handling For Thread-Local Storage",
+    /// 3.4.6: variant II). Not that of a library. `None`: the file has none, or its start isn't aligned.
+    pub fn thread_local_distance(&self) -> Option<u64> {
+        self.elf().thread_locals
+    }
+
     /// The address and size of the dynamic section (`PT_DYNAMIC`).
     pub fn dynamic(&self) -> Option<(FileAddress, u64)> {
         self.elf()

@@ -19,6 +19,8 @@ pub enum FixedLocation {
     RegisterOffset(u16, i64),
     /// In a register (DWARF number).
     Register(u16),
+    /// In memory, at an offset from the start of the module's thread-local storage.
+    ThreadLocal(u64),
 }
 
 impl<'a> Dwarf<'a> {
@@ -36,7 +38,12 @@ impl<'a> Dwarf<'a> {
             function: variable.function,
             address,
         };
-        match only_operation(around.expression(value).ok()?, unit)? {
+        let expression = around.expression(value).ok()?;
+        if let Some(offset) = thread_local(expression, unit) {
+            let is_dropped = self.is_dropped_thread_local(&chain, unit, expression);
+            return (!is_dropped).then_some(FixedLocation::ThreadLocal(offset));
+        }
+        match only_operation(expression, unit)? {
             Operation::Address { address } => self.at_address(address),
             Operation::AddressIndex { index } => {
                 self.at_address(unit.sections().address(unit.dw(), index).ok()?)
@@ -91,6 +98,17 @@ impl<'a> Dwarf<'a> {
             _ => None,
         }
     }
+}
+
+/// The offset in the thread-local storage, if an expression is only that.
+fn thread_local(expression: Expression<Reader<'_>>, unit: &Unit<'_>) -> Option<u64> {
+    let mut operations = expression.operations(unit.dw().header.encoding());
+    let Operation::UnsignedConstant { value } = operations.next().ok()?? else {
+        return None;
+    };
+    let is_only = matches!(operations.next(), Ok(Some(Operation::TLS)))
+        && matches!(operations.next(), Ok(None));
+    is_only.then_some(value)
 }
 
 /// The operation of an expression that has exactly one.

@@ -14,7 +14,7 @@ use crate::eval::run::arithmetic::{as_float, unary};
 use crate::eval::run::cast;
 use crate::values::Number;
 use dapple_arch::decision::{Comparison, Operation, Real, RealOperation, Sign, Truth, Word};
-use dapple_arch::registers::{FP, PC, SP};
+use dapple_arch::registers::{FP, FS_BASE, PC, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
 use std::cell::Cell;
@@ -222,6 +222,10 @@ impl Lower {
             }),
             Place::Near(register, offset) if *register < PC => Ok(Address {
                 base: Some(Word::Register(*register)),
+                offset: offset.cast_unsigned(),
+            }),
+            Place::Near(FS_BASE, offset) => Ok(Address {
+                base: Some(Word::ThreadPointer),
                 offset: offset.cast_unsigned(),
             }),
             Place::Near(..) => Err(NO_VALUE),

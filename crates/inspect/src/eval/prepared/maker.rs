@@ -8,7 +8,7 @@ use crate::eval::run::arithmetic::is_untyped;
 use crate::eval::run::is_negative;
 use crate::modules::{LoadedModule, Modules};
 use crate::values::Number;
-use dapple_arch::registers::{FP, NAMES, PC, SP};
+use dapple_arch::registers::{FP, FS_BASE, NAMES, PC, SP};
 use dapple_symbols::cfi::CfaRule;
 use dapple_symbols::fixed_location::FixedLocation;
 use dapple_symbols::functions::Language;
@@ -215,6 +215,15 @@ impl<'a> Maker<'a> {
                 Made::Memory(Place::Near(register, offset), type_)
             }
             FixedLocation::Register(register) => Made::Register(register, type_),
+            FixedLocation::ThreadLocal(offset) => {
+                // Only the program's own block is at the same distance in all threads.
+                let program = self.modules.iter().next();
+                program.filter(|program| program.id == self.module.id)?;
+                let distance = self.module.module.thread_local_distance()?;
+                let from = i64::try_from(offset).ok()? - i64::try_from(distance).ok()?;
+                (from < 0).then_some(())?;
+                Made::Memory(Place::Near(FS_BASE, from), type_)
+            }
         })
     }
 
