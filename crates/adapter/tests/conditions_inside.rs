@@ -325,3 +325,33 @@ fn the_next_program_has_the_breakpoint_too() {
     assert_eq!(session.exit_code(), 0);
     running.0.disconnect();
 }
+
+#[test]
+fn what_a_condition_reads_is_no_access_to_watched_data() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = at(&fixture, "turn").with_condition("own == 500000");
+    let running = started(&fixture, "plain", MANY, wanted);
+    let (session, _) = &running;
+    let stop = stopped(&running, &fixture, "turn");
+    let arguments =
+        DataBreakpointInfoArguments::new("outer->inner->weight").with_frame_id(stop.top.id);
+    let info = session.ok::<DataBreakpointInfoRequest>(arguments);
+    let id = info.data_id.expect("it can be watched");
+    let watched = DataBreakpoint::new(id).with_access_type(DataBreakpointAccessType::ReadWrite);
+    session.ok::<SetDataBreakpointsRequest>(SetDataBreakpointsArguments::new(vec![watched]));
+    let condition = at(&fixture, "turn").with_condition("outer->inner->weight == -1");
+    set(session, &fixture, vec![condition]);
+    session.resume(stop.thread);
+    let written = fixture.line("behind") + 1;
+    for _ in 0..100 {
+        let stop = session.stopped(StoppedEventReason::DataBreakpoint);
+        // The write is the only access: the thread is behind it, at the loop's end or its head.
+        assert!(
+            stop.top.line == written || stop.top.line == written - 6,
+            "{:?}",
+            stop.top
+        );
+        session.resume(stop.thread);
+    }
+    running.0.disconnect();
+}

@@ -13,6 +13,7 @@ use crate::breakpoints::trampolines::{
     ARENA, COUNTERS, Counting, Trampoline, WhereDecided, Within,
 };
 use crate::breakpoints::wanted::Decided;
+use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::decision::{self, NOT_COUNTED, Request, Saved, Truth, with_flags};
@@ -26,8 +27,6 @@ use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 use std::sync::Arc;
 
-/// How often a site must be passed before it is worth a jump.
-const PASSES: u32 = 64;
 /// The longest function that is searched for jumps into the replaced instructions, in bytes.
 const LONGEST_FUNCTION: u64 = 1 << 20;
 /// The most room that is kept for a trampoline before its size is known, in bytes.
@@ -70,7 +69,7 @@ impl Owner {
         if self.memory.trampolines.decided == WhereDecided::AtStops {
             return;
         }
-        if self.memory.passed(at) == Some(PASSES) && !self.is_calling() {
+        if self.memory.passed(at) && !self.is_calling() {
             self.memory.trampolines.wanted.push(at);
             self.stop_all();
         }
@@ -527,8 +526,9 @@ impl Owner {
         }
     }
 
-    /// Before a thread runs: if it counts as being at an instruction that a jump has replaced, moves it to where that instruction is now.
-    pub(super) fn enter_trampoline(&mut self, thread: ThreadId) {
+    /// Before a thread runs: if it counts as being at an instruction that a jump has replaced, moves it to where that instruction is now. A
+    /// thread that is at the site has yet to come there: a single step must run into an `int3`, because it ends in front of a decision.
+    pub(super) fn enter_trampoline(&mut self, thread: ThreadId, how: How) {
         if self.memory.trampolines.is_empty() {
             return;
         }
@@ -538,7 +538,11 @@ impl Owner {
         let Some(trampoline) = self.memory.trampoline_for(registers.pc()) else {
             return;
         };
-        if trampoline.site == registers.pc() {
+        let site = trampoline.site;
+        if site == registers.pc() {
+            if how == How::Step {
+                self.memory.take_jumps_out(site..site.offset(1));
+            }
             return;
         }
         if let Some(entry) = trampoline.entry_of(registers.pc()) {

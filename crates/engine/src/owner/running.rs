@@ -156,7 +156,7 @@ impl Owner {
                     if signal != 0 {
                         self.will_be_interrupted(thread);
                     }
-                    self.enter_trampoline(thread);
+                    self.enter_trampoline(thread, how);
                     self.watch_before_run(thread);
                     let to_call = self.pin_for_run(thread, how);
                     if let Some(control) = self.threads.get_mut(thread) {

@@ -329,6 +329,10 @@ impl Owner {
             self.watches.list.push(watch);
         }
         self.watch();
+        if !self.watches.list.is_empty() {
+            // A condition that is decided in the program may read what is watched.
+            self.take_all_jumps_out();
+        }
         self.watches.list.iter().map(Watch::state).collect()
     }
 

@@ -12,6 +12,8 @@ use dapple_arch::trap::TRAP;
 use std::io;
 use std::ops::Range;
 
+/// How often a site must be passed before it is worth a jump: that costs about as much as a hundred stops.
+pub(super) const PATIENCE: u64 = 64;
 /// The most bytes of the instructions that a jump replaces: four bytes, and one more instruction.
 const LONGEST_REPLACED: u64 = 4 + 15;
 /// A jump to a trampoline.
@@ -26,14 +28,16 @@ pub(super) struct Jump {
 }
 
 impl PatchedMemory {
-    /// Notes that a thread has passed the site at `address` without a stop. Returns how often that was, or `None` if it has a jump.
-    pub(crate) fn passed(&mut self, address: Address) -> Option<u32> {
-        let site = self.sites.get_mut(&address)?;
-        if site.jump.is_some() {
-            return None;
+    /// Notes that a thread has passed the site at `address` without a stop. Returns whether the site has just become worth a jump.
+    pub(crate) fn passed(&mut self, address: Address) -> bool {
+        let Some(site) = self.sites.get_mut(&address) else {
+            return false;
+        };
+        if site.jump.is_some() || site.passes > site.patience {
+            return false;
         }
-        site.passes = site.passes.saturating_add(1);
-        Some(site.passes)
+        site.passes += 1;
+        site.passes > site.patience
     }
 
     /// The sites of a user's breakpoint.
@@ -141,10 +145,11 @@ impl PatchedMemory {
         }
     }
 
-    /// Lets a site be considered for a jump again, after it was passed as often once more.
+    /// Lets a site be considered for a jump again, after it was passed twice as often as before.
     pub(crate) fn pass_again(&mut self, address: Address) {
         if let Some(site) = self.sites.get_mut(&address) {
             site.passes = 0;
+            site.patience = site.patience.saturating_mul(2);
         }
     }
 
