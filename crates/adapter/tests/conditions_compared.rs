@@ -1,0 +1,250 @@
+//! Conditions and counts of hits that the program decides act on the same hits as those that are decided at stops: random ones, at many
+//! places of programs in C, C++ and Rust.
+
+use crate::random_conditions::{Conditions, Numbers, Scope, Wanted};
+use crate::support::fixture::{Linking, Optimization};
+use crate::support::{Fixture, Session};
+use dapple_dap::types::*;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The places of each fixture: lines marked with 0 and so on.
+const PLACES: usize = 20;
+const TURNS: usize = 200;
+/// How often a condition may have no value before its log point is taken away.
+const MOST_STOPS: usize = 10;
+
+/// What is seen of a session. Between threads there is no order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// What each thread's log points have written, in order.
+    logs: BTreeMap<String, Vec<String>>,
+    /// How often each log point that counts the hits of several threads has written.
+    counted: BTreeMap<String, usize>,
+    stops: Vec<String>,
+    /// How often a place's condition had no value.
+    stops_at: BTreeMap<usize, usize>,
+    /// Places whose log points were taken away because of that.
+    left_out: BTreeSet<usize>,
+    /// What the program has calculated.
+    output: String,
+}
+
+/// Sets log points at all places but these.
+fn set(
+    session: &Session,
+    fixture: &Fixture,
+    scope: &Scope,
+    wanted: &[Wanted],
+    left_out: &BTreeSet<usize>,
+) {
+    let places = wanted.iter().enumerate();
+    let asked = places
+        .filter(|(place, _)| !left_out.contains(place))
+        .map(|(place, wanted)| {
+            let mut asked = SourceBreakpoint::new(fixture.line(&place.to_string()))
+                .with_log_message(format!("#{place} {}", scope.message));
+            asked.condition = wanted.condition.clone();
+            asked.hit_condition = wanted.hits.clone();
+            asked
+        });
+    let arguments = SetBreakpointsArguments::new(Source::new().with_path(fixture.path()))
+        .with_breakpoints(asked.collect());
+    for breakpoint in session.ok::<SetBreakpointsRequest>(arguments).breakpoints {
+        assert!(breakpoint.verified, "{breakpoint:?}");
+    }
+}
+
+/// Runs the program with log points at all places. Returns what was seen, and how often the program's threads have waited.
+fn run(
+    fixture: &Fixture,
+    scope: &Scope,
+    wanted: &[Wanted],
+    threads: usize,
+    is_inside: bool,
+) -> (Seen, u64) {
+    let session = Session::new();
+    session.launch(
+        fixture,
+        json!({"args": [threads.to_string(), TURNS.to_string()], "conditionsInProgram": is_inside}),
+    );
+    set(&session, fixture, scope, wanted, &BTreeSet::new());
+    session.configured();
+    let mut seen = Seen::default();
+    while session.ends_or_stops() {
+        let event = session.wait_for::<StoppedEvent>();
+        let thread = event.thread_id.expect("a stop names its thread");
+        // A thread that stops at the same time as another has a notice of its own.
+        let is_first = event.all_threads_stopped == Some(true);
+        let top = session.stack(thread).remove(0);
+        let place = fixture.mark_of(top.line).parse().expect("a place");
+        let mut text = format!("#{place}");
+        for shown in ["who", "i"] {
+            let _ = write!(text, " {}", session.evaluate(&top, shown));
+        }
+        let _ = write!(text, " {}", event.text.unwrap_or_default());
+        seen.stops.push(text);
+        let stops = seen.stops_at.entry(place).or_default();
+        *stops += 1;
+        if threads > 1 || *stops == MOST_STOPS {
+            seen.left_out.insert(place);
+            set(&session, fixture, scope, wanted, &seen.left_out);
+        }
+        if is_first {
+            session.resume(thread);
+        }
+    }
+    assert_eq!(session.exit_code(), 0);
+    let mut waits = 0;
+    for line in session.output(OutputEventCategory::Stdout).lines() {
+        match line.strip_prefix("waits ") {
+            Some(number) => waits = number.parse().expect("a number"),
+            None => seen.output += line,
+        }
+    }
+    for line in session.output(OutputEventCategory::Console).lines() {
+        let Some(rest) = line.strip_prefix('#') else {
+            continue;
+        };
+        let (place, rest) = rest.split_once(' ').expect("a place");
+        let place_number: usize = place.parse().expect("a place's number");
+        if threads > 1 && wanted[place_number].hits.is_some() {
+            *seen.counted.entry(place.to_owned()).or_default() += 1;
+        } else {
+            let (who, _) = rest.split_once(' ').expect("a thread");
+            let logs = seen.logs.entry(who.to_owned()).or_default();
+            logs.push(line.to_owned());
+        }
+    }
+    session.disconnect();
+    (seen, waits)
+}
+
+/// Takes out of sessions with several threads what was seen at places with log points that were taken away: that happened at some time.
+fn leave_out(seen: [&mut Seen; 2]) {
+    let left_out: BTreeSet<usize> = { seen.iter() }
+        .flat_map(|seen| seen.left_out.iter().copied())
+        .collect();
+    let is_left_out = |text: &str| {
+        let place = text.trim_start_matches('#').split(' ').next();
+        let place = place.and_then(|place| place.parse().ok());
+        place.is_some_and(|place| left_out.contains(&place))
+    };
+    for seen in seen {
+        seen.stops.clear();
+        seen.counted.retain(|place, _| !is_left_out(place));
+        for logs in seen.logs.values_mut() {
+            logs.retain(|line| !is_left_out(line));
+        }
+    }
+}
+
+/// Fails with the first differences if not the same was seen.
+fn compare(about: &str, wanted: &[Wanted], inside: &Seen, at_stops: &Seen) {
+    let mut text = String::new();
+    let mut differs = |what: &str, inside: &[String], at_stops: &[String]| {
+        let first = (0..inside.len().max(at_stops.len()))
+            .find(|index| inside.get(*index) != at_stops.get(*index));
+        if let Some(first) = first {
+            let _ = writeln!(
+                text,
+                "{what}, entry {first}:\n  in the program: {:?} of {}\n  at stops: {:?} of {}",
+                inside.get(first),
+                inside.len(),
+                at_stops.get(first),
+                at_stops.len(),
+            );
+        }
+    };
+    let nothing = Vec::new();
+    for who in inside.logs.keys().chain(at_stops.logs.keys()) {
+        let [inside, at_stops] =
+            [inside, at_stops].map(|seen| seen.logs.get(who).unwrap_or(&nothing));
+        differs(&format!("logs of {who}"), inside, at_stops);
+    }
+    differs("stops", &inside.stops, &at_stops.stops);
+    if inside.counted != at_stops.counted {
+        let _ = writeln!(text, "{:?} and {:?}", inside.counted, at_stops.counted);
+    }
+    if inside.output != at_stops.output {
+        let _ = writeln!(text, "{:?} and {:?}", inside.output, at_stops.output);
+    }
+    if !text.is_empty() {
+        for (place, wanted) in wanted.iter().enumerate() {
+            let _ = writeln!(text, "#{place} {wanted:?}");
+        }
+    }
+    assert!(text.is_empty(), "DIFFERS {about}: {text}");
+}
+
+/// The seeds of the sessions of each program. `DAPPLE_SEEDS=100..150` has others.
+fn seeds() -> std::ops::Range<u64> {
+    let given = std::env::var("DAPPLE_SEEDS").ok();
+    let given = given.as_deref().and_then(|text| text.split_once(".."));
+    let numbers = given.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    numbers.unwrap_or(0..2)
+}
+
+/// Compares random conditions in a program. The program decides many of them.
+fn conditions_of(scope: &Scope, optimization: Optimization) {
+    let fixture = Fixture::built(scope.fixture, optimization, Linking::Pie);
+    let mut waited = (0, 0);
+    for seed in seeds() {
+        let threads = if seed % 2 == 0 { 1 } else { 2 };
+        let mut conditions = Conditions {
+            numbers: Numbers::new(seed),
+            scope,
+            may_fail: threads == 1,
+        };
+        let wanted: Vec<Wanted> = (0..PLACES).map(|_| conditions.wanted()).collect();
+        let (mut inside, few) = run(&fixture, scope, &wanted, threads, true);
+        let (mut at_stops, many) = run(&fixture, scope, &wanted, threads, false);
+        let about = format!("{} {optimization:?} seed {seed}", scope.fixture);
+        let stops = inside.stops.len();
+        if threads > 1 {
+            leave_out([&mut inside, &mut at_stops]);
+        }
+        compare(&about, &wanted, &inside, &at_stops);
+        let written: usize = inside.logs.values().map(Vec::len).sum();
+        println!(
+            "{about}: {few} and {many} waits, {written} logs, {} stops",
+            stops
+        );
+        waited = (waited.0 + few, waited.1 + many);
+    }
+    assert!(
+        waited.0 * 10 < waited.1 * 9,
+        "the program has decided little: {waited:?} waits"
+    );
+}
+
+#[test]
+fn conditions_in_c_hold_for_the_same_hits() {
+    conditions_of(&Scope::c(), Optimization::None);
+}
+
+#[test]
+fn conditions_in_optimized_c_hold_for_the_same_hits() {
+    conditions_of(&Scope::c(), Optimization::Full);
+}
+
+#[test]
+fn conditions_in_cpp_hold_for_the_same_hits() {
+    conditions_of(&Scope::cpp(), Optimization::None);
+}
+
+#[test]
+fn conditions_in_optimized_cpp_hold_for_the_same_hits() {
+    conditions_of(&Scope::cpp(), Optimization::Full);
+}
+
+#[test]
+fn conditions_in_rust_hold_for_the_same_hits() {
+    conditions_of(&Scope::rust(), Optimization::None);
+}
+
+#[test]
+fn conditions_in_optimized_rust_hold_for_the_same_hits() {
+    conditions_of(&Scope::rust(), Optimization::Full);
+}
