@@ -7,7 +7,7 @@ use crate::support::{Fixture, Session};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 /// The places of each fixture: lines marked with 0 and so on.
 const PLACES: usize = 20;
@@ -31,29 +31,33 @@ struct Seen {
     output: String,
 }
 
-/// Sets log points at all places but these.
+/// Sets log points at all places but these. Returns the place of each, by id.
 fn set(
     session: &Session,
     fixture: &Fixture,
     scope: &Scope,
     wanted: &[Wanted],
     left_out: &BTreeSet<usize>,
-) {
-    let places = wanted.iter().enumerate();
-    let asked = places
-        .filter(|(place, _)| !left_out.contains(place))
-        .map(|(place, wanted)| {
-            let mut asked = SourceBreakpoint::new(fixture.line(&place.to_string()))
-                .with_log_message(format!("#{place} {}", scope.message));
-            asked.condition = wanted.condition.clone();
-            asked.hit_condition = wanted.hits.clone();
-            asked
-        });
+) -> BTreeMap<i64, usize> {
+    let places: Vec<usize> = (0..wanted.len())
+        .filter(|place| !left_out.contains(place))
+        .collect();
+    let asked = { places.iter() }.map(|place| {
+        let wanted = &wanted[*place];
+        let mut asked = SourceBreakpoint::new(fixture.line(&place.to_string()))
+            .with_log_message(format!("#{place} {}", scope.message));
+        asked.condition = wanted.condition.clone();
+        asked.hit_condition = wanted.hits.clone();
+        asked
+    });
     let arguments = SetBreakpointsArguments::new(Source::new().with_path(fixture.path()))
         .with_breakpoints(asked.collect());
-    for breakpoint in session.ok::<SetBreakpointsRequest>(arguments).breakpoints {
+    let set = session.ok::<SetBreakpointsRequest>(arguments).breakpoints;
+    let ids = set.into_iter().map(|breakpoint| {
         assert!(breakpoint.verified, "{breakpoint:?}");
-    }
+        breakpoint.id.expect("an id")
+    });
+    ids.zip(places).collect()
 }
 
 /// Runs the program with log points at all places. Returns what was seen, and how often the program's threads have waited.
@@ -69,29 +73,28 @@ fn run(
         fixture,
         json!({"args": [threads.to_string(), TURNS.to_string()], "conditionsInProgram": is_inside}),
     );
-    set(&session, fixture, scope, wanted, &BTreeSet::new());
+    let mut places = set(&session, fixture, scope, wanted, &BTreeSet::new());
     session.configured();
     let mut seen = Seen::default();
     while session.ends_or_stops() {
         let event = session.wait_for::<StoppedEvent>();
-        let thread = event.thread_id.expect("a stop names its thread");
-        // A thread that stops at the same time as another has a notice of its own.
-        let is_first = event.all_threads_stopped == Some(true);
-        let top = session.stack(thread).remove(0);
-        let place = fixture.mark_of(top.line).parse().expect("a place");
-        let mut text = format!("#{place}");
-        for shown in ["who", "i"] {
-            let _ = write!(text, " {}", session.evaluate(&top, shown));
-        }
-        let _ = write!(text, " {}", event.text.unwrap_or_default());
-        seen.stops.push(text);
+        let hit = event.hit_breakpoint_ids.clone().unwrap_or_default();
+        let place = *hit.first().and_then(|id| places.get(id)).expect("a place");
         let stops = seen.stops_at.entry(place).or_default();
         *stops += 1;
         if threads > 1 || *stops == MOST_STOPS {
             seen.left_out.insert(place);
-            set(&session, fixture, scope, wanted, &seen.left_out);
+            places.extend(set(&session, fixture, scope, wanted, &seen.left_out));
         }
-        if is_first {
+        // A thread that stops at the same time as another has an event of its own.
+        if event.all_threads_stopped == Some(true) {
+            let thread = event.thread_id.expect("a stop names its thread");
+            if threads == 1 {
+                let top = session.stack(thread).remove(0);
+                let [who, i] = ["who", "i"].map(|name| session.evaluate(&top, name));
+                let text = event.text.unwrap_or_default();
+                seen.stops.push(format!("#{place} {who} {i} {text}"));
+            }
             session.resume(thread);
         }
     }
@@ -132,7 +135,6 @@ fn leave_out(seen: [&mut Seen; 2]) {
         place.is_some_and(|place| left_out.contains(&place))
     };
     for seen in seen {
-        seen.stops.clear();
         seen.counted.retain(|place, _| !is_left_out(place));
         for logs in seen.logs.values_mut() {
             logs.retain(|line| !is_left_out(line));
@@ -201,7 +203,7 @@ fn conditions_of(scope: &Scope, optimization: Optimization) {
         let (mut inside, few) = run(&fixture, scope, &wanted, threads, true);
         let (mut at_stops, many) = run(&fixture, scope, &wanted, threads, false);
         let about = format!("{} {optimization:?} seed {seed}", scope.fixture);
-        let stops = inside.stops.len();
+        let stops: usize = inside.stops_at.values().sum();
         if threads > 1 {
             leave_out([&mut inside, &mut at_stops]);
         }

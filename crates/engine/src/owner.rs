@@ -35,6 +35,7 @@ mod inferior_calls;
 mod inlined_calls;
 mod input;
 mod insertion;
+mod interruptions;
 mod jumps;
 mod landings;
 mod link_maps;

@@ -94,6 +94,14 @@ pub(crate) struct Elf {
     pub problems: Vec<Error>,
 }
 
+/// The size of a segment, rounded up to its alignment. `None`: its start isn't aligned.
+fn rounded_up(segment: &elf::ProgramHeader64<LittleEndian>) -> Option<u64> {
+    let alignment = segment.p_align(LE).max(1);
+    let is_aligned = segment.p_vaddr(LE).is_multiple_of(alignment);
+    let rounded = segment.p_memsz(LE).checked_next_multiple_of(alignment);
+    rounded.filter(|_| is_aligned)
+}
+
 impl Elf {
     pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
         let header = check_header(path, data)?;
@@ -123,8 +131,7 @@ impl Elf {
         let mut interpreter = None;
         let mut dynamic = None;
         let mut build_id = None;
-        let mut eh_frame_hdr = None;
-        let mut thread_locals = None;
+        let (mut eh_frame_hdr, mut thread_locals) = (None, None);
         for program_header in program_headers {
             let (address, size) = (program_header.p_vaddr(LE), program_header.p_memsz(LE));
             match program_header.p_type(LE) {
@@ -146,12 +153,7 @@ impl Elf {
                         .and_then(interpreter_path);
                 }
                 elf::PT_DYNAMIC => dynamic = Some((address, size)),
-                elf::PT_TLS => {
-                    let alignment = program_header.p_align(LE).max(1);
-                    thread_locals = { address.checked_rem(alignment) }
-                        .filter(|rest| *rest == 0)
-                        .and_then(|_| size.checked_next_multiple_of(alignment));
-                }
+                elf::PT_TLS => thread_locals = rounded_up(program_header),
                 elf::PT_GNU_EH_FRAME => eh_frame_hdr = Some((address, size)),
                 elf::PT_NOTE if build_id.is_none() => {
                     build_id = find_build_id(program_header, data);

@@ -56,9 +56,9 @@ pub(crate) struct Site {
     /// The jump that is inserted in place of an `int3`.
     jump: Option<Jump>,
     /// How often threads have passed the site without a stop, since it was last considered for a jump.
-    passes: u64,
-    /// How often that must be before it is considered.
-    patience: u64,
+    pub(crate) passes: u32,
+    /// How often a jump couldn't be put in since there was one: each time, twice as many passes are awaited.
+    doubled: u32,
     reasons: Vec<Reason>,
     /// The displaced copy of the instruction. `None`: no thread had to get past the site yet, or no copy can be made.
     pub(crate) copy: Option<Copy>,
@@ -212,7 +212,7 @@ impl PatchedMemory {
             original,
             jump: None,
             passes: 0,
-            patience: jumps::PATIENCE,
+            doubled: 0,
             reasons: vec![reason],
             copy: None,
             is_long: None,

@@ -87,6 +87,8 @@ impl Owner {
             debug_info: options.debug_info.clone(),
         };
         let mut owner = Owner::of(parts, events, queue);
+        // Threads may be in handlers.
+        owner.interruptions().are_incomplete();
         owner.set_current(threads.first().copied().unwrap_or(process));
         for &thread in &threads {
             owner.add_thread(thread);

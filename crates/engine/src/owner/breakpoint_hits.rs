@@ -95,7 +95,7 @@ impl Owner {
         let undecided = asks.then(StopReason::undecided_yet);
         let reason = reason_of(stopping, why).or(undecided);
         if reason.is_none() {
-            self.passed_site(address);
+            self.passed_site(thread, address, kernels.sp());
         }
         reason
     }

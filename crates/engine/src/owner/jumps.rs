@@ -64,11 +64,12 @@ impl Owner {
         }
     }
 
-    /// Notes that a thread has come to a site, and that none of the breakpoints there stops it.
-    pub(super) fn passed_site(&mut self, at: Address) {
+    /// Notes that a thread has come to a site, and that none of the breakpoints there stops it. `sp`: the thread's stack pointer.
+    pub(super) fn passed_site(&mut self, thread: ThreadId, at: Address, sp: u64) {
         if self.memory.trampolines.decided == WhereDecided::AtStops {
             return;
         }
+        self.interruptions().is_at(thread, sp);
         if self.memory.passed(at) && !self.is_calling() {
             self.memory.trampolines.wanted.push(at);
             self.stop_all();
@@ -307,7 +308,7 @@ impl Owner {
             return Err("there is another breakpoint right behind".to_owned());
         }
         let is_inside = |pc: Address| pc > range.start && pc < range.end;
-        if self.may_return_to(is_inside) {
+        if self.interruptions().may_return_to(is_inside) {
             return Err("a signal handler may return right behind".to_owned());
         }
         for thread in self.stopped_threads() {
@@ -557,7 +558,8 @@ impl Owner {
             return;
         };
         let pc = registers.pc();
-        self.was_interrupted_at(pc);
+        let sp = registers.sp();
+        self.interruptions().add(thread, pc, sp);
         let inner = self.memory.trampoline_for(pc);
         if inner.is_some_and(|trampoline| trampoline.site != pc) {
             self.memory.take_jumps_out(pc..pc.offset(1));

@@ -6,6 +6,7 @@
 
 use super::Owner;
 use super::breakpoint_calls::Ask;
+use super::interruptions::Interruptions;
 use super::trap::Trap;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
@@ -16,11 +17,8 @@ use dapple_inspect::tasks::TaskTable;
 use dapple_inspect::values::NamedValue;
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::linux::affinity::{Pace, Pinning};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// The most addresses that are noted at which signals were delivered.
-const MOST_INTERRUPTED: usize = 4096;
 
 /// How a thread runs. An inferior call saves all of it and puts it back, except for `watched` and `pace`.
 #[derive(Debug, Default)]
@@ -77,8 +75,8 @@ pub(super) struct Threads {
     returned: Option<(ThreadId, NamedValue)>,
     /// Threads that can get past their site only while no other thread runs.
     alone: Vec<ThreadId>,
-    /// Where threads were when signals were delivered to them: a handler may return there.
-    interrupted: FxHashSet<Address>,
+    /// Where signal handlers may return to.
+    pub(super) interruptions: Interruptions,
     /// Threads to be ended at the next stop of all.
     ending: Vec<ThreadId>,
     /// Threads that are pinned to the tracer's processor.
@@ -88,18 +86,6 @@ pub(super) struct Threads {
 impl Threads {
     pub(super) fn add(&mut self, thread: ThreadId) {
         self.controls.entry(thread).or_default();
-    }
-
-    /// Notes that a signal is delivered to a thread at `pc`.
-    pub(super) fn was_interrupted_at(&mut self, pc: Address) {
-        if self.interrupted.len() <= MOST_INTERRUPTED {
-            self.interrupted.insert(pc);
-        }
-    }
-
-    /// Whether a signal handler may return to an address that `is_meant`.
-    pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
-        self.interrupted.len() > MOST_INTERRUPTED || self.interrupted.iter().any(|pc| is_meant(*pc))
     }
 
     /// How a thread runs; an unknown thread is added.
@@ -132,6 +118,7 @@ impl Threads {
     /// A thread has ended.
     pub(super) fn ended(&mut self, thread: ThreadId) {
         self.pinning.forget(thread);
+        self.interruptions.ended(thread);
         self.controls.remove(&thread);
         self.shown.remove(&thread);
         self.stacks.remove(&thread);
@@ -152,7 +139,9 @@ impl Threads {
     /// a signal handler and of a panic as its maker would have.
     pub(super) fn succeeded(&mut self, maker: ThreadId, child: ThreadId) {
         let of_maker = self.controls.remove(&maker).unwrap_or_default();
+        let interruptions = self.interruptions.of_child(maker, child);
         self.forget_all();
+        self.interruptions = interruptions;
         *self.control(child) = Control {
             skip: of_maker.skip,
             panic_place: of_maker.panic_place,
@@ -308,14 +297,9 @@ impl Owner {
         self.threads.control(thread)
     }
 
-    /// Notes that a signal is delivered to a thread at `pc`.
-    pub(super) fn was_interrupted_at(&mut self, pc: Address) {
-        self.threads.was_interrupted_at(pc);
-    }
-
-    /// Whether a signal handler may return to an address that `is_meant`.
-    pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
-        self.threads.may_return_to(is_meant)
+    /// Where signal handlers may return to.
+    pub(super) fn interruptions(&mut self) -> &mut Interruptions {
+        &mut self.threads.interruptions
     }
 
     /// The signal to deliver when a thread goes on; 0: none.

@@ -12,10 +12,13 @@ use dapple_arch::trap::TRAP;
 use std::io;
 use std::ops::Range;
 
-/// How often a site must be passed before it is worth a jump: that costs about as much as a hundred stops.
-pub(super) const PATIENCE: u64 = 64;
 /// The most bytes of the instructions that a jump replaces: four bytes, and one more instruction.
 const LONGEST_REPLACED: u64 = 4 + 15;
+/// How often a site must be passed before it is worth a jump.
+const PASSES: u32 = 64;
+/// How often that number is doubled at most, where a jump can't be put in.
+const MOST_DOUBLED: u32 = 8;
+
 /// A jump to a trampoline.
 #[derive(Debug)]
 pub(super) struct Jump {
@@ -28,16 +31,13 @@ pub(super) struct Jump {
 }
 
 impl PatchedMemory {
-    /// Notes that a thread has passed the site at `address` without a stop. Returns whether the site has just become worth a jump.
+    /// Notes that a thread has passed the site at `address` without a stop. Returns whether the site is to be considered for a jump now.
     pub(crate) fn passed(&mut self, address: Address) -> bool {
         let Some(site) = self.sites.get_mut(&address) else {
             return false;
         };
-        if site.jump.is_some() || site.passes > site.patience {
-            return false;
-        }
-        site.passes += 1;
-        site.passes > site.patience
+        site.passes = site.passes.saturating_add(1);
+        site.jump.is_none() && site.passes == PASSES << site.doubled
     }
 
     /// The sites of a user's breakpoint.
@@ -101,6 +101,7 @@ impl PatchedMemory {
             self.process.write(at, &bytes)?;
         }
         site.original = original;
+        site.doubled = 0;
         site.jump = Some(Jump {
             to: start,
             bytes,
@@ -145,11 +146,11 @@ impl PatchedMemory {
         }
     }
 
-    /// Lets a site be considered for a jump again, after it was passed twice as often as before.
+    /// Lets a site be considered for a jump again, after it was passed twice as often.
     pub(crate) fn pass_again(&mut self, address: Address) {
         if let Some(site) = self.sites.get_mut(&address) {
             site.passes = 0;
-            site.patience = site.patience.saturating_mul(2);
+            site.doubled = (site.doubled + 1).min(MOST_DOUBLED);
         }
     }
 

@@ -1,0 +1,106 @@
+//! Where signal handlers may return to.
+//!
+//! A thread's handler returns to where the signal was delivered, unless it leaves by `siglongjmp` or the like. Nobody notices either. But where
+//! the thread has the same stack pointer again, the handler has ended: until then, its frame or that of the interrupted function is below, or
+//! the thread is on another stack.
+
+use crate::{Address, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// The most interruptions that are noted of a thread.
+const MOST: usize = 1024;
+
+/// Interruptions of all threads by signals.
+#[derive(Debug, Default)]
+pub(super) struct Interruptions {
+    /// By thread and stack pointer: the interrupted address.
+    of: FxHashMap<ThreadId, FxHashMap<u64, Address>>,
+    /// Whether there may be others.
+    incomplete: bool,
+}
+
+impl Interruptions {
+    /// Notes that a signal is delivered to a thread at `pc`, where its stack pointer is `sp`.
+    pub(super) fn add(&mut self, thread: ThreadId, pc: Address, sp: u64) {
+        let of = self.of.entry(thread).or_default();
+        if of.len() < MOST || of.contains_key(&sp) {
+            of.insert(sp, pc);
+        } else {
+            self.incomplete = true;
+        }
+    }
+
+    /// Notes that there may be others: before the debugger traced the process.
+    pub(super) fn are_incomplete(&mut self) {
+        self.incomplete = true;
+    }
+
+    /// Notes that a thread runs outside of handlers, or in another, with this stack pointer.
+    pub(super) fn is_at(&mut self, thread: ThreadId, sp: u64) {
+        if let Some(of) = self.of.get_mut(&thread) {
+            of.remove(&sp);
+        }
+    }
+
+    /// A thread has ended.
+    pub(super) fn ended(&mut self, thread: ThreadId) {
+        self.of.remove(&thread);
+    }
+
+    /// Those of a copy of the process in which only `child` runs, as `maker` did.
+    pub(super) fn of_child(&mut self, maker: ThreadId, child: ThreadId) -> Interruptions {
+        let of = self.of.remove(&maker);
+        Interruptions {
+            of: of.into_iter().map(|of| (child, of)).collect(),
+            incomplete: self.incomplete,
+        }
+    }
+
+    /// Whether a handler may return to an address that `is_meant`.
+    pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
+        let mut all = self.of.values().flat_map(FxHashMap::values);
+        self.incomplete || all.any(|pc| is_meant(*pc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ThreadId = ThreadId(1);
+    const B: ThreadId = ThreadId(2);
+
+    #[test]
+    fn a_handler_is_over_where_its_thread_has_the_same_stack_pointer_again() {
+        let mut all = Interruptions::default();
+        let is_noted = |all: &Interruptions| all.may_return_to(|pc| pc == Address(0x10));
+        all.add(A, Address(0x10), 0x7000);
+        all.is_at(A, 0x6f00);
+        all.is_at(B, 0x7000);
+        assert!(is_noted(&all));
+        all.is_at(A, 0x7000);
+        assert!(!is_noted(&all));
+        all.add(A, Address(0x10), 0x7000);
+        all.add(A, Address(0x20), 0x7000);
+        assert!(!is_noted(&all));
+    }
+
+    #[test]
+    fn a_copy_of_the_process_has_the_handlers_of_the_thread_that_made_it() {
+        let mut all = Interruptions::default();
+        all.add(A, Address(0x10), 0x7000);
+        all.add(B, Address(0x20), 0x8000);
+        let copy = all.of_child(A, ThreadId(3));
+        assert!(copy.may_return_to(|pc| pc == Address(0x10)));
+        assert!(!copy.may_return_to(|pc| pc == Address(0x20)));
+    }
+
+    #[test]
+    fn of_too_many_any_address_may_be_meant() {
+        let mut all = Interruptions::default();
+        for index in 0..=MOST as u64 {
+            all.add(A, Address(0x10), 0x7000 + index);
+        }
+        assert!(all.may_return_to(|_| false));
+    }
+}
