@@ -195,7 +195,7 @@ fn hurry(optimization: Optimization, seed: u64, end: End) {
         End::LettingItRun => {
             let session = hurry.session;
             session.evaluate(&stop.top, "going_on = 0");
-            if seed % 2 == 0 {
+            if seed.is_multiple_of(2) {
                 session.resume(stop.thread);
             }
             let arguments = DisconnectArguments::new().with_terminate_debuggee(false);

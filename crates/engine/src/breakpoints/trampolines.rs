@@ -292,12 +292,15 @@ mod tests {
     fn an_arena_is_as_near_as_memory_is_free() {
         let trampolines = Trampolines::default();
         let mapped = [0x40_0000..0x50_0000, 0x7fff_0000_0000..0x7fff_0010_0000];
+        let below = Address(0x40_0000 - 0x1000 - ARENA - COUNTERS);
         let place = trampolines.place_for_arena(Address(0x40_1000), mapped.clone());
+        assert_eq!(place, Some(below));
+        let place = trampolines.place_for_arena(Address(0x4f_f000), mapped.clone());
         assert_eq!(place, Some(Address(0x50_1000)));
-        // Below the code there is room, too; above it, the next gap is out of reach.
+        // Above the code, the next gap is out of reach.
         let full = [0x40_0000..0x1_0000_0000, 0x1_0000_0000..HIGHEST];
         let place = trampolines.place_for_arena(Address(0x40_1000), full.clone());
-        assert_eq!(place, Some(Address(0x40_0000 - 0x1000 - ARENA - COUNTERS)));
+        assert_eq!(place, Some(below));
         let far = trampolines.place_for_arena(Address(0xf000_0000), full);
         assert_eq!(far, None);
     }
