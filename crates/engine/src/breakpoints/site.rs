@@ -111,22 +111,6 @@ impl Site {
     }
 }
 
-/// Bytes that were removed.
-#[derive(Debug)]
-struct Removed {
-    inserted: Vec<u8>,
-    original: Vec<u8>,
-}
-
-impl Removed {
-    fn new(inserted: &[u8], original: &[u8]) -> Removed {
-        Removed {
-            inserted: inserted.to_vec(),
-            original: original.to_vec(),
-        }
-    }
-}
-
 /// The debuggee, with everything that was inserted into its memory.
 #[derive(Debug)]
 pub(crate) struct PatchedMemory {
@@ -134,8 +118,8 @@ pub(crate) struct PatchedMemory {
     sites: BTreeMap<Address, Site>,
     /// Whether the bytes of all sites are taken out temporarily.
     lifted: bool,
-    /// What was removed lately, by its address and length: a child that was forked before still has it.
-    removed: BTreeMap<(Address, usize), Removed>,
+    /// What was removed lately, by its address and bytes, with the original ones: a child that was forked before still has it.
+    removed: BTreeMap<(Address, Vec<u8>), Vec<u8>>,
     /// Room for copies of instructions.
     pub(crate) caves: Caves,
     /// Code that decides conditions in the program.
@@ -242,8 +226,7 @@ impl PatchedMemory {
             // A thread may be executing the copy.
             self.caves.retire(copy);
         }
-        let removed = Removed::new(&[TRAP], &[original]);
-        self.removed.insert((address, 1), removed);
+        self.removed.insert((address, vec![TRAP]), vec![original]);
         // The memory may be gone with its module.
         let _ = self.process.write(address, &[original]);
         strike(&mut self.guardian, note);
@@ -441,8 +424,9 @@ impl PatchedMemory {
             }
         }
         self.forget_instructions(address..end);
-        for ((at, _), removed) in self.removed.range_mut((before(address), 0)..(end, 0)) {
-            for (index, original) in removed.original.iter_mut().enumerate() {
+        let removed = (before(address), Vec::new())..(end, Vec::new());
+        for ((at, _), original) in self.removed.range_mut(removed) {
+            for (index, original) in original.iter_mut().enumerate() {
                 let offset = (at.0 + index as u64).checked_sub(address.0);
                 if let Some(byte) = offset.and_then(|offset| bytes.get(offset as usize)) {
                     *original = *byte;
@@ -474,10 +458,15 @@ impl PatchedMemory {
     /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before the process is
     /// let go.
     pub(crate) fn clean(&self, copy: &dyn Process) {
-        for ((address, _), removed) in &self.removed {
-            let mut now = removed.inserted.clone();
-            if copy.read(*address, &mut now).is_ok() && now == removed.inserted {
-                let _ = copy.write(*address, &removed.original);
+        for ((address, inserted), original) in &self.removed {
+            let mut now = inserted.clone();
+            if copy.read(*address, &mut now).is_err() {
+                continue;
+            }
+            // The child may have been forked while the jump was being taken out: after its first byte had become an `int3`.
+            let is_begun = now.first() == Some(&TRAP);
+            if now[1..] == inserted[1..] && (is_begun || now == *inserted) {
+                let _ = copy.write(*address, original);
             }
         }
         for (address, site) in &self.sites {

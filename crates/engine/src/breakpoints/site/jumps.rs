@@ -3,7 +3,7 @@
 //! A jump is put in while no thread runs, and none is at one of the instructions behind the first that it replaces. It can be taken out at
 //! any time: its first byte becomes an `int3`, which a processor sees whole, then the other bytes their own, which nobody executes meanwhile.
 
-use super::{PatchedMemory, Reason, Removed};
+use super::{PatchedMemory, Reason};
 use crate::Address;
 use crate::breakpoints::trampolines::{Counting, Trampoline};
 use dapple_arch::decision::Counter;
@@ -130,8 +130,8 @@ impl PatchedMemory {
                 let _ = self.process.write(*at, &[TRAP]);
                 let _ = self.process.write(at.offset(1), &trapping[1..]);
             }
-            let removed = Removed::new(&jump.bytes, &site.original);
-            self.removed.insert((*at, jump.bytes.len()), removed);
+            self.removed
+                .insert((*at, jump.bytes.to_vec()), site.original.to_vec());
             self.trampolines.retire(jump.to, self.process.as_ref());
         }
     }
