@@ -24,7 +24,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_target::memory_map::Purpose;
 use dapple_target::process::Resume;
-use dapple_target::wait_event::What;
+use dapple_target::wait_event::{WaitEvent, What};
 use std::sync::Arc;
 
 /// The longest function that is searched for jumps into the replaced instructions, in bytes.
@@ -36,6 +36,14 @@ const MOST_STEPS: usize = 200;
 
 /// The signals that the kernel raises for an instruction.
 const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+
+/// A hit of a thread that was counted in the program, before the thread was moved back to the site.
+#[derive(Debug)]
+pub(super) struct CountedHit {
+    site: Address,
+    sp: u64,
+    number: u64,
+}
 
 /// What is to be decided in the program.
 struct Wanted {
@@ -182,7 +190,11 @@ impl Owner {
     /// Before the breakpoints of a site count a hit of a thread. If the hit was counted in the program, returns its number. If not, hits are
     /// no longer counted there, so that only the breakpoints count.
     pub(super) fn counted_hit(&mut self, thread: ThreadId, at: Address) -> Option<u64> {
-        let hit = self.control(thread).hit.take();
+        let sp = self.registers(thread).map(|registers| registers.sp());
+        let counted = &mut self.control(thread).counted;
+        let is_here = |it: &CountedHit| it.site == at && Some(it.sp) == sp;
+        let found = counted.iter().position(is_here);
+        let hit = found.map(|index| counted.remove(index).number);
         if hit.is_none() {
             self.stop_counting_at(at);
         }
@@ -401,8 +413,15 @@ impl Owner {
         let sp = self.registers(thread)?.sp();
         let trampoline = self.memory.trampolines.at(trap)?;
         let (site, hit) = (trampoline.site, self.number_of_hit(trampoline, sp));
-        self.control(thread).hit = hit;
+        self.note_counted_hit(thread, site, sp, hit);
         Some(site)
+    }
+
+    /// Notes the number of a thread's hit, for when it comes to the site: its signal handlers may come to others first.
+    fn note_counted_hit(&mut self, thread: ThreadId, site: Address, sp: u64, hit: Option<u64>) {
+        let counted = &mut self.control(thread).counted;
+        counted.retain(|it| (it.site, it.sp) != (site, sp));
+        counted.extend(hit.map(|number| CountedHit { site, sp, number }));
     }
 
     /// Moves a thread that has stopped in a trampoline to the site or the replaced instruction that it counts as being at. Returns whether it
@@ -411,22 +430,46 @@ impl Owner {
         if self.memory.trampolines.is_empty() {
             return false;
         }
-        for _ in 0..MOST_STEPS {
-            let Some(registers) = self.registers(thread) else {
-                return false;
-            };
-            let Some((site, within)) = self.within_trampoline(registers.pc()) else {
-                return false;
-            };
-            if let Some(registers) = self.outside(thread, site, &within, registers) {
-                self.set_registers(thread, registers);
-                return true;
-            }
-            if !self.step_within(thread) {
-                return true;
-            }
+        let Some(registers) = self.registers(thread) else {
+            return false;
+        };
+        let Some((_, within)) = self.within_trampoline(registers.pc()) else {
+            return false;
+        };
+        if within == Within::Counted {
+            self.step_out_of_counting(thread);
+        }
+        let Some(registers) = self.registers(thread) else {
+            return true;
+        };
+        if let Some((site, within)) = self.within_trampoline(registers.pc())
+            && let Some(registers) = self.outside(thread, site, &within, registers)
+        {
+            self.set_registers(thread, registers);
         }
         true
+    }
+
+    /// Lets a thread whose hit was counted go on to one of the ends of its trampoline. Its signals wait meanwhile.
+    fn step_out_of_counting(&mut self, thread: ThreadId) {
+        let Ok(mask) = self.process().signal_mask(thread) else {
+            return;
+        };
+        let all_but_traps = !(1 << (libc::SIGTRAP - 1));
+        let _ = self.process().set_signal_mask(thread, all_but_traps);
+        let mut late = Vec::new();
+        for _ in 0..MOST_STEPS {
+            let registers = self.registers(thread);
+            let within = registers.and_then(|it| self.within_trampoline(it.pc()));
+            let is_counted = within.is_some_and(|(_, within)| within == Within::Counted);
+            if !is_counted || !self.step_within(thread, &mut late) {
+                break;
+            }
+        }
+        let _ = self.process().set_signal_mask(thread, mask);
+        for event in late {
+            self.handle_stop(event);
+        }
     }
 
     fn within_trampoline(&self, pc: Address) -> Option<(Address, Within)> {
@@ -451,7 +494,7 @@ impl Owner {
                     // It will come to the site again, and must not be counted again.
                     self.stop_counting_at(site);
                 }
-                self.control(thread).hit = hit;
+                self.note_counted_hit(thread, site, registers.sp(), hit);
                 registers.set_pc(site);
             }
             Within::At(original, pushed) => {
@@ -511,19 +554,28 @@ impl Owner {
         let _ = self.process().set_extended_state(thread, &state);
     }
 
-    /// Lets a thread go one instruction on. `false`: it did something else.
-    fn step_within(&mut self, thread: ThreadId) -> bool {
+    /// Lets a thread go at most one instruction on. `false`: it has ended. `late`: gets events that have to be handled when the thread is where
+    /// it is shown to be.
+    fn step_within(&mut self, thread: ThreadId, late: &mut Vec<WaitEvent>) -> bool {
         self.write_back(thread);
         self.control(thread).registers = None;
         let stepped = self.process().resume(thread, Resume::Step, 0).ok();
         let event = stepped.and_then(|()| self.process().event_of(thread));
-        match event {
-            Some(event) if event.what == What::Signal(libc::SIGTRAP) => true,
-            Some(event) => {
+        let Some(event) = event else {
+            return false;
+        };
+        match event.what {
+            // An interrupt that was requested before the thread stopped for another reason.
+            What::Signal(libc::SIGTRAP) | What::Interrupted { .. } => true,
+            // SIGSTOP can't be blocked.
+            What::Signal(_) | What::Group(_) => {
+                late.push(event);
+                true
+            }
+            _ => {
                 self.handle_stop(event);
                 false
             }
-            None => false,
         }
     }
 

@@ -7,6 +7,7 @@
 use super::Owner;
 use super::breakpoint_calls::Ask;
 use super::interruptions::Interruptions;
+use super::jumps::CountedHit;
 use super::trap::Trap;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
@@ -31,8 +32,8 @@ pub(super) struct Control {
     pub(super) trap: Option<Trap>,
     /// The address whose breakpoints have counted this thread's hit: it may get past a site there.
     pub(super) passed: Option<Address>,
-    /// The number of its hit of a breakpoint, if that was counted in the program.
-    pub(super) hit: Option<u64>,
+    /// Its hits of breakpoints that were counted in the program, until it comes to their sites.
+    pub(super) counted: Vec<CountedHit>,
     /// Set while the thread is in a signal handler that interrupted it at a site: the site, and the stack pointer there.
     pub(super) skip: Option<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
