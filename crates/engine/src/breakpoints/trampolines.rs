@@ -35,9 +35,9 @@ const HIGHEST: u64 = 1 << 47;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhereDecided {
     /// In the program, at breakpoints that are often passed, if that is possible.
-    #[default]
     InProgram,
     /// In the debugger: every thread that comes to a breakpoint stops.
+    #[default]
     AtStops,
 }
 

@@ -46,6 +46,9 @@ impl Dap {
         let mut argument = |name: &str, value: Raw| launch.other.insert(name.to_owned(), value);
         argument("program", Raw::new(&debuggee.program)?);
         argument("args", Raw::new(&[debuggee.argument.to_string()])?);
+        if session.is_dapple {
+            argument("conditionsInProgram", Raw::new(&true)?);
+        }
         if debuggee.rust && name.contains("lldb") {
             argument("initCommands", Raw::new(&rust_in_lldb()?)?);
         }
