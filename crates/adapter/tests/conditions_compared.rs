@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 /// The places of each fixture: lines marked with 0 and so on.
 const PLACES: usize = 20;
-const TURNS: usize = 200;
+const TURNS: usize = 150;
 /// How often a condition may have no value before its log point is taken away.
 const MOST_STOPS: usize = 10;
 

@@ -25,7 +25,6 @@ mod closures;
 mod condition_calls;
 mod conditions;
 mod conditions_compared;
-mod conditions_hurried;
 mod conditions_inside;
 mod copies;
 mod core_files;

@@ -210,9 +210,9 @@ impl Rules {
         self.count = count;
     }
 
-    /// How many hits come after the hit with the number `hit` before the next on which the breakpoint acts.
-    pub(crate) fn skips_after(&self, hit: u64) -> u64 {
-        self.hits.map_or(0, |hits| hits.skips_after(hit))
+    /// Which hits count.
+    pub(crate) fn hit_condition(&self) -> Option<HitCondition> {
+        self.hits
     }
 
     /// Decides what to do with a thread that has reached the breakpoint, whose condition holds, and whose hit was counted elsewhere and has

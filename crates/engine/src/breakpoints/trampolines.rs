@@ -13,7 +13,7 @@ use crate::breakpoints::options::BreakpointOptions;
 use dapple_arch::decision::{self, Counter, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
 use dapple_target::process::Process;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// How far a jump reaches that has 32 bits for the distance, less some room for the code at both ends.
@@ -56,6 +56,8 @@ pub(crate) struct Trampoline {
     pub(crate) relocated: Relocated,
     /// Where it counts hits.
     pub(crate) counting: Option<Counting>,
+    /// Which of the hits that have to trap have done so, except the first: hits are numbered from 0 here.
+    pub(crate) arrived: BTreeSet<u64>,
     /// The breakpoints whose conditions it decides, with their options then.
     pub(crate) decides: Vec<(i64, BreakpointOptions)>,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Counting {
     pub(crate) words: Counter,
     /// How many hits there were before the trampoline was made.
     pub(crate) base: u64,
+    /// How many hits go on: the next one is sure to trap, as are all hits later.
+    pub(crate) limit: u64,
     /// How many it had counted when it was last used. `None`: it is in use.
     pub(crate) taken: Option<u64>,
 }
@@ -111,6 +115,23 @@ impl Trampoline {
     pub(crate) fn entry_of(&self, original: Address) -> Option<Address> {
         let offset = self.replaced.entry_of(&self.relocated, original)?;
         Some(Address(self.start.0 + self.code.go_on + offset))
+    }
+
+    /// Notes that the hit with the number `hit` has trapped. Returns how many hits go on from now on, if that is more than before.
+    ///
+    /// A thread looks at the limit after it has counted, when others may have been here with later hits. So the limit passes a hit on which the
+    /// breakpoint acts only once that hit has trapped. `skips`: how many hits come after one before the next on which the breakpoint acts.
+    pub(crate) fn arrives(&mut self, hit: u64, skips: impl Fn(u64) -> u64) -> Option<u64> {
+        let counting = self.counting.as_mut()?;
+        let before = counting.limit;
+        self.arrived.insert(hit.checked_sub(counting.base + 1)?);
+        while self.arrived.remove(&counting.limit) {
+            let number = counting.base + counting.limit + 1;
+            let next = counting.limit.saturating_add(1);
+            counting.limit = next.saturating_add(skips(number));
+        }
+        self.arrived = self.arrived.split_off(&counting.limit);
+        (counting.limit > before).then_some(counting.limit)
     }
 
     /// Lets all hits ask from now on, and returns those that were counted.
@@ -262,6 +283,11 @@ impl Trampolines {
     /// Adds a trampoline whose code was written.
     pub(crate) fn add(&mut self, trampoline: Trampoline) {
         self.used.insert(trampoline.start, trampoline);
+    }
+
+    /// As [`Trampolines::of`], to be changed.
+    pub(crate) fn of_mut(&mut self, start: Address) -> Option<&mut Trampoline> {
+        self.used.get_mut(&start)
     }
 
     /// Keeps a trampoline from further use.

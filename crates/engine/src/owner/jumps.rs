@@ -25,12 +25,15 @@ use dapple_inspect::modules::LoadedModule;
 use dapple_target::memory_map::Purpose;
 use dapple_target::process::Resume;
 use dapple_target::wait_event::{WaitEvent, What};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The longest function that is searched for jumps into the replaced instructions, in bytes.
 const LONGEST_FUNCTION: u64 = 1 << 20;
 /// The most room that is kept for a trampoline before its size is known, in bytes.
 const MOST_ROOM: u64 = 4096;
+/// The most hits that may trap while an earlier one is awaited.
+const MOST_ARRIVED: usize = 1000;
 /// The most steps with which a thread is brought to the end of a trampoline.
 const MOST_STEPS: usize = 200;
 
@@ -125,6 +128,12 @@ impl Owner {
             return Err(now("data is watched"));
         }
         let stopped = self.stopped_threads();
+        for thread in &stopped {
+            // The thread has yet to come to the site; by the jump, its hit would be counted again.
+            if { self.control(*thread).counted.iter() }.any(|hit| hit.site == at) {
+                return Err(now("a thread comes to it whose hit was counted already"));
+            }
+        }
         let here = |owner: &mut Owner, thread: &ThreadId| {
             owner.registers(*thread).is_some_and(|it| it.pc() == at)
         };
@@ -248,15 +257,21 @@ impl Owner {
 
     /// Lets the hits go on in the program that come before the next on which the breakpoint acts, after the hit with the number `hit`.
     pub(super) fn skip_hits_after(&mut self, at: Address, id: i64, hit: u64) {
-        let Some(trampoline) = self.memory.trampoline_of(at) else {
+        let hits = self.rules(id).and_then(|it| it.hit_condition());
+        let skips = |hit: u64| hits.map_or(0, |it| it.skips_after(hit));
+        let Some(trampoline) = self.memory.trampoline_of_mut(at) else {
             return;
         };
-        let Some(counting) = trampoline.counting else {
-            return;
-        };
-        let skips = self.rules(id).map_or(0, |it| it.skips_after(hit));
-        let limit = hit.saturating_add(skips).saturating_sub(counting.base);
-        self.memory.raise_limit(counting.words, limit);
+        let limit = trampoline.arrives(hit, skips);
+        let words = trampoline.counting.map(|counting| counting.words);
+        let is_stuck = trampoline.arrived.len() > MOST_ARRIVED;
+        if let (Some(words), Some(limit)) = (words, limit) {
+            self.memory.raise_limit(words, limit);
+        }
+        if is_stuck {
+            // A thread has ended after it had counted its hit.
+            self.stop_counting_at(at);
+        }
     }
 
     /// The number of the hit of a thread that has run into the trap of a trampoline. `None`: it wasn't counted.
@@ -374,13 +389,14 @@ impl Owner {
             counting: counter.map(|words| Counting {
                 words,
                 base: wanted.hits.map_or(0, |(base, _)| base),
+                limit: wanted.hits.map_or(0, |(_, limit)| limit),
                 taken: None,
             }),
+            arrived: BTreeSet::new(),
             decides: wanted.decides.clone(),
         };
-        let limit = wanted.hits.map_or(0, |(_, limit)| limit);
         self.memory
-            .put_jump_in(trampoline, limit)
+            .put_jump_in(trampoline)
             .map_err(|error| format!("the jump can't be written: {error}"))
     }
 

@@ -77,7 +77,7 @@ pub(super) struct Threads {
     /// Threads that can get past their site only while no other thread runs.
     alone: Vec<ThreadId>,
     /// Where signal handlers may return to.
-    pub(super) interruptions: Interruptions,
+    interruptions: Interruptions,
     /// Threads to be ended at the next stop of all.
     ending: Vec<ThreadId>,
     /// Threads that are pinned to the tracer's processor.

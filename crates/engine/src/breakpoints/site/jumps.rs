@@ -60,6 +60,12 @@ impl PatchedMemory {
         self.trampolines.of(jump.to)
     }
 
+    /// The trampoline of the site at `address`, to be changed.
+    pub(crate) fn trampoline_of_mut(&mut self, address: Address) -> Option<&mut Trampoline> {
+        let jump = self.sites.get(&address)?.jump.as_ref()?;
+        self.trampolines.of_mut(jump.to)
+    }
+
     /// The trampoline of the site whose jump replaces the instruction at `address`: the site is there or before.
     pub(crate) fn trampoline_for(&self, address: Address) -> Option<&Trampoline> {
         if self.trampolines.is_empty() {
@@ -81,8 +87,8 @@ impl PatchedMemory {
     }
 
     /// Writes a trampoline, and puts a jump to it in place of its site's `int3`. Call only while no thread runs, nor is at a replaced
-    /// instruction but the first. `limit`: how many hits go on, if it counts them.
-    pub(crate) fn put_jump_in(&mut self, trampoline: Trampoline, limit: u64) -> io::Result<()> {
+    /// instruction but the first.
+    pub(crate) fn put_jump_in(&mut self, trampoline: Trampoline) -> io::Result<()> {
         let (at, start) = (trampoline.site, trampoline.start);
         let bytes = jump(at, start).ok_or_else(|| io::Error::other("it is out of reach"))?;
         let mut original = [0; JUMP];
@@ -90,7 +96,7 @@ impl PatchedMemory {
             return Err(io::Error::other("there is no memory"));
         }
         self.process.write(start, &trampoline.code.bytes)?;
-        if let Some(Counting { words, .. }) = trampoline.counting {
+        if let Some(Counting { words, limit, .. }) = trampoline.counting {
             self.process.write(words.used, &[0; 8])?;
             self.process.write(words.limit, &limit.to_le_bytes())?;
         }
@@ -136,14 +142,11 @@ impl PatchedMemory {
         }
     }
 
-    /// Lets hits go on in the program until there were `limit` since the trampoline was made, if that is more than now.
+    /// Lets hits go on in the program until there were `limit` since the trampoline was made, which is more than now.
     pub(crate) fn raise_limit(&self, words: Counter, limit: u64) {
-        let known = self.process.read_u64(words.limit);
-        if known.is_ok_and(|known| known < limit) {
-            // Threads may read the word while it is written. Whatever mixture they see isn't above the old value, then not above the new one.
-            let _ = self.process.write(words.limit, &[0; 8]);
-            let _ = self.process.write(words.limit, &limit.to_le_bytes());
-        }
+        // Threads may read the word while it is written. Whatever mixture they see isn't above the old value, then not above the new one.
+        let _ = self.process.write(words.limit, &[0; 8]);
+        let _ = self.process.write(words.limit, &limit.to_le_bytes());
     }
 
     /// Lets a site be considered for a jump again, after it was passed twice as often.
