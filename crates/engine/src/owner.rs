@@ -495,7 +495,7 @@ impl Owner {
             Ok(process) => {
                 self.memory.needs_no_guardian();
                 let guardian = self.guardian_of(process.id());
-                self.memory = PatchedMemory::new(process, guardian);
+                self.begin_memory(process, guardian);
             }
             Err(error) => {
                 tracing::error!(%error, "the new program's memory can't be read");

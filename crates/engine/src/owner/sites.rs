@@ -109,7 +109,9 @@ impl Owner {
 
     /// Continues with memory that nothing has been inserted into.
     pub(super) fn begin_memory(&mut self, process: Arc<dyn Process>, guardian: Option<Guardian>) {
+        let decided = self.memory.trampolines.decided;
         self.memory = PatchedMemory::new(process, guardian);
+        self.memory.trampolines.decided = decided;
     }
 
     /// Ends the guardian. Call when nothing is inserted any more, nor will be.
