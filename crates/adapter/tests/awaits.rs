@@ -1,7 +1,7 @@
 //! Steps in asynchronous functions: over an `await` that suspends, into the body that is awaited, out to the one that awaits.
 
 use crate::support::fixture::{Linking, Optimization};
-use crate::support::{Fixture, Session, Stopped};
+use crate::support::{Fixture, Session, Stopped, waits};
 use dapple_dap::types::*;
 use serde_json::json;
 
@@ -377,15 +377,6 @@ fn a_breakpoint_at_an_await_among_matches_stops_once_for_each_time_it_is_reached
     assert_eq!(stops, 5);
 }
 
-/// How often the debuggee's only thread has waited so far. It waits in each of its stops for the debugger, and, in the code that is stepped
-/// through here, for nothing else (proc_pid_status(5)).
-fn waits(process: i64) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
-    let line = { status.lines() }.find(|line| line.starts_with("voluntary_ctxt_switches:"));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    number.expect("a count").parse().expect("a number")
-}
-
 #[test]
 fn a_step_over_an_await_costs_two_stops_for_each_time_that_it_is_suspended() {
     let fixture = Fixture::new("awaits.rs");
@@ -394,9 +385,9 @@ fn a_step_over_an_await_costs_two_stops_for_each_time_that_it_is_suspended() {
     for (mark, ends, stops) in [("worker", "total", 5), ("await", "after", 6)] {
         let (session, stop) = begun(&fixture, "turns", mark, IN_A);
         let process = session.process_id();
-        let before = waits(process);
+        let before = waits(process, stop.thread);
         let stop = session.next(&stop, &fixture, ends);
-        assert_eq!(waits(process) - before, stops, "{mark}");
+        assert_eq!(waits(process, stop.thread) - before, stops, "{mark}");
         session.resume(stop.thread);
         session.disconnect();
     }

@@ -4,25 +4,12 @@ use crate::support::{Fixture, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
 
-/// A breakpoint on a marked line.
-fn at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
-    SourceBreakpoint::new(fixture.line(name))
-}
-
-/// Replaces all breakpoints in the fixture's source.
-#[track_caller]
-fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
-    let source = Source::new().with_path(fixture.path());
-    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(wanted);
-    session.ok::<SetBreakpointsRequest>(arguments).breakpoints
-}
-
 /// Launches the program and sets the breakpoints. The program runs.
 #[track_caller]
 fn started(fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> (Session, Vec<Breakpoint>) {
     let session = Session::new();
     session.launch(fixture, json!({}));
-    let set = set(&session, fixture, wanted);
+    let set = session.set_source(fixture, wanted);
     for breakpoint in &set {
         assert!(breakpoint.verified, "{breakpoint:?}");
     }
@@ -64,7 +51,9 @@ fn conditions_are_offered() {
 #[test]
 fn a_condition_stops_where_it_holds_and_nowhere_else() {
     let fixture = Fixture::new("conditions.c");
-    let wanted = at(&fixture, "loop").with_condition("i == 7 || point.many[0] == 256");
+    let wanted = fixture
+        .breakpoint("loop")
+        .with_condition("i == 7 || point.many[0] == 256");
     let (session, set) = started(&fixture, vec![wanted]);
     for i in [7, 16, 17, 18, 19] {
         let stop = stopped(&session, &fixture, "loop", &[&set[0]]);
@@ -108,7 +97,7 @@ fn a_function_has_a_condition_over_its_parameters() {
 fn a_hit_counts_when_the_condition_holds() {
     let fixture = Fixture::new("conditions.c");
     let stops = |condition: Option<&str>, hits: &str| {
-        let mut wanted = at(&fixture, "loop").with_hit_condition(hits);
+        let mut wanted = fixture.breakpoint("loop").with_hit_condition(hits);
         wanted.condition = condition.map(str::to_owned);
         let (session, set) = started(&fixture, vec![wanted]);
         let mut stops = Vec::new();
@@ -151,7 +140,8 @@ fn functions_of_string_h_are_answered_without_a_call() {
     ];
     let wanted = conditions.iter().chain(&not).enumerate();
     let wanted = wanted.map(|(index, condition)| {
-        at(&fixture, "visit")
+        fixture
+            .breakpoint("visit")
             .with_condition(*condition)
             .with_log_message(format!("{index} at {{i}}"))
     });
@@ -161,7 +151,11 @@ fn functions_of_string_h_are_answered_without_a_call() {
     assert_eq!(logged(&session), expected);
     session.disconnect();
 
-    let wanted = vec![at(&fixture, "visit").with_condition("strlen((char *)8) == i")];
+    let wanted = vec![
+        fixture
+            .breakpoint("visit")
+            .with_condition("strlen((char *)8) == i"),
+    ];
     let (session, set) = started(&fixture, wanted);
     let stop = stopped(&session, &fixture, "visit", &[&set[0]]);
     assert_eq!(
@@ -178,7 +172,8 @@ fn a_log_message_is_written_and_the_program_goes_on() {
     let fixture = Fixture::new("conditions.c");
     let message =
         "i={i} {{x}}={point.x:#x} {letter:c} {point.name:s} {point.inner.ratio:.1} {point.color}";
-    let wanted = at(&fixture, "loop")
+    let wanted = fixture
+        .breakpoint("loop")
         .with_log_message(message)
         .with_condition("i < 3")
         .with_hit_condition("> 1");
@@ -200,10 +195,11 @@ fn a_log_message_names_its_place() {
     let session = Session::new();
     let output = session.subscribe();
     session.launch(&fixture, json!({}));
-    let wanted = at(&fixture, "loop")
+    let wanted = fixture
+        .breakpoint("loop")
         .with_log_message("{i}")
         .with_hit_condition("1");
-    set(&session, &fixture, vec![wanted]);
+    session.set_source(&fixture, vec![wanted]);
     session.configured();
     assert_eq!(session.exit_code(), 0);
     let bodies = output
@@ -228,9 +224,11 @@ fn a_log_message_names_its_place() {
 fn all_that_is_logged_arrives_before_the_stop_behind_it() {
     let fixture = Fixture::new("conditions.c");
     let wanted = vec![
-        at(&fixture, "loop").with_log_message("{i} {total}"),
-        at(&fixture, "visit").with_log_message(r"\tvisit {point->x}"),
-        at(&fixture, "print"),
+        fixture.breakpoint("loop").with_log_message("{i} {total}"),
+        fixture
+            .breakpoint("visit")
+            .with_log_message(r"\tvisit {point->x}"),
+        fixture.breakpoint("print"),
     ];
     let (session, set) = started(&fixture, wanted);
     let stop = stopped(&session, &fixture, "print", &[&set[2]]);
@@ -248,7 +246,8 @@ fn all_that_is_logged_arrives_before_the_stop_behind_it() {
 #[test]
 fn what_a_log_message_cannot_show_says_why_in_its_place() {
     let fixture = Fixture::new("conditions.c");
-    let wanted = at(&fixture, "loop")
+    let wanted = fixture
+        .breakpoint("loop")
         .with_log_message("{nothing->x} {mising} {i}")
         .with_hit_condition("2");
     let (session, _) = started(&fixture, vec![wanted]);
@@ -266,8 +265,10 @@ fn what_a_log_message_cannot_show_says_why_in_its_place() {
 fn a_condition_that_cannot_be_evaluated_stops_and_says_why() {
     let fixture = Fixture::new("conditions.c");
     let wanted = vec![
-        at(&fixture, "loop").with_condition("i == 2 && nothing->x == 1"),
-        at(&fixture, "print").with_condition("totals > 1"),
+        fixture
+            .breakpoint("loop")
+            .with_condition("i == 2 && nothing->x == 1"),
+        fixture.breakpoint("print").with_condition("totals > 1"),
     ];
     let (session, set) = started(&fixture, wanted);
     let stop = stopped(&session, &fixture, "loop", &[&set[0]]);
@@ -296,16 +297,19 @@ fn what_cannot_be_read_is_refused_with_what_and_where() {
     let session = Session::new();
     session.launch(&fixture, json!({}));
     let wanted = vec![
-        at(&fixture, "loop").with_condition("i >"),
-        at(&fixture, "loop").with_condition("i = 3"),
-        at(&fixture, "loop").with_hit_condition("often"),
-        at(&fixture, "loop").with_log_message("i is {i"),
-        at(&fixture, "loop").with_log_message("i is {i +} here"),
-        at(&fixture, "loop")
+        fixture.breakpoint("loop").with_condition("i >"),
+        fixture.breakpoint("loop").with_condition("i = 3"),
+        fixture.breakpoint("loop").with_hit_condition("often"),
+        fixture.breakpoint("loop").with_log_message("i is {i"),
+        fixture
+            .breakpoint("loop")
+            .with_log_message("i is {i +} here"),
+        fixture
+            .breakpoint("loop")
             .with_condition("  ")
             .with_hit_condition("20"),
     ];
-    let set = set(&session, &fixture, wanted);
+    let set = session.set_source(&fixture, wanted);
     let messages: Vec<&str> = set
         .iter()
         .map(|b| b.message.as_deref().unwrap_or(""))
@@ -339,9 +343,10 @@ fn what_cannot_be_read_is_refused_with_what_and_where() {
 fn one_place_has_breakpoints_with_conditions_of_their_own() {
     let fixture = Fixture::new("conditions.c");
     let wanted = vec![
-        at(&fixture, "loop").with_condition("i == 3"),
-        at(&fixture, "loop").with_condition("i >= 3 && i < 5"),
-        at(&fixture, "loop")
+        fixture.breakpoint("loop").with_condition("i == 3"),
+        fixture.breakpoint("loop").with_condition("i >= 3 && i < 5"),
+        fixture
+            .breakpoint("loop")
             .with_condition("i == 4")
             .with_log_message("four"),
     ];
@@ -359,8 +364,8 @@ fn one_place_has_breakpoints_with_conditions_of_their_own() {
 fn a_step_passes_breakpoints_that_do_not_hold_and_stops_at_one_that_does() {
     let fixture = Fixture::new("conditions.c");
     let wanted = vec![
-        at(&fixture, "loop").with_hit_condition("1"),
-        at(&fixture, "visit").with_condition("i == 1"),
+        fixture.breakpoint("loop").with_hit_condition("1"),
+        fixture.breakpoint("visit").with_condition("i == 1"),
     ];
     let (session, set) = started(&fixture, wanted);
     let stop = stopped(&session, &fixture, "loop", &[&set[0]]);
@@ -391,8 +396,8 @@ fn another_message_keeps_the_count_and_another_condition_begins_anew() {
     let (session, set_first) = started(
         &fixture,
         vec![
-            at(&fixture, "loop").with_hit_condition("% 5"),
-            at(&fixture, "visit").with_condition("i == 6"),
+            fixture.breakpoint("loop").with_hit_condition("% 5"),
+            fixture.breakpoint("visit").with_condition("i == 6"),
         ],
     );
     let stop = stopped(&session, &fixture, "loop", &[&set_first[0]]);
@@ -400,35 +405,33 @@ fn another_message_keeps_the_count_and_another_condition_begins_anew() {
     session.resume(stop.thread);
     let stop = stopped(&session, &fixture, "visit", &[&set_first[1]]);
     // There were seven hits. Setting the breakpoint again keeps the count, so the tenth hit still stops.
-    let again = set(
-        &session,
+    let again = session.set_source(
         &fixture,
         vec![
-            at(&fixture, "loop")
+            fixture
+                .breakpoint("loop")
                 .with_hit_condition("% 5")
                 .with_log_message("{i}"),
         ],
     );
     assert_eq!(again[0].id, set_first[0].id);
-    let again = set(
-        &session,
+    let again = session.set_source(
         &fixture,
-        vec![at(&fixture, "loop").with_hit_condition("% 5")],
+        vec![fixture.breakpoint("loop").with_hit_condition("% 5")],
     );
     assert_eq!(again[0].id, set_first[0].id);
     session.resume(stop.thread);
     let stop = stopped(&session, &fixture, "loop", &[&again[0]]);
     assert_eq!(session.evaluate(&stop.top, "i"), "9");
-    let again = set(
-        &session,
+    let again = session.set_source(
         &fixture,
-        vec![at(&fixture, "loop").with_hit_condition("% 4")],
+        vec![fixture.breakpoint("loop").with_hit_condition("% 4")],
     );
     assert_eq!(again[0].id, set_first[0].id);
     session.resume(stop.thread);
     let stop = stopped(&session, &fixture, "loop", &[&again[0]]);
     assert_eq!(session.evaluate(&stop.top, "i"), "13");
-    set(&session, &fixture, Vec::new());
+    session.set_source(&fixture, Vec::new());
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     session.disconnect();
@@ -438,12 +441,12 @@ fn another_message_keeps_the_count_and_another_condition_begins_anew() {
 fn what_was_asked_before_the_launch_holds_after_it() {
     let fixture = Fixture::new("conditions.c");
     let session = Session::new();
-    let early = set(
-        &session,
+    let early = session.set_source(
         &fixture,
         vec![
-            at(&fixture, "loop").with_condition("i == 4"),
-            at(&fixture, "visit")
+            fixture.breakpoint("loop").with_condition("i == 4"),
+            fixture
+                .breakpoint("visit")
                 .with_log_message("seen {i}")
                 .with_condition("i > 17"),
         ],

@@ -1,6 +1,6 @@
 //! Conditions and counts of hits that the program decides by itself: the same stops as ever, and nobody can tell.
 
-use crate::support::{Fixture, Session, Stopped};
+use crate::support::{Fixture, Session, Stopped, waits};
 use dapple_dap::types::*;
 use serde_json::json;
 
@@ -8,17 +8,6 @@ use serde_json::json;
 const MANY: i64 = 1_000_000;
 /// More than the stops of a session here, and far fewer than the turns.
 const FEW: u64 = 2_000;
-
-fn at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
-    SourceBreakpoint::new(fixture.line(name))
-}
-
-#[track_caller]
-fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
-    let source = Source::new().with_path(fixture.path());
-    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(wanted);
-    session.ok::<SetBreakpointsRequest>(arguments).breakpoints
-}
 
 /// Launches the program in a mode, with so many turns, and sets a breakpoint.
 #[track_caller]
@@ -40,22 +29,13 @@ fn started_with(
 ) -> (Session, i64) {
     let session = Session::new();
     session.launch(fixture, arguments);
-    let [breakpoint] = &set(&session, fixture, vec![wanted])[..] else {
+    let [breakpoint] = &session.set_source(fixture, vec![wanted])[..] else {
         panic!("one breakpoint");
     };
     assert!(breakpoint.verified, "{breakpoint:?}");
     session.configured();
     let process = session.process_id();
     (session, process)
-}
-
-/// How often a thread has waited so far: in each of its stops for the debugger (proc_pid_status(5)).
-fn waits(process: i64, thread: i64) -> u64 {
-    let path = format!("/proc/{process}/task/{thread}/status");
-    let status = std::fs::read_to_string(path).expect("it runs");
-    let line = { status.lines() }.find(|line| line.starts_with("voluntary_ctxt_switches:"));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    number.expect("a count").parse().expect("a number")
 }
 
 /// Waits for a stop at the marked line. The thread has hardly stopped before.
@@ -71,7 +51,7 @@ fn stopped(session: &(Session, i64), fixture: &Fixture, name: &str) -> Stopped {
 /// Stops once, at the turn before the last ten, and ends well.
 #[track_caller]
 fn stops_once(fixture: &Fixture, condition: &str) {
-    let wanted = at(fixture, "turn").with_condition(condition);
+    let wanted = fixture.breakpoint("turn").with_condition(condition);
     let running = started(fixture, "plain", MANY, wanted);
     let (session, _) = &running;
     let stop = stopped(&running, fixture, "turn");
@@ -100,7 +80,9 @@ fn a_condition_that_is_false_costs_no_stop() {
 fn every_hit_stops_the_thread_where_that_is_wanted() {
     let fixture = Fixture::new("counted_turns.c");
     let turns = FEW as i64 + 100;
-    let wanted = at(&fixture, "turn").with_condition(format!("i == {}", turns - 1));
+    let wanted = fixture
+        .breakpoint("turn")
+        .with_condition(format!("i == {}", turns - 1));
     let arguments = json!({"args": ["plain", turns.to_string()], "conditionsInProgram": false});
     let (session, process) = started_with(&fixture, arguments, wanted);
     let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
@@ -131,7 +113,7 @@ fn conditions_on_fields_thread_locals_and_fractions_cost_no_stops() {
 #[test]
 fn hits_that_do_not_count_cost_no_stops() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_hit_condition("% 250000");
+    let wanted = fixture.breakpoint("turn").with_hit_condition("% 250000");
     let running = started(&fixture, "plain", MANY, wanted);
     let (session, _) = &running;
     for hit in 1..=4 {
@@ -149,7 +131,8 @@ fn hits_that_do_not_count_cost_no_stops() {
 #[test]
 fn only_hits_count_for_which_the_condition_holds() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn")
+    let wanted = fixture
+        .breakpoint("turn")
         .with_condition("i % 3 == 0")
         .with_hit_condition("== 300001");
     let running = started(&fixture, "plain", MANY, wanted);
@@ -164,7 +147,8 @@ fn only_hits_count_for_which_the_condition_holds() {
 #[test]
 fn hits_of_all_threads_are_counted_once_each() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn")
+    let wanted = fixture
+        .breakpoint("turn")
         .with_hit_condition("% 10000")
         .with_log_message("hit");
     let running = started(&fixture, "threads", MANY / 4, wanted);
@@ -178,7 +162,7 @@ fn hits_of_all_threads_are_counted_once_each() {
 #[test]
 fn the_step_after_a_stop_goes_through_what_was_replaced() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("i == 999990");
+    let wanted = fixture.breakpoint("turn").with_condition("i == 999990");
     let running = started(&fixture, "plain", MANY, wanted);
     let (session, _) = &running;
     let stop = stopped(&running, &fixture, "turn");
@@ -221,10 +205,9 @@ fn reads_and_disassembly_show_the_programs_own_code() {
         (memory.data, listed)
     };
     let before = code(&entry);
-    set(
-        session,
+    session.set_source(
         &fixture,
-        vec![at(&fixture, "turn").with_condition("i == 999990")],
+        vec![fixture.breakpoint("turn").with_condition("i == 999990")],
     );
     session.resume(entry.thread);
     let stop = stopped(&running, &fixture, "turn");
@@ -237,7 +220,7 @@ fn reads_and_disassembly_show_the_programs_own_code() {
 #[test]
 fn signal_handlers_run_return_and_jump_away() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("i == -1");
+    let wanted = fixture.breakpoint("turn").with_condition("i == -1");
     let running = started(&fixture, "signals", 3 * MANY, wanted);
     let (session, _) = &running;
     assert_eq!(session.exit_code(), 0);
@@ -251,7 +234,7 @@ fn children_have_the_programs_own_code() {
         .arg("text")
         .output();
     let own = String::from_utf8(plain.expect("it runs").stdout).expect("text");
-    let wanted = at(&fixture, "turn").with_condition("i == -1");
+    let wanted = fixture.breakpoint("turn").with_condition("i == -1");
     let running = started(&fixture, "forks", MANY / 10, wanted);
     let (session, _) = &running;
     assert_eq!(session.exit_code(), 0);
@@ -262,7 +245,9 @@ fn children_have_the_programs_own_code() {
 #[test]
 fn a_condition_that_cannot_be_read_stops_the_program_with_the_reason() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("outer->inner->weight == -1");
+    let wanted = fixture
+        .breakpoint("turn")
+        .with_condition("outer->inner->weight == -1");
     let running = started(&fixture, "faults", MANY, wanted);
     let (session, _) = &running;
     for i in 0..3 {
@@ -279,7 +264,9 @@ fn a_condition_that_cannot_be_read_stops_the_program_with_the_reason() {
 #[test]
 fn a_paused_thread_is_in_the_programs_own_code() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("i == -1 || outer->ratio < 0");
+    let wanted = fixture
+        .breakpoint("turn")
+        .with_condition("i == -1 || outer->ratio < 0");
     let running = started(&fixture, "endless", 100, wanted);
     let (session, process) = &running;
     for _ in 0..50 {
@@ -292,23 +279,21 @@ fn a_paused_thread_is_in_the_programs_own_code() {
         session.resume(stop.thread);
     }
     // The condition can be replaced while the program runs, and the breakpoint taken away.
-    set(
-        session,
+    session.set_source(
         &fixture,
-        vec![at(&fixture, "turn").with_condition("i == 77")],
+        vec![fixture.breakpoint("turn").with_condition("i == 77")],
     );
     let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
     assert_eq!(session.evaluate(&stop.top, "i"), "77");
-    set(session, &fixture, vec![]);
+    session.set_source(&fixture, vec![]);
     session.resume(stop.thread);
-    set(
-        session,
+    session.set_source(
         &fixture,
-        vec![at(&fixture, "end").with_condition("count != 100")],
+        vec![fixture.breakpoint("end").with_condition("count != 100")],
     );
     session.ok::<PauseRequest>(PauseArguments::new(*process));
     let stop = session.stopped(StoppedEventReason::Pause);
-    set(session, &fixture, vec![]);
+    session.set_source(&fixture, vec![]);
     session.evaluate(&stop.top, "running = 0");
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
@@ -318,7 +303,7 @@ fn a_paused_thread_is_in_the_programs_own_code() {
 #[test]
 fn the_next_program_has_the_breakpoint_too() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("i == 999990");
+    let wanted = fixture.breakpoint("turn").with_condition("i == 999990");
     let running = started(&fixture, "executes", MANY, wanted);
     let (session, _) = &running;
     for _ in 0..2 {
@@ -333,7 +318,7 @@ fn the_next_program_has_the_breakpoint_too() {
 #[test]
 fn what_a_condition_reads_is_no_access_to_watched_data() {
     let fixture = Fixture::new("counted_turns.c");
-    let wanted = at(&fixture, "turn").with_condition("own == 500000");
+    let wanted = fixture.breakpoint("turn").with_condition("own == 500000");
     let running = started(&fixture, "plain", MANY, wanted);
     let (session, _) = &running;
     let stop = stopped(&running, &fixture, "turn");
@@ -343,8 +328,10 @@ fn what_a_condition_reads_is_no_access_to_watched_data() {
     let id = info.data_id.expect("it can be watched");
     let watched = DataBreakpoint::new(id).with_access_type(DataBreakpointAccessType::ReadWrite);
     session.ok::<SetDataBreakpointsRequest>(SetDataBreakpointsArguments::new(vec![watched]));
-    let condition = at(&fixture, "turn").with_condition("outer->inner->weight == -1");
-    set(session, &fixture, vec![condition]);
+    let condition = fixture
+        .breakpoint("turn")
+        .with_condition("outer->inner->weight == -1");
+    session.set_source(&fixture, vec![condition]);
     session.resume(stop.thread);
     let written = fixture.line("behind") + 1;
     for _ in 0..100 {

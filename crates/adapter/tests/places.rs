@@ -18,13 +18,6 @@ fn columns(session: &Session, fixture: &Fixture, name: &str) -> Vec<i64> {
 }
 
 #[track_caller]
-fn set(session: &Session, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
-    let source = Source::new().with_path(fixture.path());
-    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(wanted);
-    session.ok::<SetBreakpointsRequest>(arguments).breakpoints
-}
-
-#[track_caller]
 fn set_instructions(session: &Session, wanted: Vec<InstructionBreakpoint>) -> Vec<Breakpoint> {
     let arguments = SetInstructionBreakpointsArguments::new(wanted);
     let answer = session.ok::<SetInstructionBreakpointsRequest>(arguments);
@@ -84,8 +77,7 @@ fn a_column_picks_the_statement_of_a_line() {
     };
     let (step, first) = (near(step), near(first));
     let at = |column: i64| SourceBreakpoint::new(fixture.line("head")).with_column(column);
-    let set = set(
-        &session,
+    let set = session.set_source(
         &fixture,
         vec![
             at(step).with_condition("i == 4"),
@@ -143,7 +135,7 @@ fn an_instruction_has_a_breakpoint_with_offset_condition_and_hits() {
     );
     let stop = session.stopped_at(&fixture, "visit", StoppedEventReason::Breakpoint);
     let here = pc(&stop);
-    set(&session, &fixture, Vec::new());
+    session.set_source(&fixture, Vec::new());
     let at = || InstructionBreakpoint::new(&*here);
     let behind = u64::from_str_radix(here.trim_start_matches("0x"), 16).unwrap() + 7;
     let wanted = vec![
@@ -190,7 +182,7 @@ fn a_function_is_named_by_its_address() {
     let session = Session::started(&fixture, json!({}), &["visit"]);
     let stop = session.stopped_at(&fixture, "visit", StoppedEventReason::Breakpoint);
     let here = pc(&stop);
-    set(&session, &fixture, Vec::new());
+    session.set_source(&fixture, Vec::new());
     let wanted = vec![
         FunctionBreakpoint::new(format!("*{here}")).with_condition("i == 9"),
         FunctionBreakpoint::new("*0x8"),
@@ -221,7 +213,7 @@ fn conditions_and_counts_outlive_the_library_they_are_in() {
         at("shout").with_condition("volume > 20"),
         at("shout").with_condition("volume >"),
     ];
-    let pending = set(&session, &library, wanted);
+    let pending = session.set_source(&library, wanted);
     assert!(pending.iter().all(|breakpoint| !breakpoint.verified));
     session.configured();
     let stop = session.stopped_at(&library, "greet", StoppedEventReason::Breakpoint);
@@ -247,7 +239,7 @@ fn an_instructions_breakpoint_stays_when_the_program_starts_again() {
     let stop = session.stopped_at(&fixture, "visit", StoppedEventReason::Breakpoint);
     let wanted = InstructionBreakpoint::new(pc(&stop)).with_hit_condition("2");
     let ours = set_instructions(&session, vec![wanted]).remove(0);
-    set(&session, &fixture, Vec::new());
+    session.set_source(&fixture, Vec::new());
     session.ok::<RestartRequest>(RestartArguments::new());
     let stop = session.stopped(StoppedEventReason::InstructionBreakpoint);
     assert_eq!(stop.event.hit_breakpoint_ids, ours.id.map(|id| vec![id]));

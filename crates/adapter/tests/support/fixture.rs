@@ -1,5 +1,6 @@
 //! Compiles the debuggees in `fixtures/` with the installed compilers, once for each content and set of flags.
 
+use dapple_dap::types::SourceBreakpoint;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -162,6 +163,12 @@ impl Fixture {
         let index = index
             .unwrap_or_else(|| panic!("no line of {} is marked `{marker}`", self.source.display()));
         i64::try_from(index).expect("a line number") + 1
+    }
+
+    /// A breakpoint on a marked line.
+    #[track_caller]
+    pub fn breakpoint(&self, name: &str) -> SourceBreakpoint {
+        SourceBreakpoint::new(self.line(name))
     }
 
     /// The name in the line's `// stop:` marker, or the text of an unmarked line.

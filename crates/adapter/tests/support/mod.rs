@@ -135,6 +135,14 @@ impl Session {
         breakpoints
     }
 
+    /// Replaces all breakpoints in the fixture's source.
+    #[track_caller]
+    pub fn set_source(&self, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Vec<Breakpoint> {
+        let source = Source::new().with_path(fixture.path());
+        let arguments = SetBreakpointsArguments::new(source).with_breakpoints(wanted);
+        self.ok::<SetBreakpointsRequest>(arguments).breakpoints
+    }
+
     /// Sets breakpoints at lines.
     #[track_caller]
     pub fn set_lines(&self, path: &str, lines: &[i64]) -> Vec<Breakpoint> {
@@ -473,4 +481,14 @@ pub fn file(name: &str, content: &[u8], mode: u32) -> std::path::PathBuf {
 /// A path as clients write it.
 pub fn text(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// How often a thread of a debuggee has waited so far: in each of its stops for the debugger, and for what else it waits for
+/// (proc_pid_status(5)).
+pub fn waits(process: i64, thread: i64) -> u64 {
+    let path = format!("/proc/{process}/task/{thread}/status");
+    let status = std::fs::read_to_string(path).expect("it runs");
+    let line = { status.lines() }.find(|line| line.starts_with("voluntary_ctxt_switches:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.expect("a count").parse().expect("a number")
 }
