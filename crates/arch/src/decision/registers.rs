@@ -1,32 +1,13 @@
 //! The registers that the code of a decision works with, and the frame that keeps the thread's values of them.
 
 use super::check::Facts;
+use crate::instructions::GENERAL;
 use iced_x86::Register;
 
 /// The bytes below the stack pointer that belong to the program (ABI §3.2.2).
 pub(super) const RED_ZONE: u32 = 128;
 /// How many registers of a kind the code works with. Other intermediate values are in the frame.
 const MOST: usize = 5;
-
-/// General registers by DWARF number.
-const GENERAL: [Register; 16] = [
-    Register::RAX,
-    Register::RDX,
-    Register::RCX,
-    Register::RBX,
-    Register::RSI,
-    Register::RDI,
-    Register::RBP,
-    Register::RSP,
-    Register::R8,
-    Register::R9,
-    Register::R10,
-    Register::R11,
-    Register::R12,
-    Register::R13,
-    Register::R14,
-    Register::R15,
-];
 
 /// A general register by its DWARF number. [`super::check`] has made sure that the number is one.
 pub(super) fn general(number: u16) -> Register {

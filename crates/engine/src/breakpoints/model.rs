@@ -329,14 +329,7 @@ impl Model {
         if breakpoint.rules.look_at_nothing() {
             return (breakpoint.rules.count_hit(), None);
         }
-        let place = match breakpoint.places.get(&address) {
-            Some(place) => place.clone(),
-            None => {
-                let place = breakpoint.place(address, modules);
-                breakpoint.places.insert(address, place.clone());
-                place
-            }
-        };
+        let place = breakpoint.known_place(address, modules);
         let act = breakpoint.rules.decide(&here(&place), holds);
         (act, Some(place))
     }
@@ -443,6 +436,16 @@ impl Breakpoint {
             Spec::Address(_) | Spec::Pointed { .. } => None,
         };
         begun.unwrap_or(0)
+    }
+
+    /// The place at `address`, found when it is first asked for.
+    fn known_place(&mut self, address: Address, modules: &Modules) -> Place {
+        if let Some(place) = self.places.get(&address) {
+            return place.clone();
+        }
+        let place = self.place(address, modules);
+        self.places.insert(address, place.clone());
+        place
     }
 
     fn place(&self, address: Address, modules: &Modules) -> Place {

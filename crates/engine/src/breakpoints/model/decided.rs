@@ -55,14 +55,7 @@ impl Model {
         let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) else {
             return (Act::GoOn, None);
         };
-        let place = match breakpoint.places.get(&address) {
-            Some(place) => place.clone(),
-            None => {
-                let place = breakpoint.place(address, modules);
-                breakpoint.places.insert(address, place.clone());
-                place
-            }
-        };
+        let place = breakpoint.known_place(address, modules);
         let act = breakpoint.rules.decide_counted(&here(&place), hit);
         (act, Some(place))
     }
