@@ -47,7 +47,7 @@ impl Dap {
         argument("program", Raw::new(&debuggee.program)?);
         argument("args", Raw::new(&[debuggee.argument.to_string()])?);
         if session.is_dapple {
-            argument("conditionsInProgram", Raw::new(&true)?);
+            argument("conditionsInProgram", Raw::new(&debuggee.decides)?);
         }
         if debuggee.rust && name.contains("lldb") {
             argument("initCommands", Raw::new(&rust_in_lldb()?)?);

@@ -69,7 +69,7 @@ const OF_LIMIT: f64 = 2.5;
 /// How many times slower than a call in the program itself.
 const OF_CALLS: f64 = 10.0;
 
-const MEASURES: [Measure; 16] = [
+const MEASURES: [Measure; 18] = [
     Measure {
         name: "false conditions",
         unit: "/s",
@@ -125,6 +125,22 @@ const MEASURES: [Measure; 16] = [
         take: |contender, programs| contender.hits(&programs.two(), Breakpoint::Counted),
         limit: |_| None,
         better_than: [Some(10_000.0), Some(10_000.0)],
+    },
+    Measure {
+        name: "false conditions, each by a stop",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.stopping(), Breakpoint::False),
+        limit: |limits| Some((limits.hits, OF_LIMIT)),
+        better_than: [Some(40.0), Some(8.0)],
+    },
+    Measure {
+        name: "hit counts, each by a stop",
+        unit: "/s",
+        rate: true,
+        take: |contender, programs| contender.hits(&programs.stopping(), Breakpoint::Counted),
+        limit: |limits| Some((limits.hits, OF_LIMIT)),
+        better_than: [Some(40.0), Some(8.0)],
     },
     Measure {
         name: "log points",

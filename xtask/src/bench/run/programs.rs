@@ -41,6 +41,8 @@ pub struct Programs {
 
 /// The limits that no debugger can exceed: counts per second, and milliseconds.
 pub struct Limits {
+    /// Stops at a breakpoint, with what a condition needs.
+    pub hits: f64,
     /// Calls of a function that compares, in a program that nobody debugs.
     pub calls: f64,
     pub steps: f64,
@@ -128,6 +130,7 @@ pub fn compile(
         argument: 0,
         rust: compiler == Compiler::Rust,
         begin: line(text, "/* begin */").unwrap_or(0),
+        decides: true,
         source,
     })
 }
@@ -146,6 +149,13 @@ impl Programs {
             body: self.body,
             end: self.end,
         }
+    }
+
+    /// The loop in one thread, in which each hit stops the thread.
+    pub fn stopping(&self) -> Loop {
+        let mut one = self.one();
+        one.debuggee.decides = false;
+        one
     }
 
     /// The loop in two threads.
@@ -173,6 +183,7 @@ impl Programs {
             found.trim().parse::<f64>().context("not a figure")
         };
         Ok(Limits {
+            hits: figure("hits")?,
             calls: figure("calls")?,
             steps: figure("steps")?,
             writes: figure("writes")?,

@@ -35,6 +35,8 @@ pub struct Debuggee {
     pub source: PathBuf,
     /// The line of the first stop.
     pub begin: i64,
+    /// Whether conditions may be decided in the program, where the debugger can do that.
+    pub decides: bool,
 }
 
 /// A session. The program is stopped after the start, and after each operation unless it says otherwise.
