@@ -25,6 +25,7 @@ mod closures;
 mod condition_calls;
 mod conditions;
 mod conditions_compared;
+mod conditions_hurried;
 mod conditions_inside;
 mod copies;
 mod core_files;

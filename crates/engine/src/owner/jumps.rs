@@ -129,8 +129,10 @@ impl Owner {
         }
         let stopped = self.stopped_threads();
         for thread in &stopped {
-            // The thread has yet to come to the site; by the jump, its hit would be counted again.
-            if { self.control(*thread).counted.iter() }.any(|hit| hit.site == at) {
+            // It has yet to come to the site. There, it must trap: the jump's decision would count its hit again.
+            let control = self.control(*thread);
+            let is_counted = control.counted.iter().any(|hit| hit.site == at);
+            if is_counted || control.comes_back.iter().any(|noted| noted.0 == at) {
                 return Err(now("a thread comes to it whose hit was counted already"));
             }
         }

@@ -5,7 +5,7 @@
 
 use super::{Owner, trap};
 use crate::stops::{Action, How, Mode};
-use crate::{Event, ThreadId};
+use crate::{Address, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_target::follow_forks::FollowForks;
 use dapple_target::process::{Process, Resume};
@@ -246,15 +246,13 @@ impl Owner {
         }
         if signal != 0 {
             // The signal's handler, if there is one, runs first. Then the thread comes to the site again, and that is no new hit.
-            self.stop_counting_at(site);
-            self.control(thread).skip = Some((site, registers.sp()));
+            self.memory.take_jumps_out(site..site.offset(1));
+            self.will_come_back(thread, site, registers.sp());
             return self.go(thread, how, signal);
         }
         // The thread gets past the site now, so it won't come back to the site from a signal handler.
         let sp = registers.sp();
-        self.control(thread)
-            .skip
-            .take_if(|skip| *skip == (site, sp));
+        self.has_come_back(thread, site, sp);
         match self.get_past(thread, site, registers) {
             trap::Past::Done if how == How::Step => self.stepped(thread),
             trap::Past::Done | trap::Past::InCopy => {
@@ -266,6 +264,23 @@ impl Owner {
                 self.stop_all();
             }
         }
+    }
+
+    /// Notes that a thread will come to a site again without a new hit.
+    fn will_come_back(&mut self, thread: ThreadId, site: Address, sp: u64) {
+        let all = &mut self.control(thread).comes_back;
+        if !all.contains(&(site, sp)) {
+            all.push((site, sp));
+        }
+    }
+
+    /// Whether a thread at a site has come back there from a signal handler. Notes that it has.
+    pub(super) fn has_come_back(&mut self, thread: ThreadId, site: Address, sp: u64) -> bool {
+        let all = &mut self.control(thread).comes_back;
+        let found = all.contains(&(site, sp));
+        // Where the thread has the same stack pointer elsewhere, it has left the handler another way.
+        all.retain(|noted| noted.1 != sp);
+        found
     }
 
     /// Moves a thread that has stopped in the copy of an instruction (displaced stepping) to the corresponding address in the program.
@@ -287,7 +302,7 @@ impl Owner {
             control.passed = Some(original);
         } else if registers.restarts_system_call() {
             // The kernel will restart the system call by moving the thread back to the site. That is no new hit.
-            control.skip = Some((copy.original, registers.sp()));
+            self.will_come_back(thread, copy.original, registers.sp());
         }
         registers.set_pc(original);
         self.set_registers(thread, registers);

@@ -34,8 +34,8 @@ pub(super) struct Control {
     pub(super) passed: Option<Address>,
     /// Its hits of breakpoints that were counted in the program, until it comes to their sites.
     pub(super) counted: Vec<CountedHit>,
-    /// Set while the thread is in a signal handler that interrupted it at a site: the site, and the stack pointer there.
-    pub(super) skip: Option<(Address, u64)>,
+    /// Sites that it comes back to when signal handlers return, each with the stack pointer there: that is no new hit.
+    pub(super) comes_back: Vec<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.
     pub(super) signal: i32,
     /// The exception or signal of its present or last stop, if that was for one.
@@ -144,7 +144,7 @@ impl Threads {
         self.forget_all();
         self.interruptions = interruptions;
         *self.control(child) = Control {
-            skip: of_maker.skip,
+            comes_back: of_maker.comes_back,
             panic_place: of_maker.panic_place,
             ..Control::default()
         };

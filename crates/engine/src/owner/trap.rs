@@ -144,9 +144,8 @@ impl Owner {
     /// A thread has run into the site at its instruction pointer.
     fn hit(&mut self, thread: ThreadId, at: Address) {
         let sp = self.registers(thread).map(|r| r.sp()).unwrap_or_default();
-        let control = self.control(thread);
-        control.passed = Some(at);
-        if control.skip.take_if(|skip| *skip == (at, sp)).is_some() {
+        self.control(thread).passed = Some(at);
+        if self.has_come_back(thread, at, sp) {
             return self.came_back(thread);
         }
         if self.is_vfork_child(thread) {
