@@ -14,14 +14,16 @@ mod compile;
 mod emit;
 mod evaluate;
 mod reals;
+mod record;
 mod registers;
 mod state;
 mod truths;
 mod words;
 
-pub use compile::{Counter, Request, compile};
-pub use evaluate::evaluate;
-pub use state::{NOT_COUNTED, Saved, State, Trampoline, with_flags};
+pub use compile::{Counter, Request, Then, compile};
+pub use evaluate::{evaluate, evaluate_recorded};
+pub use record::{MOST_VALUES, RECORDS, Record, Recorded, Ring};
+pub use state::{NOT_COUNTED, RING_IS_FULL, Saved, State, Trampoline, with_flags};
 
 use std::fmt;
 

@@ -4,8 +4,9 @@ use crate::expressions::{POINTERS, constant, decision, pair};
 use crate::thread::{Registers, Room, STACK, STATUS_FLAGS, comparable, go_on, thread_pointer};
 use dapple_arch::Address;
 use dapple_arch::decision::{
-    Comparison, Counter, ExactOperation, NOT_COUNTED, Operation, Real, RealOperation, Refused,
-    Request, Saved, Sign, State, Truth, Word, compile, evaluate,
+    Comparison, Counter, ExactOperation, NOT_COUNTED, Operation, RECORDS, RING_IS_FULL, Real,
+    RealOperation, Record, Recorded, Refused, Request, Ring, Saved, Sign, State, Then, Truth, Word,
+    compile, evaluate, evaluate_recorded,
 };
 use proptest::prelude::*;
 
@@ -17,9 +18,18 @@ struct Beginning {
     registers: Registers,
     data: Vec<u8>,
     keeps_flags: bool,
-    /// Used, limit, and whether the words are out of reach of the code.
-    counter: Option<(u64, u64, bool)>,
+    then: Next,
     steps: bool,
+}
+
+/// What a thread does for which the condition holds.
+#[derive(Debug, Clone)]
+enum Next {
+    Asks,
+    /// Used, limit, and whether the words are out of reach of the code.
+    Counts(u64, u64, bool),
+    /// Used and limit.
+    Records(u64, u64),
 }
 
 fn beginning() -> impl Strategy<Value = Beginning> {
@@ -43,13 +53,24 @@ fn beginning() -> impl Strategy<Value = Beginning> {
     });
     let data = prop::collection::vec(word, 512);
     let data = data.prop_map(|words| words.into_iter().flat_map(u64::to_le_bytes).collect());
-    let counter = prop::option::of((0_u64..3, 0_u64..3, any::<bool>()));
-    (registers, data, any::<bool>(), counter, any::<bool>()).prop_map(
-        |(registers, data, keeps_flags, counter, steps)| Beginning {
+    let counts = (0_u64..3, 0_u64..3, any::<bool>());
+    let far = 5 * RECORDS + 4;
+    let records = (
+        0_u64..3,
+        0_u64..3,
+        prop::sample::select(vec![0, RECORDS - 1, far]),
+    );
+    let then = prop_oneof![
+        1 => Just(Next::Asks),
+        1 => counts.prop_map(|(used, limit, far)| Next::Counts(used, limit, far)),
+        1 => records.prop_map(|(used, limit, from)| Next::Records(from + used, from + limit)),
+    ];
+    (registers, data, any::<bool>(), then, any::<bool>()).prop_map(
+        |(registers, data, keeps_flags, then, steps)| Beginning {
             registers,
             data,
             keeps_flags,
-            counter,
+            then,
             steps,
         },
     )
@@ -58,25 +79,75 @@ fn beginning() -> impl Strategy<Value = Beginning> {
 /// How far counters in reach of the code are from it.
 const COUNTER: u64 = 0x8_0000;
 
-fn place_counter(room: &Room, beginning: &Beginning) -> Option<Counter> {
-    beginning.counter.map(|(used, limit, far)| {
-        // The data is in the middle of its mapping of 8 GiB, so the code reaches at most one end of that.
-        let at = if far {
-            room.data + 4080
-        } else {
-            room.code + COUNTER
-        };
-        room.write(at, &used.to_le_bytes());
-        room.write(at + 8, &limit.to_le_bytes());
-        Counter {
-            used: Address(at),
-            limit: Address(at + 8),
+/// How far the ring is from the code.
+const RING: u64 = 0x4_0000;
+/// Who writes records.
+const ID: u64 = 77;
+
+fn place<'a>(room: &Room, next: &Next, values: &'a [Recorded]) -> Then<'a> {
+    let write = |at: Address, word: u64| room.write(at.0, &word.to_le_bytes());
+    match next {
+        Next::Asks => Then::Ask,
+        Next::Counts(used, limit, far) => {
+            // The data is in the middle of its mapping of 8 GiB, so the code reaches at most one end of that.
+            let at = if *far {
+                room.data + 4080
+            } else {
+                room.code + COUNTER
+            };
+            let counter = Counter {
+                used: Address(at),
+                limit: Address(at + 8),
+            };
+            write(counter.used, *used);
+            write(counter.limit, *limit);
+            Then::Count(counter)
         }
-    })
+        Next::Records(used, limit) => {
+            let ring = Ring {
+                at: Address(room.code + RING),
+            };
+            write(ring.used(), *used);
+            write(ring.limit(), *limit);
+            room.write(ring.record(*used).0, &[0; Ring::RECORD as usize]);
+            Then::Record(Record {
+                ring,
+                id: ID,
+                values,
+            })
+        }
+    }
+}
+
+/// Checks that a record has what was to be recorded.
+fn check_record(room: &Room, ring: Ring, used: u64, values: &[u64]) -> Result<(), TestCaseError> {
+    let bytes = room.bytes(ring.record(used).0, Ring::RECORD as usize);
+    let mut words = bytes
+        .chunks(8)
+        .map(|it| u64::from_le_bytes(it.try_into().unwrap()));
+    prop_assert_eq!(words.next(), Some(used + 1));
+    prop_assert_eq!(words.next(), Some(ID));
+    for value in values {
+        let found = words.next().unwrap();
+        let both = [found, *value].map(|it| f64::from_bits(it).is_nan());
+        prop_assert!(found == *value || both == [true, true]);
+    }
+    prop_assert!(words.all(|word| word == 0));
+    Ok(())
+}
+
+/// Runs a decision that records nothing.
+fn check(room: &Room, truth: &Truth, beginning: &Beginning) -> Result<bool, TestCaseError> {
+    check_recording(room, truth, &[], beginning)
 }
 
 /// Runs a decision once, and compares all that is seen with what `evaluate` says. Gives whether it asked.
-fn check(room: &Room, truth: &Truth, beginning: &Beginning) -> Result<bool, TestCaseError> {
+fn check_recording(
+    room: &Room,
+    truth: &Truth,
+    values: &[Recorded],
+    beginning: &Beginning,
+) -> Result<bool, TestCaseError> {
     let mut registers = beginning.registers;
     registers.general[7] += room.stack;
     for number in POINTERS {
@@ -86,12 +157,12 @@ fn check(room: &Room, truth: &Truth, beginning: &Beginning) -> Result<bool, Test
     let stack: Vec<u8> = (0..2 * STACK).map(|it| (it % 3) as u8).collect();
     let stack_from = room.stack - STACK as u64;
     room.write(stack_from, &stack);
-    let counter = place_counter(room, beginning);
+    let then = place(room, &beginning.then, values);
     let request = Request {
         truth,
         at: Address(room.code),
         keeps_flags: beginning.keeps_flags,
-        counter,
+        then,
         go_on: &go_on,
     };
     let trampoline = match compile(&request) {
@@ -103,6 +174,8 @@ fn check(room: &Room, truth: &Truth, beginning: &Beginning) -> Result<bool, Test
     let sse = |number: u8| registers.sse[usize::from(number)] as u64;
     let general = |number: u16| registers.general[usize::from(number)];
     let expected = evaluate(truth, &general, &sse, thread_pointer(), room);
+    let value = |it| evaluate_recorded(it, &general, &sse, thread_pointer(), room);
+    let recorded: Option<Vec<u64>> = values.iter().map(value).collect();
 
     let (keeps_flags, steps) = (beginning.keeps_flags, beginning.steps);
     let (after, seen) = room.run(&trampoline, room.code, &registers, keeps_flags, steps);
@@ -119,26 +192,50 @@ fn check(room: &Room, truth: &Truth, beginning: &Beginning) -> Result<bool, Test
     let lowest = kept as usize - 512;
     prop_assert_eq!(&stack_now[..lowest], &stack[..lowest]);
     let mut counted = 0;
-    match (expected, beginning.counter) {
-        (None, counter) => {
+    match (expected, &beginning.then) {
+        (None, next) => {
             prop_assert!(seen.asked || seen.faulted);
             if seen.asked {
-                prop_assert_eq!(seen.number, counter.map(|_| NOT_COUNTED));
+                let number = (!matches!(next, Next::Asks)).then_some(NOT_COUNTED);
+                prop_assert_eq!(seen.number, number);
             }
         }
         (Some(false), _) => prop_assert!(!seen.asked && !seen.faulted),
-        (Some(true), None) => prop_assert!(seen.asked && !seen.faulted),
-        (Some(true), Some((used, limit, _))) => {
+        (Some(true), Next::Asks) => prop_assert!(seen.asked && !seen.faulted),
+        (Some(true), Next::Counts(used, limit, _)) => {
             counted = 1;
             prop_assert_eq!((seen.asked, seen.faulted), (used >= limit, false));
             if seen.asked {
-                prop_assert_eq!(seen.number, Some(used));
+                prop_assert_eq!(seen.number, Some(*used));
+            }
+        }
+        (Some(true), Next::Records(..)) if recorded.is_none() => {
+            prop_assert!(seen.asked || seen.faulted);
+            if seen.asked {
+                prop_assert_eq!(seen.number, Some(NOT_COUNTED));
+            }
+        }
+        (Some(true), Next::Records(used, limit)) => {
+            prop_assert_eq!((seen.asked, seen.faulted), (used >= limit, false));
+            match seen.asked {
+                true => prop_assert_eq!(seen.number, Some(RING_IS_FULL)),
+                false => counted = 1,
             }
         }
     }
-    if let (Some(counter), Some((used, ..))) = (counter, beginning.counter) {
-        let now = room.bytes(counter.used.0, 8);
-        prop_assert_eq!(now, (used + counted).to_le_bytes().to_vec());
+    let word = |at: Address| u64::from_le_bytes(room.bytes(at.0, 8).try_into().unwrap());
+    match (then, &beginning.then) {
+        (Then::Count(counter), Next::Counts(used, ..)) => {
+            prop_assert_eq!(word(counter.used), used + counted);
+        }
+        (Then::Record(record), Next::Records(used, _)) => {
+            prop_assert_eq!(word(record.ring.used()), used + counted);
+            match counted {
+                0 => prop_assert_eq!(word(record.ring.record(*used)), 0),
+                _ => check_record(room, record.ring, *used, &recorded.unwrap_or_default())?,
+            }
+        }
+        _ => {}
     }
     Ok(seen.asked)
 }
@@ -160,9 +257,12 @@ fn random_decisions() {
     let mut config = ProptestConfig::with_cases(cases);
     config.failure_persistence = None;
     let mut runner = prop::test_runner::TestRunner::new(config);
-    let outcome = runner.run(&(decision(), beginning()), |(truth, beginning)| {
-        check(&room, &truth, &beginning).map(|_| ())
-    });
+    let outcome = runner.run(
+        &(decision(), beginning()),
+        |((truth, values), beginning)| {
+            check_recording(&room, &truth, &values, &beginning).map(|_| ())
+        },
+    );
     if let Err(error) = outcome {
         panic!("{error}");
     }
@@ -196,7 +296,7 @@ fn request(truth: &Truth) -> Request<'_> {
         truth,
         at: Address(0x1000),
         keeps_flags: false,
-        counter: None,
+        then: Then::Ask,
         go_on: &|_| Some(vec![0x90]),
     }
 }
@@ -209,7 +309,7 @@ fn zeros() -> Beginning {
         },
         data: vec![0; 4096],
         keeps_flags: false,
-        counter: None,
+        then: Next::Asks,
         steps: true,
     }
 }
@@ -236,7 +336,7 @@ fn a_variable_compared_with_a_constant_is_two_instructions() {
 fn a_counter_needs_a_frame_only_where_the_condition_holds() {
     let truth = plain();
     let request = Request {
-        counter: Some(Counter {
+        then: Then::Count(Counter {
             used: Address(0x5000),
             limit: Address(0x5008),
         }),

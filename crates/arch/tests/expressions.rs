@@ -1,7 +1,7 @@
 //! Random decisions.
 
 use dapple_arch::decision::{
-    Comparison, ExactOperation, Operation, Real, RealOperation, Sign, Truth, Word,
+    Comparison, ExactOperation, Operation, Real, RealOperation, Recorded, Sign, Truth, Word,
 };
 use proptest::prelude::*;
 
@@ -181,8 +181,8 @@ fn truths(
     .boxed()
 }
 
-/// A decision.
-pub(crate) fn decision() -> BoxedStrategy<Truth> {
+/// A decision, and values to record.
+pub(crate) fn decision() -> BoxedStrategy<(Truth, Vec<Recorded>)> {
     let mut word = first_words();
     let mut real = first_reals();
     let mut truth = any::<bool>().prop_map(Truth::Constant).boxed();
@@ -196,5 +196,10 @@ pub(crate) fn decision() -> BoxedStrategy<Truth> {
         (word, real, truth) = next;
         all.push(truth.clone());
     }
-    prop::strategy::Union::new(all).boxed()
+    let value = prop_oneof![
+        2 => word.prop_map(Recorded::Word),
+        1 => real.prop_map(Recorded::Real),
+    ];
+    let values = prop::collection::vec(value, 0..4);
+    (prop::strategy::Union::new(all), values).boxed()
 }

@@ -1,5 +1,6 @@
 //! Checks a decision before code is made of it, and gathers what the choice of registers depends on.
 
+use super::record::{MOST_VALUES, Recorded};
 use super::{ExactOperation, Operation, Real, Refused, Sign, Truth, Word};
 
 /// How deep expressions may be nested. Also bounds the recursion of all that walks through them.
@@ -23,10 +24,19 @@ pub(super) struct Facts {
     seen: u32,
 }
 
-/// Checks a decision.
-pub(super) fn check(truth: &Truth) -> Result<Facts, Refused> {
+/// Checks a decision, and the values that are recorded if its condition holds.
+pub(super) fn check(truth: &Truth, values: &[Recorded]) -> Result<Facts, Refused> {
     let mut facts = Facts::default();
     facts.truth(truth, 0)?;
+    if values.len() > MOST_VALUES {
+        return Err(Refused::TooLarge);
+    }
+    for value in values {
+        match value {
+            Recorded::Word(word) => facts.word(word, 0)?,
+            Recorded::Real(real) => facts.real(real, 0)?,
+        }
+    }
     Ok(facts)
 }
 

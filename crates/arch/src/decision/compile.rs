@@ -1,4 +1,4 @@
-//! Makes the code of a decision, and around it what keeps the thread's registers, counts hits, and goes on or asks.
+//! Makes the code of a decision, and around it what keeps the thread's registers, counts or records hits, and goes on or asks.
 //!
 //! ```text
 //!   lea rsp, [rsp - depth]        the frame, below the red zone (`lea` changes no flags)
@@ -22,6 +22,7 @@
 
 use super::check::{Facts, check};
 use super::emit::{Assembler, Label};
+use super::record::{Record, Recorded};
 use super::registers::{Frame, Free, Used};
 use super::state::{Saved, State, Trampoline};
 use super::{NOT_COUNTED, Refused, Truth};
@@ -45,11 +46,22 @@ pub struct Request<'a> {
     pub at: Address,
     /// Whether the status flags must be kept.
     pub keeps_flags: bool,
-    /// Counts the times the condition holds. `None`: none are counted, each asks.
-    pub counter: Option<Counter>,
+    /// What a thread does for which the condition holds.
+    pub then: Then<'a>,
     /// Makes the code that a thread goes on with, given its address: the displaced instructions and the jump back. `None`: can't be made for
     /// that address.
     pub go_on: &'a dyn Fn(Address) -> Option<Vec<u8>>,
+}
+
+/// What a thread does for which the condition holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Then<'a> {
+    /// It asks.
+    Ask,
+    /// It counts its hit, and asks if that is due.
+    Count(Counter),
+    /// It writes a record, and goes on. It asks if the ring is full.
+    Record(Record<'a>),
 }
 
 /// Words in the program's memory that count how often a condition holds.
@@ -66,9 +78,9 @@ pub struct Counter {
 /// # Errors
 /// If the condition is too large, or can't be compiled at this address.
 pub fn compile(request: &Request<'_>) -> Result<Trampoline, Refused> {
-    let facts = check(request.truth)?;
+    let facts = check(request.truth, request.then.values())?;
     let mut used = Used::default();
-    let mut bare = true;
+    let mut bare = !matches!(request.then, Then::Record(_));
     loop {
         let mut walk = Walk::new(request, &facts, Frame(used), bare);
         let ends = walk.all(request);
@@ -78,6 +90,15 @@ pub fn compile(request: &Request<'_>) -> Result<Trampoline, Refused> {
             (used, bare) = (wanted, stays_bare);
         } else {
             return walk.finish(request, ends);
+        }
+    }
+}
+
+impl<'a> Then<'a> {
+    fn values(&self) -> &'a [Recorded] {
+        match self {
+            Then::Record(record) => record.values,
+            _ => &[],
         }
     }
 }
@@ -101,7 +122,7 @@ pub(super) struct Walk<'a> {
     leaves_bare: bool,
     /// Whether the flags must be kept.
     keeps_flags: bool,
-    counter: Option<&'a Counter>,
+    then: Then<'a>,
     /// What the code has used so far.
     pub(super) used: Used,
     /// How many intermediate values are in the frame.
@@ -123,7 +144,7 @@ impl<'a> Walk<'a> {
             bare,
             leaves_bare: false,
             keeps_flags: request.keeps_flags,
-            counter: request.counter.as_ref(),
+            then: request.then,
             used: Used::default(),
             spilled: 0,
             no_value,
@@ -148,15 +169,17 @@ impl<'a> Walk<'a> {
         self.branch(request.truth, false, no, self.free);
         self.note_flags();
         // Counting leaves a word in the frame even if the condition has no value.
-        let needs_frame = self.goes_to_no_value && self.counter.is_some();
+        let needs_frame = self.goes_to_no_value && self.leaves_number();
         self.leaves_bare = self.used != Used::default() || needs_frame;
-        if let Some(counter) = self.counter {
-            if self.bare {
-                self.enter();
+        match self.then {
+            Then::Ask => self.code.place(self.no_value),
+            Then::Count(counter) => {
+                if self.bare {
+                    self.enter();
+                }
+                self.count(counter, request.at, fails);
             }
-            self.count(*counter, request.at, fails);
-        } else {
-            self.code.place(self.no_value);
+            Then::Record(record) => self.record(&record, fails),
         }
         self.code.place(ask);
         self.leave();
@@ -165,12 +188,9 @@ impl<'a> Walk<'a> {
         self.code.simple(Code::Int3);
         self.code.jump(Code::Jmp_rel32_64, ends.go_on);
         self.decided();
-        if self.counter.is_some() && self.goes_to_no_value {
+        if self.leaves_number() && self.goes_to_no_value {
             self.code.place(self.no_value);
-            let slot = self.slot(self.frame.number());
-            let value = NOT_COUNTED.cast_signed() as i32;
-            let store = Instruction::with2(Code::Mov_rm64_imm32, slot, value);
-            self.code.push(store);
+            self.set_number(NOT_COUNTED.cast_signed() as i32);
             self.code.jump(Code::Jmp_rel32_64, ask);
         }
         self.code.place(fails);
@@ -262,9 +282,22 @@ impl<'a> Walk<'a> {
         self.code.load(Code::Lea_r64_m, Register::RSP, memory);
     }
 
-    /// From here on the thread mustn't be put back, if it may have counted.
+    /// Whether a thread that asks leaves the number of its hit in the frame.
+    fn leaves_number(&self) -> bool {
+        !matches!(self.then, Then::Ask)
+    }
+
+    /// Keeps something else in place of the number of a hit.
+    pub(super) fn set_number(&mut self, number: i32) {
+        self.used.number = true;
+        let slot = self.slot(self.frame.number());
+        let store = Instruction::with2(Code::Mov_rm64_imm32, slot, number);
+        self.code.push(store);
+    }
+
+    /// From here on the thread mustn't be put back, if it may have counted or recorded.
     fn decided(&mut self) {
-        if self.counter.is_some() {
+        if self.leaves_number() {
             self.code.state(State::Counted);
         } else {
             self.code.state(State::Deciding(self.all_saved()));
@@ -272,7 +305,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Where everything is while the thread decides.
-    fn all_saved(&self) -> Saved {
+    pub(super) fn all_saved(&self) -> Saved {
         let flags = self.frame.0.flags.then(|| self.frame.flags().into());
         let mxcsr = self.frame.0.mxcsr.then(|| self.frame.mxcsr().into());
         let general = self.frame.all_general();
@@ -321,7 +354,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Has the flags saved if they must be kept and the code since the last look changes them.
-    fn note_flags(&mut self) {
+    pub(super) fn note_flags(&mut self) {
         if self.keeps_flags && self.code.changes_flags {
             self.used.flags = true;
             self.used.add_general(Register::RAX);
@@ -329,7 +362,7 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self, request: &Request<'_>, ends: Ends) -> Result<Trampoline, Refused> {
-        let (frame, counts) = (self.frame, self.counter.is_some());
+        let (frame, leaves_number) = (self.frame, self.leaves_number());
         if frame.size() > MOST_FRAME {
             return Err(Refused::TooLarge);
         }
@@ -349,7 +382,7 @@ impl<'a> Walk<'a> {
             bytes,
             ask,
             go_on,
-            number_slot: counts.then_some(number),
+            number_slot: leaves_number.then_some(number),
             zones: assembled.states,
         })
     }

@@ -1,7 +1,8 @@
 //! Evaluates a decision without code: the meaning that compiled code must have.
 
 use super::{
-    Comparison, ExactOperation, Operation, Real, RealOperation, Sign, Truth, Word, extend, pieces,
+    Comparison, ExactOperation, Operation, Real, RealOperation, Recorded, Sign, Truth, Word,
+    extend, pieces,
 };
 use crate::{Address, Memory};
 
@@ -31,6 +32,26 @@ pub fn evaluate(
         memory,
     };
     thread.truth(truth)
+}
+
+/// Evaluates a value that is recorded, as [`evaluate`] does a condition.
+pub fn evaluate_recorded(
+    value: &Recorded,
+    registers: &dyn Fn(u16) -> u64,
+    sse: &dyn Fn(u8) -> u64,
+    thread_pointer: u64,
+    memory: &dyn Memory,
+) -> Option<u64> {
+    let thread = Thread {
+        registers,
+        sse,
+        thread_pointer,
+        memory,
+    };
+    match value {
+        Recorded::Word(word) => thread.word(word),
+        Recorded::Real(real) => thread.real(real).map(f64::to_bits),
+    }
 }
 
 impl Thread<'_> {

@@ -101,7 +101,7 @@ impl Walk<'_> {
     }
 
     /// Computes a number into the first free SSE register.
-    fn real(&mut self, real: &Real, free: Free) -> Register {
+    pub(super) fn real(&mut self, real: &Real, free: Free) -> Register {
         let target = free.sse.first();
         self.used.add_sse(target);
         match real {

@@ -11,8 +11,8 @@ pub struct Trampoline {
     /// Where in it the code is that a thread goes on with.
     pub go_on: u64,
     /// Where a thread that asks has the number of its hit, as an offset from its stack pointer (below the red zone): the value that
-    /// [`super::Counter::used`] had before, or [`NOT_COUNTED`]. `None`: no hits are counted. A signal handler that runs between the count
-    /// and the `int3` overwrites it.
+    /// [`super::Counter::used`] had before, or [`NOT_COUNTED`], or [`RING_IS_FULL`]. `None`: hits are neither counted nor recorded. A signal
+    /// handler that runs between the count and the `int3` overwrites it.
     pub number_slot: Option<i64>,
     /// Parts of the code up to `go_on`, each with its start and its state, in order.
     pub(super) zones: Vec<(u64, State)>,
@@ -21,13 +21,16 @@ pub struct Trampoline {
 /// In place of the number of a hit: the condition has no value.
 pub const NOT_COUNTED: u64 = u64::MAX;
 
+/// In place of the number of a hit: there is no room for the record.
+pub const RING_IS_FULL: u64 = u64::MAX - 1;
+
 /// What a thread has done that is about to execute an instruction of a [`Trampoline`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// It is still deciding, and may be put back to the place.
     Deciding(Saved),
-    /// It has decided, and may have counted its hit: let it run on by single steps until `go_on` or `ask`. It accesses only its frame and
-    /// the counter's words.
+    /// It has decided, and may have counted its hit or begun a record: let it run on by single steps until it is in another state. It
+    /// accesses only its frame, and the counter's words or the ring.
     Counted,
     /// It goes on: it is at this offset in the code made by [`super::Request::go_on`]. If that is 0, all registers are as at the place.
     GoingOn(u64),
