@@ -13,6 +13,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
+pub use decided::Kind;
 use machine::Machine;
 use maker::{Made, Maker};
 use members::BitField;

@@ -5,6 +5,7 @@ use super::quoting::quote_char;
 use dapple_arch::extended_floats::{from_extended, to_extended};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
+use std::fmt::Write;
 
 /// A number in an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,19 +113,30 @@ impl Number {
 
     /// The number as text. A character is quoted.
     pub fn text(self) -> String {
-        match self {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    /// Writes the number as [`Number::text`] does.
+    pub fn write(self, text: &mut String) {
+        // Writing into a text can't fail.
+        let _ = match self {
             Number::Integer {
                 value,
                 size: 16,
                 signed: false,
-            } => (value as u128).to_string(),
-            Number::Integer { value, .. } => value.to_string(),
-            Number::Float { value, size: 4 } => format!("{:?}", value as f32),
-            Number::Float { value, .. } => format!("{value:?}"),
-            Number::Bool(value) => value.to_string(),
-            Number::Char(value) => quote_char(value),
-            Number::Pointer { address, .. } => format!("{address:#x}"),
-        }
+            } => write!(text, "{}", value as u128),
+            Number::Integer { value, .. } => match i64::try_from(value) {
+                Ok(value) => write!(text, "{value}"),
+                Err(_) => write!(text, "{value}"),
+            },
+            Number::Float { value, size: 4 } => write!(text, "{:?}", value as f32),
+            Number::Float { value, .. } => write!(text, "{value:?}"),
+            Number::Bool(value) => write!(text, "{value}"),
+            Number::Char(value) => write!(text, "{}", quote_char(value)),
+            Number::Pointer { address, .. } => write!(text, "{address:#x}"),
+        };
     }
 
     /// The name of its type in `language`. For pointers the caller has to make the name, from the target's.

@@ -17,6 +17,7 @@ use dapple_arch::decision::{Comparison, Operation, Real, RealOperation, Sign, Tr
 use dapple_arch::registers::{FP, FS_BASE, PC, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, TypeKind};
+pub use recorded::Kind;
 use std::cell::Cell;
 use value::{Int, Value, not};
 use words::{below, extended, not_zero, plus, times};
@@ -24,6 +25,7 @@ use words::{below, extended, not_zero, plus, times};
 mod comparisons;
 mod integers;
 mod lengths;
+mod recorded;
 mod texts;
 mod value;
 mod variants;
@@ -50,12 +52,7 @@ impl Prepared {
     /// # Errors
     /// Why there is none: a clause about the condition, such as "it has a `long double`".
     pub fn decision(&self) -> Result<Truth, String> {
-        let lower = Lower {
-            language: self.language,
-            place: self.address.0,
-            nesting: Cell::new(0),
-        };
-        let value = lower.value(&self.root)?;
+        let value = Lower::new(self).value(&self.root)?;
         Ok(value.truth())
     }
 }
@@ -85,6 +82,14 @@ impl Address {
 }
 
 impl Lower {
+    fn new(prepared: &Prepared) -> Lower {
+        Lower {
+            language: prepared.language,
+            place: prepared.address.0,
+            nesting: Cell::new(0),
+        }
+    }
+
     fn is_rust(&self) -> bool {
         self.language == Language::Rust
     }
