@@ -19,6 +19,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::{SLOTS, Slot};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -259,6 +260,13 @@ pub trait Process: Memory + Debug + Send + Sync {
         size: u64,
         purpose: Purpose,
     ) -> Result<(), String>;
+
+    /// Makes a stopped thread map `size` bytes of new memory that the debugger shares, as [`Process::map`] does: zeros at first. Returns where
+    /// they are, and the file of memory that has them. It outlives the process; children that the process forks don't have it.
+    ///
+    /// # Errors
+    /// As of [`Process::map`].
+    fn share(&self, thread: ThreadId, size: u64) -> Result<(Address, File), String>;
 
     /// Writes all of `bytes`, whatever the page's protection.
     ///

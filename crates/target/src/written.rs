@@ -64,6 +64,12 @@ impl UnderWay {
         }))
     }
 
+    /// Whether the bytes in flight are more than the limit.
+    pub fn is_full(&self) -> bool {
+        let state = self.lock();
+        state.bytes > LIMIT && !state.over
+    }
+
     /// Waits until the bytes in flight are within the limit.
     pub fn wait(&self) {
         let full = |state: &mut State| state.bytes > LIMIT && !state.over;

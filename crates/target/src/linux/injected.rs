@@ -8,6 +8,7 @@ use crate::linux::{attach, process, ptrace, wait};
 use crate::memory_map::{Mapping, Purpose};
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::SYSCALL;
+use std::fs::File;
 use std::io;
 
 /// The most stops that a thread may report on its way to the entry or the exit of a system call.
@@ -27,7 +28,6 @@ pub fn map(thread: ThreadId, address: Address, size: u64, purpose: Purpose) -> R
         Purpose::Data => libc::PROT_READ | libc::PROT_WRITE,
     };
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-    let word = |number: i32| i64::from(number).cast_unsigned();
     let no_file = word(-1);
     let arguments = [address.0, size, word(protection), word(flags), no_file, 0];
     let answer = call(thread, libc::SYS_mmap, arguments)?;
@@ -38,8 +38,45 @@ pub fn map(thread: ThreadId, address: Address, size: u64, purpose: Purpose) -> R
             call(thread, libc::SYS_munmap, [elsewhere, size, 0, 0, 0, 0])?;
             Err(format!("there is no room at {address}"))
         }
-        Err(_) => Err(io::Error::from_raw_os_error(-(answer as i32)).to_string()),
+        Err(_) => Err(refused(answer)),
     }
+}
+
+fn word(number: i32) -> u64 {
+    i64::from(number).cast_unsigned()
+}
+
+fn refused(answer: i64) -> String {
+    io::Error::from_raw_os_error(-(answer as i32)).to_string()
+}
+
+/// Makes a stopped thread map `size` bytes of new memory that the debugger shares: zeros at first. Returns where they are, and the file of
+/// memory that has them. Children of the process that are forked don't have the memory.
+///
+/// # Errors
+/// The end of a sentence that says why not.
+pub fn share(thread: ThreadId, size: u64) -> Result<(Address, File), String> {
+    let answered = |number, arguments| {
+        let answer = call(thread, number, arguments)?;
+        u64::try_from(answer).map_err(|_| refused(answer))
+    };
+    let name = in_code(thread, &[0]).ok_or("it has no zero in its memory")?;
+    let flags = u64::from(libc::MFD_CLOEXEC);
+    let file = answered(libc::SYS_memfd_create, [name.0, flags, 0, 0, 0, 0])?;
+    let mapped = (|| {
+        answered(libc::SYS_ftruncate, [file, size, 0, 0, 0, 0])?;
+        let ours = format!("/proc/{}/fd/{file}", thread.0);
+        let ours = File::options().read(true).write(true).open(ours);
+        let ours = ours.map_err(|error| error.to_string())?;
+        let protection = word(libc::PROT_READ | libc::PROT_WRITE);
+        let arguments = [0, size, protection, word(libc::MAP_SHARED), file, 0];
+        let at = answered(libc::SYS_mmap, arguments)?;
+        let alone = [at, size, word(libc::MADV_DONTFORK), 0, 0, 0];
+        answered(libc::SYS_madvise, alone)?;
+        Ok((Address(at), ours))
+    })();
+    answered(libc::SYS_close, [file, 0, 0, 0, 0, 0])?;
+    mapped
 }
 
 /// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.
@@ -49,7 +86,7 @@ fn call(thread: ThreadId, number: i64, arguments: [u64; 6]) -> Result<i64, Strin
     }
     let registers = ptrace::registers(thread).map_err(lost)?;
     let mask = ptrace::signal_mask(thread).map_err(lost)?;
-    let site = system_call_in(thread).ok_or("it has no `syscall` instruction in its memory")?;
+    let site = in_code(thread, &SYSCALL).ok_or("it has no `syscall` instruction in its memory")?;
     ptrace::set_signal_mask(thread, u64::MAX).map_err(lost)?;
     let mut calling = registers;
     calling.set_call_at(site, number, arguments);
@@ -61,8 +98,8 @@ fn call(thread: ThreadId, number: i64, arguments: [u64; 6]) -> Result<i64, Strin
     answer
 }
 
-/// The address of a `syscall` instruction: in the vDSO, or else in any code.
-fn system_call_in(thread: ThreadId) -> Option<Address> {
+/// The address of these bytes: in the vDSO, or else in any code.
+fn in_code(thread: ThreadId, bytes: &[u8]) -> Option<Address> {
     let memory = ProcessMemory::open(thread).ok()?;
     let mut mappings = process::mappings(thread);
     mappings.retain(|mapping| mapping.read && mapping.execute && mapping.name != "[vsyscall]");
@@ -70,7 +107,7 @@ fn system_call_in(thread: ThreadId) -> Option<Address> {
     let within = |mapping: Mapping| {
         let mut code = vec![0; (mapping.end - mapping.start).min(SEARCHED) as usize];
         memory.read(Address(mapping.start), &mut code).ok()?;
-        let found = code.windows(SYSCALL.len()).position(|two| two == SYSCALL)?;
+        let found = code.windows(bytes.len()).position(|some| some == bytes)?;
         Some(Address(mapping.start + found as u64))
     };
     mappings.into_iter().find_map(within)

@@ -12,6 +12,7 @@ use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::{SLOTS, Slot};
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -210,6 +211,10 @@ impl Process for LiveProcess {
         purpose: Purpose,
     ) -> Result<(), String> {
         injected::map(thread, address, size, purpose)
+    }
+
+    fn share(&self, thread: ThreadId, size: u64) -> Result<(Address, File), String> {
+        injected::share(thread, size)
     }
 
     fn has_shadow_stack(&self, thread: ThreadId) -> bool {
