@@ -10,12 +10,19 @@ use crossbeam_channel::Receiver;
 use dapple_dap::server::{ClientConventions, Outbox};
 use dapple_dap::types::{OutputEvent, OutputEventBody, OutputEventCategory};
 use dapple_engine::Event;
-use dapple_engine::event::Logged;
+use dapple_engine::event::{Logged, LoggedLines};
+use dapple_engine::session::SourcePosition;
 
 /// The most messages of one logpoint that get events of their own, so that the values in them can be expanded.
 const MOST_APART: usize = 16;
 /// The most messages that are collected before they are sent.
 const MOST_AT_ONCE: usize = 4096;
+
+fn is_styled(outbox: &Outbox) -> bool {
+    outbox
+        .client()
+        .is_some_and(|client| styling::is_wanted(&client))
+}
 
 impl Adapter {
     /// Sends a logpoint message, together with those that wait behind it in `engine`. Returns the first event behind them that is something
@@ -44,9 +51,7 @@ impl Adapter {
     /// be expanded and there are [`MOST_APART`] at most.
     pub fn send_logged(&mut self, all: &[Logged], outbox: &Outbox, client: &ClientConventions) {
         let same = |a: &Logged, b: &Logged| a.position == b.position;
-        let is_styled = outbox
-            .client()
-            .is_some_and(|client| styling::is_wanted(&client));
+        let is_styled = is_styled(outbox);
         let runs = all.chunk_by(same).flat_map(|run| {
             let has_values = run.iter().any(|logged| !logged.values.is_empty());
             run.chunks(match has_values && run.len() <= MOST_APART {
@@ -63,23 +68,54 @@ impl Adapter {
                 }
                 text.push('\n');
             }
-            let mut body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+            let position = run.first().and_then(|logged| logged.position.as_ref());
+            let mut body = self.logged_body(text, position, client);
             if let [logged] = run {
                 body.variables_reference = self.values_of(logged);
             }
-            if let Some(position) = run.first().and_then(|logged| logged.position.as_ref()) {
-                let file = &position.file;
-                let known = self.breakpoints.source(&self.source_map.here(file));
-                let source = known.unwrap_or_else(|| self.shown_source(position, None, client).0);
-                body = body
-                    .with_source(source)
-                    .with_line(client.line_to_client(i64::from(position.line)));
-                if position.column > 0 {
-                    let column = client.column_to_client(i64::from(position.column));
-                    body = body.with_column(column);
-                }
-            }
             outbox.event::<OutputEvent>(body);
+        }
+    }
+
+    /// Sends messages that the program has written by itself, as one event.
+    pub fn send_logged_lines(
+        &mut self,
+        logged: LoggedLines,
+        outbox: &Outbox,
+        client: &ClientConventions,
+    ) {
+        let text = String::from_utf8_lossy(&logged.text);
+        let text = match is_styled(outbox) {
+            true => text
+                .lines()
+                .map(|line| styling::sentence(line) + "\n")
+                .collect(),
+            false => text.into_owned(),
+        };
+        let body = self.logged_body(text, logged.position.as_ref(), client);
+        // Keeps the text until the message is sent: the program waits while too much of it is unsent.
+        outbox.event_keeping::<OutputEvent>(body, Some(Box::new(logged.text)));
+    }
+
+    fn logged_body(
+        &mut self,
+        text: String,
+        position: Option<&SourcePosition>,
+        client: &ClientConventions,
+    ) -> OutputEventBody {
+        let body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
+        let Some(position) = position else {
+            return body;
+        };
+        let known = self
+            .breakpoints
+            .source(&self.source_map.here(&position.file));
+        let source = known.unwrap_or_else(|| self.shown_source(position, None, client).0);
+        let line = client.line_to_client(i64::from(position.line));
+        let body = body.with_source(source).with_line(line);
+        match position.column {
+            0 => body,
+            column => body.with_column(client.column_to_client(i64::from(column))),
         }
     }
 

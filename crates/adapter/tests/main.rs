@@ -68,6 +68,7 @@ mod line_tables;
 mod loaded_sources;
 mod locations;
 mod locks;
+mod logged_inside;
 mod member_pointers;
 mod members_as_gdb;
 mod memory;

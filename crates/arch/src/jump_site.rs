@@ -28,6 +28,9 @@ use iced_x86::{Code as Opcode, FlowControl, Instruction, Mnemonic, OpKind, Regis
 /// The length in bytes of the jump that replaces instructions: `jmp rel32`.
 pub const JUMP: usize = 5;
 
+/// The most bytes of the instructions that a jump replaces: all but one of its own, and one more instruction.
+pub const MOST_REPLACED: usize = JUMP - 1 + LONGEST;
+
 /// A range of a function's code. A function has several if the compiler split cold code off.
 #[derive(Debug, Clone, Copy)]
 pub struct Code<'c> {
@@ -152,6 +155,17 @@ pub fn plan(
         }
     }
     Ok(planned)
+}
+
+/// How many bytes a jump at an instruction would replace, if nothing but the instruction and those behind it matter. `code`: the bytes there,
+/// to the end of the function or [`MOST_REPLACED`].
+///
+/// # Errors
+///
+/// Why they can't be replaced.
+pub fn replaced_length(site: Address, code: &[u8]) -> Result<u64, Unfit> {
+    let displaced = displaced(site, code)?;
+    Ok(displaced.iter().map(|one| one.bytes.len() as u64).sum())
 }
 
 /// Whether decoding from `from` on comes to an instruction at `site`; both are in `range`.

@@ -9,6 +9,7 @@ pub(crate) mod function;
 pub(crate) mod hits;
 pub(crate) mod indirect_function;
 pub(crate) mod log;
+pub(crate) mod log_ring;
 pub(crate) mod model;
 pub(crate) mod options;
 pub(crate) mod refusal;

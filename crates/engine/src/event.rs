@@ -37,6 +37,8 @@ pub enum Event {
     BreakpointChanged(BreakpointState),
     /// A breakpoint's message, or the remark that its condition or message calls a function of the program. It reports no stop.
     Logged(Logged),
+    /// Messages of a breakpoint that the program has written by itself.
+    LoggedLines(LoggedLines),
     /// A data breakpoint was found, moved or lost outside of a command's own answer. One that is gone
     /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
     DataBreakpointChanged(DataBreakpointState),
@@ -144,6 +146,17 @@ pub struct Logged {
     pub text: String,
     /// The values in the message that have children.
     pub values: Vec<KeptValue>,
+}
+
+/// Consecutive messages of one breakpoint at one place, written by any threads.
+#[derive(Debug, Clone)]
+pub struct LoggedLines {
+    /// The breakpoint's id.
+    pub breakpoint: i64,
+    /// The source position where the threads reached it.
+    pub position: Option<SourcePosition>,
+    /// The messages in UTF-8, each with a line end. While too many are under way, the program waits.
+    pub text: Written,
 }
 
 impl StopReason {

@@ -40,6 +40,7 @@ mod jumps;
 mod landings;
 mod link_maps;
 mod loader;
+mod logging;
 pub(crate) mod memory;
 mod queries;
 mod recursion;
@@ -264,6 +265,7 @@ impl Owner {
             Ok(Waited::Event(event)) => self.handle_event(event),
             Ok(Waited::Woken) => {
                 self.stop_wait.tick();
+                self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();
                 if !self.activity.is_call() {
@@ -391,6 +393,7 @@ impl Owner {
             self.memory.caves.reclaim();
             self.memory.trampolines.reclaim();
         }
+        self.all_logged();
         self.make_jumps();
         if self.activity_stopped() {
             return;
@@ -528,6 +531,7 @@ impl Owner {
             true => self.link.output.finish_and_discard(),
             false => self.link.output.finish(),
         }
+        self.tell_logged();
         self.tell(Event::Exited(status));
     }
 }

@@ -53,6 +53,7 @@ impl Adapter {
             Event::DataBreakpointChanged(state) => self.send_data_breakpoint(&state, outbox),
             Event::Output { stream, bytes } => self.send_program_output(stream, bytes, outbox),
             Event::Logged(logged) => self.send_logged(&[logged], outbox, client),
+            Event::LoggedLines(logged) => self.send_logged_lines(logged, outbox, client),
             Event::Signalled {
                 thread,
                 description,

@@ -7,11 +7,11 @@
 
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::decision::Truth;
+use dapple_arch::decision::{Recorded, Truth};
 use dapple_arch::registers::Registers;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
-use dapple_inspect::eval::prepared::Prepared;
+use dapple_inspect::eval::prepared::{Kind, Prepared};
 use dapple_inspect::frame::{Frame, StackCache};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
@@ -164,6 +164,21 @@ impl Expression {
         let quick = ready.quick.as_ref();
         let quick = quick.ok_or("its condition needs the whole evaluator")?;
         quick.decision()
+    }
+
+    /// The expression's value as the program can record it. `as_digits`: as for [`Prepared::recorded`].
+    ///
+    /// # Errors
+    /// Why it can't, as a clause.
+    pub(crate) fn recorded(
+        &mut self,
+        here: &Here<'_>,
+        as_digits: bool,
+    ) -> Result<(Recorded, Kind), String> {
+        let ready = self.ready(here).map_err(|error| error.to_string())?;
+        let quick = ready.quick.as_ref();
+        let quick = quick.ok_or("a value in its message needs the whole evaluator")?;
+        quick.recorded(as_digits)
     }
 
     /// The expression's value as a number, by its quick form. `None`: there is no quick form, or it gives no value here.

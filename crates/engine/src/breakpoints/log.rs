@@ -5,6 +5,8 @@
 
 use crate::Error;
 use crate::breakpoints::condition::{Expression, Here};
+use dapple_arch::decision::{MOST_VALUES, Recorded};
+use dapple_inspect::eval::prepared::Kind;
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::kept::KeptValue;
 use dapple_inspect::values::{Contents, NamedValue, Number, Reader, Value, number_of};
@@ -44,6 +46,36 @@ pub(crate) struct Message {
     pub(crate) text: String,
     /// The values in the message that have children.
     pub(crate) values: Vec<KeptValue>,
+}
+
+/// A message whose values the program records.
+#[derive(Debug)]
+pub(crate) struct RecordedMessage {
+    parts: Vec<RecordedPart>,
+}
+
+#[derive(Debug)]
+enum RecordedPart {
+    Text(String),
+    Value(Kind, Option<Format>),
+}
+
+impl RecordedMessage {
+    /// Writes the message whose values, in their order, were recorded as these words.
+    pub(crate) fn write(&self, mut words: impl Iterator<Item = u64>, text: &mut String) {
+        for part in &self.parts {
+            match part {
+                RecordedPart::Text(plain) => text.push_str(plain),
+                RecordedPart::Value(kind, format) => {
+                    let number = kind.number(words.next().unwrap_or_default());
+                    match format {
+                        None => number.write(text),
+                        Some(format) => text.push_str(&format.of(number)),
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The largest width and the largest number of decimals that a format may have. A larger one is taken for a mistake.
@@ -175,6 +207,37 @@ impl LogMessage {
             }
         }
         Some(message)
+    }
+
+    /// The message as one whose values the program records, and those values.
+    ///
+    /// # Errors
+    /// Why it can't, as a clause.
+    pub(crate) fn recorded(
+        &mut self,
+        here: &Here<'_>,
+    ) -> Result<(RecordedMessage, Vec<Recorded>), String> {
+        let mut parts = Vec::new();
+        let mut values = Vec::new();
+        for part in &mut self.parts {
+            parts.push(match part {
+                Part::Text(plain) => RecordedPart::Text(plain.clone()),
+                Part::Value {
+                    expression, format, ..
+                } => {
+                    if format.is_some_and(|format| !format.is_of_numbers()) {
+                        return Err("a value in its message has a format for texts".to_owned());
+                    }
+                    let (value, kind) = expression.recorded(here, format.is_none())?;
+                    values.push(value);
+                    RecordedPart::Value(kind, *format)
+                }
+            });
+        }
+        match values.len() {
+            0..=MOST_VALUES => Ok((RecordedMessage { parts }, values)),
+            _ => Err("its message has too many values".to_owned()),
+        }
     }
 
     /// The message, in which each expression's value is what `show` returns for the expression's text and format.

@@ -2,9 +2,9 @@
 
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
-use super::log::{LogMessage, Message};
+use super::log::{LogMessage, Message, RecordedMessage};
 use crate::{Address, Error};
-use dapple_arch::decision::Truth;
+use dapple_arch::decision::{Recorded, Truth};
 use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashSet;
 
@@ -41,6 +41,15 @@ pub(crate) struct Rules {
     count: u64,
     /// Whether the user was told that the options call functions of the program.
     calls_told: bool,
+}
+
+/// What the program needs to decide by itself whether a breakpoint acts.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    /// Whether it acts on a thread.
+    pub(crate) truth: Truth,
+    /// Its message, and the values of that. `None`: the debugger writes the message, or stops the program.
+    pub(crate) message: Option<(RecordedMessage, Vec<Recorded>)>,
 }
 
 /// What a breakpoint does on a hit.
@@ -177,16 +186,26 @@ impl Rules {
         }
     }
 
-    /// The condition as a decision that can be made in the program.
+    /// What the program needs to decide by itself.
     ///
     /// # Errors
-    /// Why there is none, as a clause.
-    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<Truth, String> {
-        match &mut self.condition {
-            Some(condition) => condition.decision(here),
-            None if self.hits.is_some() => Ok(Truth::Constant(true)),
-            None => Err("it has neither a condition nor hits to count".to_owned()),
-        }
+    /// Why it can't, as a clause.
+    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<Decision, String> {
+        let message = match &mut self.log {
+            Some(log) if self.hits.is_none() => Some(log.recorded(here)),
+            _ => None,
+        };
+        let truth = match (&mut self.condition, &message) {
+            (Some(condition), _) => condition.decision(here)?,
+            (None, Some(Ok(_))) => Truth::Constant(true),
+            (None, _) if self.hits.is_some() => Truth::Constant(true),
+            (None, Some(Err(reason))) => return Err(reason.clone()),
+            (None, None) => return Err("it has neither a condition nor hits to count".to_owned()),
+        };
+        Ok(Decision {
+            truth,
+            message: message.and_then(Result::ok),
+        })
     }
 
     /// If hits are to be counted: how many there were, and how many come before the next on which the breakpoint acts.
@@ -203,6 +222,11 @@ impl Rules {
     /// How often the condition has held.
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// More hits were counted elsewhere.
+    pub(crate) fn count_more(&mut self, count: u64) {
+        self.count = self.count.saturating_add(count);
     }
 
     /// The hits were counted elsewhere.

@@ -8,8 +8,9 @@
 //!
 //! A thread that stops in a trampoline counts as being at the site, or at one of the replaced instructions: [`Trampoline::place_of`].
 
-use crate::Address;
+use crate::breakpoints::log_ring::LogRing;
 use crate::breakpoints::options::BreakpointOptions;
+use crate::{Address, ThreadId};
 use dapple_arch::decision::{self, Counter, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
 use dapple_target::process::Process;
@@ -35,9 +36,9 @@ const HIGHEST: u64 = 1 << 47;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhereDecided {
     /// In the program, at breakpoints that are often passed, if that is possible.
+    #[default]
     InProgram,
     /// In the debugger: every thread that comes to a breakpoint stops.
-    #[default]
     AtStops,
 }
 
@@ -58,6 +59,8 @@ pub(crate) struct Trampoline {
     pub(crate) counting: Option<Counting>,
     /// Which of the hits that have to trap have done so, except the first: hits are numbered from 0 here.
     pub(crate) arrived: BTreeSet<u64>,
+    /// The id of the records that it writes into the log ring, if it writes any.
+    pub(crate) writer: Option<u64>,
     /// The breakpoints whose conditions it decides, with their options then.
     pub(crate) decides: Vec<(i64, BreakpointOptions)>,
 }
@@ -169,6 +172,10 @@ pub(crate) struct Trampolines {
     pub(crate) counted: Vec<Counted>,
     /// Why sites that were passed often have no jump.
     pub(crate) refused: BTreeMap<Address, String>,
+    /// What the program logs by itself.
+    pub(crate) log_ring: Option<LogRing>,
+    /// Threads that wait for room in it, and have yet to come to their site.
+    pub(crate) waiting: Vec<ThreadId>,
 }
 
 impl Trampolines {
@@ -307,6 +314,18 @@ impl Trampolines {
     pub(crate) fn empty(&mut self) {
         self.used.clear();
         self.retired.clear();
+        // The copy doesn't have its memory.
+        self.log_ring = None;
+        self.waiting.clear();
+    }
+
+    /// Forgets who wrote into the log ring and doesn't any more. Call as [`Trampolines::reclaim`], when all was read.
+    pub(crate) fn forget_writers(&mut self) {
+        let all = self.used.values().chain(self.retired.values());
+        let ids: BTreeSet<u64> = all.filter_map(|it| it.writer).collect();
+        if let Some(ring) = &mut self.log_ring {
+            ring.keep(|id| ids.contains(&id));
+        }
     }
 }
 

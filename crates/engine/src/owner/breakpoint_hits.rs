@@ -73,6 +73,7 @@ impl Owner {
         if users.is_empty() {
             return None;
         }
+        self.tell_logged();
         // No registers: the thread has died; its exit event follows.
         let kernels = self.registers(thread)?;
         let hit = self.counted_hit(thread, address);

@@ -8,6 +8,7 @@
 //! Nobody else sees trampolines: a thread that stops in one is moved to the site or a replaced instruction at once, and back when it goes on.
 
 use super::Owner;
+use crate::breakpoints::log_ring::Writer;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::trampolines::{
     ARENA, COUNTERS, Counting, Trampoline, WhereDecided, Within,
@@ -16,8 +17,10 @@ use crate::breakpoints::wanted::Decided;
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::decision::{self, NOT_COUNTED, Request, Saved, Truth, with_flags};
-use dapple_arch::jump_site::{self, Code, Indirect, JumpSite};
+use dapple_arch::decision::{
+    self, NOT_COUNTED, Record, Recorded, Request, Saved, Then, Truth, with_flags,
+};
+use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{extended, named};
 use dapple_inspect::inspect::Inspect;
@@ -26,6 +29,7 @@ use dapple_target::memory_map::Purpose;
 use dapple_target::process::Resume;
 use dapple_target::wait_event::{WaitEvent, What};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest function that is searched for jumps into the replaced instructions, in bytes.
@@ -54,6 +58,8 @@ struct Wanted {
     truth: Truth,
     /// If hits are to be counted: how many there were, and how many come before the next that has to be looked at.
     hits: Option<(u64, u64)>,
+    /// If the program writes the message: its values, and what is known of the breakpoint.
+    logs: Option<(Vec<Recorded>, Writer)>,
     /// The breakpoints, with their options.
     decides: Vec<(i64, BreakpointOptions)>,
 }
@@ -142,6 +148,13 @@ impl Owner {
         let Some(thread) = stopped.iter().copied().find(|thread| here(self, thread)) else {
             return Err(now("no thread is there"));
         };
+        // First what is found out fast: there may be a breakpoint on each line.
+        let mut code = [0; MOST_REPLACED];
+        let count = self.memory.read_some(at, &mut code);
+        let length = jump_site::replaced_length(at, &code[..count]);
+        let length = length.map_err(|unfit| NoJump::Ever(unfit.to_string()))?;
+        self.is_free(at..at.offset(length.cast_signed()))
+            .map_err(NoJump::Now)?;
         let wanted = self.wanted(thread, at, &users).map_err(NoJump::Ever)?;
         let module = self.modules().at(at).cloned();
         let module = module.ok_or_else(|| ever("the code is in no file"))?;
@@ -152,9 +165,8 @@ impl Owner {
                 "a call would be replaced, and the processor checks returns",
             ));
         }
-        self.is_free(&replaced).map_err(NoJump::Now)?;
         let keeps_flags = !jump_site::flags_are_dead(at, &parts(&code));
-        self.place_trampoline(thread, replaced, &wanted, keeps_flags)
+        self.place_trampoline(thread, replaced, wanted, keeps_flags)
             .map_err(NoJump::Ever)
     }
 
@@ -165,24 +177,39 @@ impl Owner {
         self.looking(thread, registers, |breakpoints, _, here| {
             let mut truth: Option<Truth> = None;
             let mut hits = None;
+            let mut logs = None;
             let mut decides = Vec::new();
             for id in users {
-                let next = breakpoints.decision(*id, at, here)?;
+                let (next, place) = breakpoints.decision(*id, at, here)?;
                 truth = Some(match truth {
-                    Some(known) => Truth::Or(Box::new((known, next))),
-                    None => next,
+                    Some(known) => Truth::Or(Box::new((known, next.truth))),
+                    None => next.truth,
                 });
                 let rules = breakpoints.rules(*id).ok_or("the breakpoint is gone")?;
-                decides.push((*id, rules.asked().clone()));
+                let options = rules.asked().clone();
                 hits = rules.hits().or(hits);
+                if let Some((message, values)) = next.message {
+                    let writer = Writer {
+                        breakpoint: *id,
+                        options: options.clone(),
+                        position: place.position,
+                        message,
+                    };
+                    logs = Some((values, writer));
+                }
+                decides.push((*id, options));
             }
-            if hits.is_some() && users.len() > 1 {
+            if users.len() > 1 && hits.is_some() {
                 return Err("another breakpoint is there, and hits are counted".to_owned());
+            }
+            if users.len() > 1 && logs.is_some() {
+                return Err("another breakpoint is there, and one writes a message".to_owned());
             }
             let truth = truth.ok_or("it has no condition")?;
             Ok(Wanted {
                 truth,
                 hits,
+                logs,
                 decides,
             })
         })
@@ -331,8 +358,7 @@ impl Owner {
     }
 
     /// Checks that no thread is at a replaced instruction but the first, now or when a signal handler returns, and that no other site is there.
-    fn is_free(&mut self, replaced: &JumpSite) -> Result<(), String> {
-        let range = replaced.site..replaced.end();
+    fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
         if self.memory.has_site_within(range.clone()) {
             return Err("there is another breakpoint right behind".to_owned());
         }
@@ -353,7 +379,7 @@ impl Owner {
         &mut self,
         thread: ThreadId,
         replaced: JumpSite,
-        wanted: &Wanted,
+        wanted: Wanted,
         keeps_flags: bool,
     ) -> Result<(), String> {
         let start = match self.memory.trampolines.room(replaced.site, MOST_ROOM) {
@@ -367,12 +393,18 @@ impl Owner {
                 Some(room.ok_or("there is no room for a counter")?)
             }
         };
+        let (values, writer) = wanted.logs.unzip();
+        let writer = { writer.map(|writer| self.add_writer(thread, writer)) }.transpose()?;
         let relocated = |at: Address| Some(replaced.relocated(at)?.bytes);
         let request = Request {
             truth: &wanted.truth,
             at: start,
             keeps_flags,
-            counter,
+            then: match (counter, &values, writer) {
+                (Some(counter), ..) => Then::Count(counter),
+                (None, Some(values), Some((ring, id))) => Then::Record(Record { ring, id, values }),
+                _ => Then::Ask,
+            },
             go_on: &relocated,
         };
         let code = decision::compile(&request).map_err(|refused| refused.to_string())?;
@@ -395,7 +427,8 @@ impl Owner {
                 taken: None,
             }),
             arrived: BTreeSet::new(),
-            decides: wanted.decides.clone(),
+            writer: writer.map(|(_, id)| id),
+            decides: wanted.decides,
         };
         self.memory
             .put_jump_in(trampoline)
@@ -431,6 +464,10 @@ impl Owner {
         let sp = self.registers(thread)?.sp();
         let trampoline = self.memory.trampolines.at(trap)?;
         let (site, hit) = (trampoline.site, self.number_of_hit(trampoline, sp));
+        let slot = trampoline.code.number_slot;
+        if trampoline.writer.is_some() && self.found_ring_full(sp, slot) {
+            self.control(thread).found_full = Some(site);
+        }
         self.note_counted_hit(thread, site, sp, hit);
         Some(site)
     }

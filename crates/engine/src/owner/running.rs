@@ -109,6 +109,7 @@ impl Owner {
     /// Notes that the process runs again after a stop for the debugger's own purposes. The same threads may run as before, but each has yet
     /// to be released.
     pub(super) fn run_again(&mut self) {
+        self.log_while_running(true);
         self.stops.set_running();
     }
 
@@ -117,6 +118,7 @@ impl Owner {
     ///
     /// [`Stops::run_only`]: crate::stops::Stops::run_only
     pub(super) fn set_running(&mut self, only: Option<ThreadId>) {
+        self.log_while_running(true);
         self.stops.run_only(only);
         self.stops.set_running();
     }

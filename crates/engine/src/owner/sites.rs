@@ -104,11 +104,13 @@ impl Owner {
 
     /// Continues with the memory of a forked child.
     pub(super) fn move_memory(&mut self, copy: Arc<dyn Process>, guardian: Option<Guardian>) {
+        self.tell_logged();
         self.memory.move_to(copy, guardian);
     }
 
     /// Continues with memory that nothing has been inserted into.
     pub(super) fn begin_memory(&mut self, process: Arc<dyn Process>, guardian: Option<Guardian>) {
+        self.tell_logged();
         let decided = self.memory.trampolines.decided;
         self.memory = PatchedMemory::new(process, guardian);
         self.memory.trampolines.decided = decided;

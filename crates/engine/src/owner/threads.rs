@@ -34,6 +34,8 @@ pub(super) struct Control {
     pub(super) passed: Option<Address>,
     /// Its hits of breakpoints that were counted in the program, until it comes to their sites.
     pub(super) counted: Vec<CountedHit>,
+    /// The site whose trampoline had no room for its message, until that is handled.
+    pub(super) found_full: Option<Address>,
     /// Sites that it comes back to when signal handlers return, each with the stack pointer there: that is no new hit.
     pub(super) comes_back: Vec<(Address, u64)>,
     /// The signal to deliver when it goes on; 0: none.

@@ -143,6 +143,9 @@ impl Owner {
 
     /// A thread has run into the site at its instruction pointer.
     fn hit(&mut self, thread: ThreadId, at: Address) {
+        if self.waits_for_room(thread, at) {
+            return;
+        }
         let sp = self.registers(thread).map(|r| r.sp()).unwrap_or_default();
         self.control(thread).passed = Some(at);
         if self.has_come_back(thread, at, sp) {

@@ -3,8 +3,7 @@
 use super::{Model, Place};
 use crate::Address;
 use crate::breakpoints::condition::Here;
-use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
-use dapple_arch::decision::Truth;
+use crate::breakpoints::options::{Act, BreakpointOptions, Decision, Rules};
 use dapple_inspect::modules::Modules;
 
 impl Model {
@@ -14,20 +13,20 @@ impl Model {
         Some(breakpoint.rules.asked())
     }
 
-    /// The condition of a breakpoint as a decision that can be made in the program, for a thread that has reached it at `address`.
+    /// What the program needs to decide by itself whether a breakpoint acts on a thread that has reached it at `address`, and the place there.
     ///
     /// # Errors
-    /// Why there is none, as a clause.
+    /// Why it can't, as a clause.
     pub(crate) fn decision<'a>(
         &mut self,
         id: i64,
         address: Address,
         here: &dyn Fn(&Place) -> Here<'a>,
-    ) -> Result<Truth, String> {
+    ) -> Result<(Decision, Place), String> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id);
         let breakpoint = breakpoint.ok_or("the breakpoint is gone")?;
         let place = breakpoint.places.get(&address).cloned().unwrap_or_default();
-        breakpoint.rules.decision(&here(&place))
+        Ok((breakpoint.rules.decision(&here(&place))?, place))
     }
 
     /// The breakpoints that have a condition, a hit condition or a message.

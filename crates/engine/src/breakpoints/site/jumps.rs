@@ -7,13 +7,11 @@ use super::{PatchedMemory, Reason};
 use crate::Address;
 use crate::breakpoints::trampolines::{Counting, Trampoline};
 use dapple_arch::decision::Counter;
-use dapple_arch::jump_site::{JUMP, jump};
+use dapple_arch::jump_site::{JUMP, MOST_REPLACED, jump};
 use dapple_arch::trap::TRAP;
 use std::io;
 use std::ops::Range;
 
-/// The most bytes of the instructions that a jump replaces: four bytes, and one more instruction.
-const LONGEST_REPLACED: u64 = 4 + 15;
 /// How often a site must be passed before it is worth a jump.
 const PASSES: u32 = 64;
 /// How often that number is doubled at most, where a jump can't be put in.
@@ -71,7 +69,7 @@ impl PatchedMemory {
         if self.trampolines.is_empty() {
             return None;
         }
-        let far = Address(address.0.saturating_sub(LONGEST_REPLACED));
+        let far = Address(address.0.saturating_sub(MOST_REPLACED as u64));
         let mut sites = self.sites.range(far..=address);
         let (site, _) = sites.find(|(at, site)| {
             let replaced = site.jump.as_ref().map_or(0, |jump| jump.replaced);
@@ -122,7 +120,7 @@ impl PatchedMemory {
         if self.trampolines.is_empty() {
             return;
         }
-        let far = Address(range.start.0.saturating_sub(LONGEST_REPLACED));
+        let far = Address(range.start.0.saturating_sub(MOST_REPLACED as u64));
         for (at, site) in self.sites.range_mut(far..range.end) {
             let is_meant = |jump: &mut Jump| at.0 + jump.replaced > range.start.0;
             let Some(jump) = site.jump.take_if(is_meant) else {

@@ -1,0 +1,124 @@
+//! Messages of breakpoints that the program writes by itself, into a ring ([`crate::breakpoints::log_ring`]).
+//!
+//! The ring is read every few milliseconds while the program runs, and before anything else is told that a thread did: its messages come in
+//! its order. A thread that finds the ring full traps. It comes to the breakpoint again once there is room, as if it had not been there.
+
+use super::Owner;
+use crate::breakpoints::log_ring::{LogRing, Writer};
+use crate::event::LoggedLines;
+use crate::stops::How;
+use crate::{Address, Event, ThreadId};
+use dapple_arch::Memory;
+use dapple_arch::decision::{RING_IS_FULL, Ring};
+
+impl Owner {
+    /// The ring of the process. `thread`: a stopped one.
+    ///
+    /// # Errors
+    /// Why there can't be one, as a clause.
+    pub(super) fn log_ring(&mut self, thread: ThreadId) -> Result<&mut LogRing, String> {
+        if self.memory.trampolines.log_ring.is_none() {
+            self.write_back(thread);
+            let size = Ring::SIZE.next_multiple_of(4096);
+            let shared = self.process().share(thread, size);
+            let (at, file) = shared.map_err(|why| format!("no memory can be shared: {why}"))?;
+            let ring = LogRing::new(Ring { at }, file);
+            self.memory.trampolines.log_ring = Some(ring);
+        }
+        let ring = self.memory.trampolines.log_ring.as_mut();
+        ring.ok_or_else(|| "no memory can be shared".to_owned())
+    }
+
+    /// Tells the messages that the program has written.
+    pub(super) fn tell_logged(&mut self) {
+        let Some(ring) = self.memory.trampolines.log_ring.as_mut() else {
+            return;
+        };
+        let read = ring.read();
+        let mut counts = Vec::new();
+        let mut events = Vec::new();
+        for lines in read {
+            let count = lines.count;
+            if let Some((writer, text)) = ring.send(lines) {
+                counts.push((writer.breakpoint, writer.options.clone(), count));
+                events.push(Event::LoggedLines(LoggedLines {
+                    breakpoint: writer.breakpoint,
+                    position: writer.position.clone(),
+                    text,
+                }));
+            }
+        }
+        for event in events {
+            self.tell(event);
+        }
+        for (id, options, count) in counts {
+            let rules = self.rules(id);
+            if let Some(rules) = rules.filter(|rules| rules.counts_as(&options)) {
+                rules.count_more(count);
+            }
+        }
+    }
+
+    /// Tells what was logged, unless the client has got too little of that yet; then lets threads go on that wait for room in the ring.
+    pub(super) fn log_regularly(&mut self) {
+        let ring = self.memory.trampolines.log_ring.as_ref();
+        if ring.is_none_or(LogRing::is_client_behind) {
+            return;
+        }
+        self.tell_logged();
+        for thread in std::mem::take(&mut self.memory.trampolines.waiting) {
+            self.release(thread);
+        }
+        self.perform();
+    }
+
+    /// Has the debugger woken to read the ring while the program runs.
+    pub(super) fn log_while_running(&mut self, runs: bool) {
+        let trampolines = &mut self.memory.trampolines;
+        let writes = trampolines.used().any(|it| it.writer.is_some());
+        if let Some(ring) = &mut trampolines.log_ring {
+            ring.wake(runs && writes);
+        }
+    }
+
+    /// All threads have stopped, none is in a trampoline, and retired ones are forgotten.
+    pub(super) fn all_logged(&mut self) {
+        self.tell_logged();
+        let trampolines = &mut self.memory.trampolines;
+        trampolines.waiting.clear();
+        trampolines.forget_writers();
+        self.log_while_running(false);
+    }
+
+    /// Whether a thread that has run into the trap of a trampoline has found the ring full.
+    pub(super) fn found_ring_full(&self, sp: u64, slot: Option<i64>) -> bool {
+        let word = slot.and_then(|slot| self.memory.read_u64(Address(sp).offset(slot)).ok());
+        word == Some(RING_IS_FULL)
+    }
+
+    /// Lets a thread that has found the ring full come to the site again, when there is room. Returns whether it has.
+    pub(super) fn waits_for_room(&mut self, thread: ThreadId, site: Address) -> bool {
+        let found = self.control(thread).found_full.take();
+        if found != Some(site) {
+            return false;
+        }
+        let ring = self.memory.trampolines.log_ring.as_ref();
+        if ring.is_some_and(LogRing::is_client_behind) {
+            self.memory.trampolines.waiting.push(thread);
+        } else {
+            self.tell_logged();
+            self.go(thread, How::Continue, 0);
+        }
+        true
+    }
+
+    /// Adds a breakpoint that writes records. Returns the ring, and the id for its records.
+    pub(super) fn add_writer(
+        &mut self,
+        thread: ThreadId,
+        writer: Writer,
+    ) -> Result<(Ring, u64), String> {
+        let ring = self.log_ring(thread)?;
+        Ok((ring.ring, ring.add(writer)))
+    }
+}
