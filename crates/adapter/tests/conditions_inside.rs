@@ -13,11 +13,7 @@ const FEW: u64 = 2_000;
 #[track_caller]
 fn started(fixture: &Fixture, mode: &str, turns: i64, wanted: SourceBreakpoint) -> (Session, i64) {
     let turns = turns.to_string();
-    started_with(
-        fixture,
-        json!({"args": [mode, turns], "conditionsInProgram": true}),
-        wanted,
-    )
+    started_with(fixture, json!({"args": [mode, turns]}), wanted)
 }
 
 /// Launches the program with these arguments of the launch, and sets a breakpoint.
@@ -183,7 +179,7 @@ fn reads_and_disassembly_show_the_programs_own_code() {
     let session = Session::new();
     session.launch(
         &fixture,
-        json!({"args": ["plain", MANY.to_string()], "stopOnEntry": true, "conditionsInProgram": true}),
+        json!({"args": ["plain", MANY.to_string()], "stopOnEntry": true}),
     );
     session.configured();
     let process = session.process_id();

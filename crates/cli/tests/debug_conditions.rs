@@ -129,3 +129,55 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     );
     refused(&["log 51"], "dapple: log what? `log 51 i is {i}`\n");
 }
+
+#[test]
+fn breakpoints_say_how_they_are_decided() {
+    let run = batch(
+        "fixtures/counted_turns.c",
+        &[
+            "b 33 if i == 990",
+            "b 34 if sizeof(twice) == i && i > 8",
+            "b 35",
+            "hits 3 > 5000",
+            "b 37",
+            "run",
+            "info breakpoints",
+            "d all",
+            "c",
+        ],
+    );
+    expect![[r#"
+        (dapple) b 33 if i == 990
+        breakpoint 1 at fixtures/counted_turns.c:33 if i == 990
+        (dapple) b 34 if sizeof(twice) == i && i > 8
+        breakpoint 2 at fixtures/counted_turns.c:34 if sizeof(twice) == i && i > 8
+        (dapple) b 35
+        breakpoint 3 at fixtures/counted_turns.c:35
+        (dapple) hits 3 > 5000
+        breakpoint 3 at fixtures/counted_turns.c:35 on hit > 5000
+        (dapple) b 37
+        breakpoint 4 at fixtures/counted_turns.c:37
+        (dapple) run
+        stopped at breakpoint 1, thread N "counted_turns"
+        turns at fixtures/counted_turns.c:33
+            30          long twice = 2 * i;
+            31          own = i;
+            32          outer->ratio = i * 0.5;
+        →   33          sum += twice; // stop: turn
+            34          if (outer->inner) // stop: behind
+            35              outer->inner->weight = sum;
+            36      }
+        (dapple) info breakpoints
+        breakpoint 1 at fixtures/counted_turns.c:33 if i == 990, hit once, decided in the program; 1 hit has counted
+        breakpoint 2 at fixtures/counted_turns.c:34 if sizeof(twice) == i && i > 8, decided by a stop at each hit: its condition needs the whole evaluator
+        breakpoint 3 at fixtures/counted_turns.c:35 on hit > 5000, decided in the program; 990 hits have counted
+        breakpoint 4 at fixtures/counted_turns.c:37
+        (dapple) d all
+        breakpoint 1 deleted
+        breakpoint 2 deleted
+        breakpoint 3 deleted
+        breakpoint 4 deleted
+        (dapple) c
+        program exited with code 0
+    "#]].assert_eq(&run.stdout);
+}

@@ -610,9 +610,9 @@ pub const ARGUMENTS: &[Row] = &[
         name: "conditionsInProgram",
         requests: Requests::Both,
         shape: Shape::Boolean,
-        default: Some("false"),
+        default: Some("true"),
         description: "Let a breakpoint that is often passed decide its condition and count its hits in the program, by code that is put there. Otherwise every hit stops the thread for a moment.",
-        example: "true",
+        example: "false",
         origin: Origin::Own,
         read: |given, name, value| {
             given.common.decided = match boolean(name, value)? {
