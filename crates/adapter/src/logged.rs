@@ -15,6 +15,8 @@ use dapple_engine::session::SourcePosition;
 
 /// The most messages of one logpoint that get events of their own, so that the values in them can be expanded.
 const MOST_APART: usize = 16;
+/// The most events for messages that have come together.
+const MOST_RUNS: usize = 64;
 /// The most messages that are collected before they are sent.
 const MOST_AT_ONCE: usize = 4096;
 
@@ -77,24 +79,41 @@ impl Adapter {
         }
     }
 
-    /// Sends messages that the program has written by itself, as one event.
+    /// Sends messages that the program has written by itself: an event for those of one logpoint, or one for all if that would be too many.
     pub fn send_logged_lines(
         &mut self,
         logged: LoggedLines,
         outbox: &Outbox,
         client: &ClientConventions,
     ) {
-        let text = String::from_utf8_lossy(&logged.text);
-        let text = match is_styled(outbox) {
-            true => text
-                .lines()
-                .map(|line| styling::sentence(line) + "\n")
+        let is_styled = is_styled(outbox);
+        let all = String::from_utf8_lossy(&logged.text);
+        let styled = |text: &str| match is_styled {
+            true => { text.lines() }
+                .map(|line| {
+                    styling::sentence(line)
+                        + "
+"
+                })
                 .collect(),
-            false => text.into_owned(),
+            false => text.to_owned(),
         };
-        let body = self.logged_body(text, logged.position.as_ref(), client);
-        // Keeps the text until the message is sent: the program waits while too much of it is unsent.
-        outbox.event_keeping::<OutputEvent>(body, Some(Box::new(logged.text)));
+        let mut bodies = Vec::new();
+        if logged.runs.len() > MOST_RUNS {
+            bodies.push(self.logged_body(styled(&all), None, client));
+        } else {
+            let mut start = 0;
+            for run in &logged.runs {
+                let text = all.get(start..run.end).unwrap_or_default();
+                bodies.push(self.logged_body(styled(text), run.position.as_ref(), client));
+                start = run.end;
+            }
+        }
+        for body in bodies {
+            // Keeps the text until all is sent: the program waits while too much of it is unsent.
+            let text = Box::new(logged.text.clone());
+            outbox.event_keeping::<OutputEvent>(body, Some(text));
+        }
     }
 
     fn logged_body(

@@ -1,6 +1,8 @@
 //! Messages of breakpoints that the program writes by itself: none is lost, each thread's come in its order, and nobody can tell otherwise.
 
 use crate::support::{Fixture, Session, waits};
+use dapple_adapter::DecidedRequest;
+use dapple_dap::message::Empty;
 use dapple_dap::types::*;
 use serde_json::json;
 
@@ -47,6 +49,10 @@ fn written(turns: usize, breakpoint: SourceBreakpoint) -> Vec<String> {
     let waited = waits(process, stop.thread);
     assert!(waited < FEW, "the thread has stopped {waited} times");
     let all = logged(&session);
+    let decided = session.ok::<DecidedRequest>(Empty);
+    assert_eq!(decided.breakpoints[0].hits, all.len() as u64);
+    assert_eq!(decided.breakpoints[0].in_program, 1);
+    assert!((1..2 << 20).contains(&decided.memory), "{}", decided.memory);
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     assert_eq!(logged(&session), all);
@@ -110,12 +116,10 @@ fn only_hits_whose_condition_holds_are_written() {
 fn each_threads_messages_come_in_its_order() {
     let fixture = Fixture::new("counted_turns.c");
     let wanted = vec![
-        fixture
-            .breakpoint("turn")
-            .with_log_message("{$fs_base:x} {i}"),
+        fixture.breakpoint("turn").with_log_message("{$sp:x} {i}"),
         fixture
             .breakpoint("behind")
-            .with_log_message("{$fs_base:x} behind {i}"),
+            .with_log_message("{$sp:x} behind {i}"),
     ];
     let (session, _) = started(&fixture, "threads", MANY / 10, wanted);
     assert_eq!(session.exit_code(), 0);

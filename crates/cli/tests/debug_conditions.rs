@@ -172,6 +172,7 @@ fn breakpoints_say_how_they_are_decided() {
         breakpoint 2 at fixtures/counted_turns.c:34 if sizeof(twice) == i && i > 8, decided by a stop at each hit: its condition needs the whole evaluator
         breakpoint 3 at fixtures/counted_turns.c:35 on hit > 5000, decided in the program; 990 hits have counted
         breakpoint 4 at fixtures/counted_turns.c:37
+        what is decided in the program takes 80 KB of its memory
         (dapple) d all
         breakpoint 1 deleted
         breakpoint 2 deleted

@@ -37,7 +37,7 @@ pub enum Event {
     BreakpointChanged(BreakpointState),
     /// A breakpoint's message, or the remark that its condition or message calls a function of the program. It reports no stop.
     Logged(Logged),
-    /// Messages of a breakpoint that the program has written by itself.
+    /// Messages of breakpoints that the program has written by itself.
     LoggedLines(LoggedLines),
     /// A data breakpoint was found, moved or lost outside of a command's own answer. One that is gone
     /// ([`crate::breakpoints::data::DataRefusal::Gone`]) is forgotten.
@@ -148,15 +148,24 @@ pub struct Logged {
     pub values: Vec<KeptValue>,
 }
 
-/// Consecutive messages of one breakpoint at one place, written by any threads.
+/// Messages of breakpoints, written by any threads. Those of each thread are in its order.
 #[derive(Debug, Clone)]
 pub struct LoggedLines {
+    /// The messages in UTF-8, each with a line end. While too many are under way, the program waits.
+    pub text: Written,
+    /// Which of them are whose, in order.
+    pub runs: Vec<LoggedRun>,
+}
+
+/// Consecutive messages of one breakpoint at one place.
+#[derive(Debug, Clone)]
+pub struct LoggedRun {
     /// The breakpoint's id.
     pub breakpoint: i64,
     /// The source position where the threads reached it.
     pub position: Option<SourcePosition>,
-    /// The messages in UTF-8, each with a line end. While too many are under way, the program waits.
-    pub text: Written,
+    /// Where the messages end in the text, in bytes.
+    pub end: usize,
 }
 
 impl StopReason {

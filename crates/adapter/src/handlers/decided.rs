@@ -16,6 +16,9 @@ pub struct DecidedRequest;
 pub struct DecidedResponse {
     /// One for each.
     pub breakpoints: Vec<DecidedBreakpoint>,
+    /// How many bytes of code, counters and messages the debugger has added to the program's memory for that.
+    #[serde(default)]
+    pub memory: u64,
 }
 
 /// How it is decided whether a breakpoint acts on a hit.
@@ -31,6 +34,9 @@ pub struct DecidedBreakpoint {
     pub by_stops: Vec<String>,
     /// How often its condition has held so far.
     pub hits: u64,
+    /// How many hits come before the next on which it acts. `None`: it acts on no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skips: Option<u64>,
 }
 
 impl Request for DecidedRequest {
@@ -45,14 +51,19 @@ pub fn decided(
     _arguments: Empty,
     _context: &mut Context,
 ) -> Result<DecidedResponse, Failure> {
-    let decided = adapter.debuggee()?.decided_breakpoints().or_fail()?;
-    let breakpoints = decided.into_iter().map(|decided| DecidedBreakpoint {
-        id: decided.id,
-        in_program: decided.in_program,
-        by_stops: decided.by_stops,
-        hits: decided.hits,
-    });
+    let decisions = adapter.debuggee()?.decisions().or_fail()?;
+    let breakpoints = decisions
+        .breakpoints
+        .into_iter()
+        .map(|decided| DecidedBreakpoint {
+            id: decided.id,
+            in_program: decided.in_program,
+            by_stops: decided.by_stops,
+            hits: decided.hits,
+            skips: decided.skips,
+        });
     Ok(DecidedResponse {
         breakpoints: breakpoints.collect(),
+        memory: decisions.memory,
     })
 }

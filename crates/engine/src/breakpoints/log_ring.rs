@@ -51,14 +51,23 @@ pub(crate) struct Writer {
     pub(crate) message: RecordedMessage,
 }
 
+/// Messages, each with a line end.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub(crate) text: String,
+    /// Which of them are whose.
+    runs: Vec<Run>,
+}
+
 /// Consecutive messages of one breakpoint at one place.
 #[derive(Debug)]
-pub(crate) struct Lines {
+struct Run {
     /// Who has written them.
     id: u64,
     /// How many they are.
-    pub(crate) count: u64,
-    text: String,
+    count: u64,
+    /// Where they end in the text.
+    end: usize,
 }
 
 impl LogRing {
@@ -100,21 +109,26 @@ impl LogRing {
     }
 
     /// Counts a text as under way to the client.
-    pub(crate) fn send(&self, lines: Lines) -> Option<(&Writer, Written)> {
-        let writer = self.writers.get(&lines.id)?;
-        Some((writer, self.under_way.send(lines.text.into_bytes())))
+    pub(crate) fn send(&self, text: String) -> Written {
+        self.under_way.send(text.into_bytes())
+    }
+
+    /// Who has written which messages: how many, and where they end in the text.
+    pub(crate) fn runs(&self, lines: &Lines) -> impl Iterator<Item = (&Writer, u64, usize)> {
+        let runs = lines.runs.iter();
+        runs.filter_map(|run| Some((self.writers.get(&run.id)?, run.count, run.end)))
     }
 
     /// Reads all complete records, and makes room for others.
-    pub(crate) fn read(&mut self) -> Vec<Lines> {
+    pub(crate) fn read(&mut self) -> Lines {
+        let mut all = Lines::default();
         let mut used = [0; 8];
         let at = |ring: &Ring, address: dapple_arch::Address| address.0.wrapping_sub(ring.at.0);
         let place = at(&self.ring, self.ring.used());
         if self.file.read_exact_at(&mut used, place).is_err() {
-            return Vec::new();
+            return all;
         }
         let end = u64::from_le_bytes(used).min(self.next.saturating_add(RECORDS));
-        let mut all: Vec<Lines> = Vec::new();
         let mut from = self.next;
         while from < end {
             // To the end of the ring, and from its beginning.
@@ -139,7 +153,7 @@ impl LogRing {
     }
 
     /// Takes a record, if it is complete and wasn't taken before.
-    fn take(&mut self, number: u64, record: &[u8], all: &mut Vec<Lines>) {
+    fn take(&mut self, number: u64, record: &[u8], all: &mut Lines) {
         let mut words = record.chunks_exact(8).map(|word| {
             let bytes = word.try_into().unwrap_or_default();
             u64::from_le_bytes(bytes)
@@ -152,17 +166,15 @@ impl LogRing {
         let Some(writer) = self.writers.get(&id) else {
             return;
         };
-        if all.last().is_none_or(|last| last.id != id) {
-            all.push(Lines {
-                id,
-                count: 0,
-                text: String::new(),
-            });
-        }
-        if let Some(lines) = all.last_mut() {
-            lines.count += 1;
-            writer.message.write(words, &mut lines.text);
-            lines.text.push('\n');
+        writer.message.write(words, &mut all.text);
+        all.text.push('\n');
+        let end = all.text.len();
+        match all.runs.last_mut() {
+            Some(last) if last.id == id => {
+                last.count += 1;
+                last.end = end;
+            }
+            _ => all.runs.push(Run { id, count: 1, end }),
         }
     }
 

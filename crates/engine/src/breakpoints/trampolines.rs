@@ -11,7 +11,7 @@
 use crate::breakpoints::log_ring::LogRing;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::{Address, ThreadId};
-use dapple_arch::decision::{self, Counter, State};
+use dapple_arch::decision::{self, Counter, Ring, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
 use dapple_target::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +179,12 @@ pub(crate) struct Trampolines {
 }
 
 impl Trampolines {
+    /// How many bytes they take in the program's memory.
+    pub(crate) fn size(&self) -> u64 {
+        let ring = self.log_ring.as_ref().map_or(0, |_| Ring::SIZE);
+        self.arenas.len() as u64 * (ARENA + COUNTERS) + ring
+    }
+
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.used.is_empty() && self.retired.is_empty()

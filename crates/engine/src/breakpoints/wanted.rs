@@ -86,6 +86,17 @@ pub struct Decided {
     pub by_stops: Vec<String>,
     /// How often its condition has held so far.
     pub hits: u64,
+    /// How many hits come before the next on which it acts. `None`: it acts on no other.
+    pub skips: Option<u64>,
+}
+
+/// How it is decided whether breakpoints act on hits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// The breakpoints that don't just stop.
+    pub breakpoints: Vec<Decided>,
+    /// How many bytes of code, counters and messages the debugger has added to the program's memory for that.
+    pub memory: u64,
 }
 
 /// What a breakpoint was set on.

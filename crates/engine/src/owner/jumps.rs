@@ -13,7 +13,7 @@ use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::trampolines::{
     ARENA, COUNTERS, Counting, Trampoline, WhereDecided, Within,
 };
-use crate::breakpoints::wanted::Decided;
+use crate::breakpoints::wanted::{Decided, Decisions};
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
@@ -249,8 +249,9 @@ impl Owner {
     }
 
     /// How it is decided whether the user's breakpoints act.
-    pub(crate) fn decided(&mut self) -> Vec<Decided> {
+    pub(crate) fn decisions(&mut self) -> Decisions {
         self.take_counts_over();
+        self.tell_logged();
         let deciding = self.deciding_breakpoints();
         let decided = deciding.into_iter().map(|(id, hits)| {
             let mut decided = Decided {
@@ -258,6 +259,7 @@ impl Owner {
                 in_program: 0,
                 by_stops: Vec::new(),
                 hits,
+                skips: Some(0),
             };
             for at in self.memory.sites_of(id) {
                 if let Some(trampoline) = self.memory.trampoline_of(at) {
@@ -269,9 +271,15 @@ impl Owner {
                     decided.by_stops.push(reason.clone());
                 }
             }
+            let hits = self.rules(id).and_then(|it| it.hit_condition());
+            let skips = hits.map_or(0, |it| it.skips_after(decided.hits));
+            decided.skips = (skips < u64::MAX).then_some(skips);
             decided
         });
-        decided.collect()
+        Decisions {
+            breakpoints: decided.collect(),
+            memory: self.memory.trampolines.size(),
+        }
     }
 
     /// Where a thread goes on that is at a site with a jump, and need not decide.

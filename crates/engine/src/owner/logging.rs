@@ -5,7 +5,7 @@
 
 use super::Owner;
 use crate::breakpoints::log_ring::{LogRing, Writer};
-use crate::event::LoggedLines;
+use crate::event::{LoggedLines, LoggedRun};
 use crate::stops::How;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Memory;
@@ -34,29 +34,24 @@ impl Owner {
         let Some(ring) = self.memory.trampolines.log_ring.as_mut() else {
             return;
         };
-        let read = ring.read();
-        let mut counts = Vec::new();
-        let mut events = Vec::new();
-        for lines in read {
-            let count = lines.count;
-            if let Some((writer, text)) = ring.send(lines) {
-                counts.push((writer.breakpoint, writer.options.clone(), count));
-                events.push(Event::LoggedLines(LoggedLines {
-                    breakpoint: writer.breakpoint,
-                    position: writer.position.clone(),
-                    text,
-                }));
-            }
+        let lines = ring.read();
+        if lines.text.is_empty() {
+            return;
         }
-        for event in events {
-            self.tell(event);
-        }
-        for (id, options, count) in counts {
-            let rules = self.rules(id);
-            if let Some(rules) = rules.filter(|rules| rules.counts_as(&options)) {
+        let mut runs = Vec::new();
+        for (writer, count, end) in ring.runs(&lines) {
+            let rules = self.breakpoints.rules(writer.breakpoint);
+            if let Some(rules) = rules.filter(|rules| rules.counts_as(&writer.options)) {
                 rules.count_more(count);
             }
+            runs.push(LoggedRun {
+                breakpoint: writer.breakpoint,
+                position: writer.position.clone(),
+                end,
+            });
         }
+        let text = ring.send(lines.text);
+        self.tell(Event::LoggedLines(LoggedLines { text, runs }));
     }
 
     /// Tells what was logged, unless the client has got too little of that yet; then lets threads go on that wait for room in the ring.

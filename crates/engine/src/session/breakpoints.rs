@@ -2,7 +2,9 @@
 
 use super::{BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint, Session};
 pub use crate::breakpoints::trampolines::WhereDecided;
-pub use crate::breakpoints::wanted::{Decided, TemporaryBreakpoint, TemporaryPlace, TemporarySet};
+pub use crate::breakpoints::wanted::{
+    Decided, Decisions, TemporaryBreakpoint, TemporaryPlace, TemporarySet,
+};
 use crate::{Address, Error};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -81,8 +83,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Ended`].
-    pub fn decided_breakpoints(&self) -> Result<Vec<Decided>, Error> {
-        self.ask(|owner| owner.decided())
+    pub fn decisions(&self) -> Result<Decisions, Error> {
+        self.ask(|owner| owner.decisions())
     }
 
     /// Sets a temporary breakpoint, in addition to all others. Works while running, except for one in a frame.

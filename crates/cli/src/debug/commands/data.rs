@@ -316,9 +316,10 @@ fn breakpoints(session: &mut Session) {
     // Without a running program, nothing is decided yet.
     let asked = session.is_own_adapter().then(|| {
         let asked = session.request::<DecidedRequest>(Empty);
-        asked.map(|answer| answer.breakpoints).unwrap_or_default()
+        asked.unwrap_or_default()
     });
-    let decided = asked.unwrap_or_default();
+    let answer = asked.unwrap_or_default();
+    let decided = &answer.breakpoints;
     let mut lines: Vec<_> = session
         .breakpoints
         .iter()
@@ -330,6 +331,12 @@ fn breakpoints(session: &mut Session) {
         })
         .collect();
     lines.extend(super::watching::lines(session));
+    if answer.memory > 0 {
+        lines.push(format!(
+            "what is decided in the program takes {} KB of its memory",
+            answer.memory.div_ceil(1024)
+        ));
+    }
     let text = if lines.is_empty() {
         "there are no breakpoints".to_owned()
     } else {
