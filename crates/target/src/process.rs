@@ -159,6 +159,12 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// As [`Process::signal_info`].
     fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()>;
 
+    /// Changes the address (`si_addr`) of the fault at whose delivery a thread is stopped.
+    ///
+    /// # Errors
+    /// As [`Process::signal_info`].
+    fn set_fault_address(&self, thread: ThreadId, address: Address) -> io::Result<()>;
+
     /// Sends the whole process the signal at whose delivery a thread is stopped, because this thread won't receive it. A signal that was
     /// directed at this thread alone, or that an instruction of the thread has raised, isn't sent: it is lost.
     fn hand_back_signal(&self, thread: ThreadId, signal: i32);

@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::event::StopReason;
 use crate::{Event, ThreadId};
+use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::BreakMode;
 use dapple_inspect::frame::PhysicalFrame;
 use dapple_inspect::inspect::Inspect;
@@ -20,7 +21,7 @@ impl Owner {
 
     /// Called when a signal is about to be delivered to a thread. The debugger's own traps don't come here.
     pub(super) fn signalled(&mut self, thread: ThreadId, signal: i32) {
-        self.leave_copy(thread);
+        self.leave_copy_at_signal(thread, signal);
         self.control(thread).signal = signal;
         if self.is_vfork_child(thread) {
             return self.release(thread);
@@ -79,6 +80,25 @@ impl Owner {
                 description: explained.description,
             },
         );
+    }
+
+    /// Moves a thread out of a copied instruction before a signal is delivered. Of some faults, the kernel says at which instruction they were:
+    /// the copy, which the program doesn't know.
+    fn leave_copy_at_signal(&mut self, thread: ThreadId, signal: i32) {
+        let place = |registers: Option<UserRegisters>| registers.map(|registers| registers.pc());
+        let copied = place(self.registers(thread));
+        self.leave_copy(thread);
+        let original = place(self.registers(thread));
+        if copied == original || ![libc::SIGFPE, libc::SIGILL].contains(&signal) {
+            return;
+        }
+        let (Some(copied), Some(original)) = (copied, original) else {
+            return;
+        };
+        let info = self.process().signal_info(thread);
+        if info.is_ok_and(|info| info.code > 0 && info.address == copied.0) {
+            let _ = self.process().set_fault_address(thread, original);
+        }
     }
 
     /// Whether `signal` is the one by which the debugger itself asks the program to end. The same signal from another sender isn't.

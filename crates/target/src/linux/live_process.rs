@@ -135,6 +135,10 @@ impl Process for LiveProcess {
         ptrace::set_whole_signal(thread, signal)
     }
 
+    fn set_fault_address(&self, thread: ThreadId, address: Address) -> io::Result<()> {
+        ptrace::set_fault_address(thread, address)
+    }
+
     fn hand_back_signal(&self, thread: ThreadId, signal: i32) {
         ptrace::hand_back_signal(self.id, thread, signal);
     }

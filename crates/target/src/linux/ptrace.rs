@@ -1,7 +1,7 @@
 //! The requests of ptrace(2) that the engine uses, each as a function. A request to a thread that has died meanwhile fails with `ESRCH`; the
 //! thread's exit status is about to be reported.
 
-use crate::ThreadId;
+use crate::{Address, ThreadId};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::signals::is_fault;
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
@@ -315,6 +315,17 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// Changes `si_addr` of the fault at whose delivery a thread is stopped.
+pub fn set_fault_address(thread: ThreadId, address: Address) -> io::Result<()> {
+    /// The offset of `si_addr` in `siginfo_t`.
+    const ADDRESS: usize = 16;
+    let mut signal = whole_signal(thread)?;
+    // SAFETY: a siginfo_t has 128 bytes, all of them initialised; any bit pattern is valid.
+    let bytes: &mut [u8; 128] = unsafe { &mut *(&raw mut signal.0).cast() };
+    bytes[ADDRESS..ADDRESS + 8].copy_from_slice(&address.0.to_le_bytes());
+    set_whole_signal(thread, &signal)
 }
 
 /// Sends the whole process the signal at whose delivery a thread is stopped, because this thread won't receive it. A signal that was
