@@ -486,6 +486,7 @@ impl PatchedMemory {
         for (address, site) in &mut self.sites {
             site.copy = None;
             site.jump = None;
+            site.passes = 0;
             let [original, ..] = site.original;
             site.note = guardian
                 .as_mut()
