@@ -248,6 +248,12 @@ impl Owner {
         }
     }
 
+    /// Before a vfork child runs: its hits are not the debuggee's.
+    pub(super) fn stop_counting(&mut self) {
+        let counts = |trampoline: &Trampoline| trampoline.counting.is_some();
+        self.memory.take_stale_jumps_out(counts);
+    }
+
     /// How it is decided whether the user's breakpoints act.
     pub(crate) fn decisions(&mut self) -> Decisions {
         self.take_counts_over();

@@ -9,7 +9,7 @@ use crate::{Address, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_target::follow_forks::FollowForks;
 use dapple_target::process::{Process, Resume};
-use dapple_target::wait_event::WaitEvent;
+use dapple_target::wait_event::{WaitEvent, What};
 
 impl Owner {
     // Which threads run, as the reducer `stops` knows it.
@@ -87,6 +87,13 @@ impl Owner {
 
     /// Hands an event to the reducer.
     pub(super) fn handle_stop(&mut self, event: WaitEvent) {
+        if let What::NewProcess {
+            shares_memory: true,
+            ..
+        } = event.what
+        {
+            self.stop_counting();
+        }
         self.stops.handle(event, &mut self.actions);
     }
 
