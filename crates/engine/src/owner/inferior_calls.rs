@@ -278,6 +278,7 @@ impl Owner {
         };
         self.insert_site(back, Reason::Call).map_err(system)?;
         self.watch_ways_out();
+        self.stop_counting();
         if !laid.vectors.is_empty() {
             let mut vectors = self.process().vectors(thread).map_err(system)?;
             for (place, value) in vectors.iter_mut().zip(&laid.vectors) {

@@ -248,7 +248,7 @@ impl Owner {
         }
     }
 
-    /// Before a vfork child runs: its hits are not the debuggee's.
+    /// Before a thread runs whose hits don't count: a vfork child, or one that calls a function for the user.
     pub(super) fn stop_counting(&mut self) {
         let counts = |trampoline: &Trampoline| trampoline.counting.is_some();
         self.memory.take_stale_jumps_out(counts);
