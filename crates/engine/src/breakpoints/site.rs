@@ -455,7 +455,7 @@ impl PatchedMemory {
         self.removed.clear();
     }
 
-    /// Takes everything inserted out of `copy`: a forked child's copy of this memory, or the process's own memory before the process is
+    /// Takes everything inserted, and not overwritten by the program, out of `copy`: a forked child's copy of this memory, or the process's own memory before the process is
     /// let go.
     pub(crate) fn clean(&self, copy: &dyn Process) {
         for ((address, inserted), original) in &self.removed {
@@ -470,8 +470,15 @@ impl PatchedMemory {
             }
         }
         for (address, site) in &self.sites {
+            let (mut now, size) = ([0; JUMP], site.size());
             // A module that was unmapped meanwhile needs no cleaning.
-            let _ = copy.write(*address, &site.original[..site.size()]);
+            if copy.read(*address, &mut now[..size]).is_err() {
+                continue;
+            }
+            // A child that was forked before the jump was put in has an `int3`. Anything else the program has written there itself.
+            if now[0] == TRAP || now[..size] == site.inserted()[..size] {
+                let _ = copy.write(*address, &site.original[..size]);
+            }
         }
         self.caves.restore(copy);
     }

@@ -290,7 +290,8 @@ impl Owner {
 
     /// Where a thread goes on that is at a site with a jump, and need not decide.
     pub(super) fn way_past(&self, site: Address) -> Option<Address> {
-        self.memory.trampoline_of(site)?.entry_of(site)
+        let trampoline = self.memory.trampoline_of(site)?;
+        { trampoline.entry_of(site) }.filter(|_| !self.memory.is_lost(site))
     }
 
     /// Puts an `int3` in place of each jump.
@@ -661,6 +662,10 @@ impl Owner {
             return;
         };
         let site = trampoline.site;
+        if self.memory.is_lost(site) {
+            // The program has written something else there.
+            return self.memory.forget(|address| address == site);
+        }
         if site == registers.pc() {
             if how == How::Step {
                 self.memory.take_jumps_out(site..site.offset(1));

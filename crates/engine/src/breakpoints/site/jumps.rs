@@ -129,8 +129,10 @@ impl PatchedMemory {
             site.passes = 0;
             let mut trapping = site.original;
             trapping[0] = TRAP;
-            if !self.lifted {
-                // The memory may be gone with its module.
+            let mut now = [0; JUMP];
+            // The memory may be gone with its module, and the program may have written something else there.
+            let is_in = self.process.read(*at, &mut now).is_ok() && now == jump.bytes;
+            if !self.lifted && is_in {
                 let _ = self.process.write(*at, &[TRAP]);
                 let _ = self.process.write(at.offset(1), &trapping[1..]);
             }
