@@ -1,9 +1,9 @@
 //! The requests of ptrace(2) that the engine uses, each as a function. A request to a thread that has died meanwhile fails with `ESRCH`; the
 //! thread's exit status is about to be reported.
 
-use crate::{Address, ThreadId};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::signals::is_fault;
+use crate::{Address, ThreadId};
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::io;
 use std::mem::MaybeUninit;
