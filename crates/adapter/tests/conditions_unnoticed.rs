@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// Launches the program, and sets breakpoints.
 #[track_caller]
-fn started(fixture: &Fixture, arguments: &[&str], wanted: Vec<SourceBreakpoint>) -> Session {
+pub fn started(fixture: &Fixture, arguments: &[&str], wanted: Vec<SourceBreakpoint>) -> Session {
     let session = Session::new();
     session.launch(
         fixture,
@@ -22,17 +22,17 @@ fn started(fixture: &Fixture, arguments: &[&str], wanted: Vec<SourceBreakpoint>)
 }
 
 /// A breakpoint that never stops.
-fn false_at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
+pub fn false_at(fixture: &Fixture, name: &str) -> SourceBreakpoint {
     fixture.breakpoint(name).with_condition("never == 1")
 }
 
-fn decided(session: &Session) -> Vec<DecidedBreakpoint> {
+pub fn decided(session: &Session) -> Vec<DecidedBreakpoint> {
     session.ok::<DecidedRequest>(Empty).breakpoints
 }
 
 /// Waits until the program decides at so many places.
 #[track_caller]
-fn wait_for_jumps(session: &Session, many: usize) {
+pub fn wait_for_jumps(session: &Session, many: usize) {
     let start = std::time::Instant::now();
     loop {
         let all = decided(session);
@@ -46,14 +46,14 @@ fn wait_for_jumps(session: &Session, many: usize) {
 
 /// Checks that the program decides at so many places.
 #[track_caller]
-fn assert_jumps(session: &Session, many: usize) {
+pub fn assert_jumps(session: &Session, many: usize) {
     let all = decided(session);
     let jumps = all.iter().map(|it| it.in_program).sum::<usize>();
     assert_eq!(jumps, many, "{all:?}");
 }
 
 #[track_caller]
-fn pause(session: &Session) -> Stopped {
+pub fn pause(session: &Session) -> Stopped {
     let thread = session.ok::<ThreadsRequest>(Empty).threads[0].id;
     session.ok::<PauseRequest>(PauseArguments::new(thread));
     session.stopped(StoppedEventReason::Pause)
@@ -61,7 +61,7 @@ fn pause(session: &Session) -> Stopped {
 
 /// Ends the program, and checks that it has seen nothing.
 #[track_caller]
-fn ends_well(session: Session) {
+pub fn ends_well(session: Session) {
     let code = session.exit_code();
     let output = session.output(OutputEventCategory::Stdout);
     assert_eq!((code, &*output), (0, ""));
@@ -70,7 +70,7 @@ fn ends_well(session: Session) {
 
 /// Lets an endless program end by itself.
 #[track_caller]
-fn end(session: Session, stop: &Stopped) {
+pub fn end(session: Session, stop: &Stopped) {
     session.evaluate(&stop.top, "may_end = 1");
     session.resume(stop.thread);
     ends_well(session);
@@ -78,7 +78,7 @@ fn end(session: Session, stop: &Stopped) {
 
 /// The address of a symbol.
 #[track_caller]
-fn address_of(session: &Session, frame: &StackFrame, symbol: &str) -> u64 {
+pub fn address_of(session: &Session, frame: &StackFrame, symbol: &str) -> u64 {
     let value = session.evaluate(frame, &format!("(unsigned long)&{symbol}"));
     value
         .parse()
@@ -252,14 +252,14 @@ fn a_signal_that_stops_the_thread_stops_it_in_the_programs_own_code() {
 
 /// Runs to a place where no jump is yet, with this mode, and gives the stop there.
 #[track_caller]
-fn begun(fixture: &Fixture, arguments: &[&str]) -> (Session, Stopped) {
+pub fn begun(fixture: &Fixture, arguments: &[&str]) -> (Session, Stopped) {
     let session = started(fixture, arguments, vec![fixture.breakpoint("mode")]);
     let stop = session.stopped_at(fixture, "mode", StoppedEventReason::Breakpoint);
     session.set_source(fixture, vec![]);
     (session, stop)
 }
 
-fn memory(session: &Session, address: u64, count: i64) -> Vec<u8> {
+pub fn memory(session: &Session, address: u64, count: i64) -> Vec<u8> {
     let arguments = ReadMemoryArguments::new(format!("{address:#x}"), count);
     let data = session.ok::<ReadMemoryRequest>(arguments).data;
     decoded(&data.expect("memory"))
@@ -280,237 +280,6 @@ fn decoded(text: &str) -> Vec<u8> {
         }
     }
     bytes
-}
-
-/// The text of bytes in base64.
-fn encoded(bytes: &[u8]) -> String {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let word = (0..3).fold(0, |word, i| {
-            word << 8 | u32::from(three.get(i).copied().unwrap_or(0))
-        });
-        for digit in 0..4 {
-            let value = (word >> (18 - 6 * digit)) as usize & 63;
-            let is_there = digit <= three.len();
-            text.push(if is_there { DIGITS[value] as char } else { '=' });
-        }
-    }
-    text
-}
-
-fn disassembled(session: &Session, address: u64, many: i64) -> Vec<(String, Option<String>)> {
-    let arguments = DisassembleArguments::new(format!("{address:#x}"), many);
-    let listed = session.ok::<DisassembleRequest>(arguments).instructions;
-    { listed.into_iter() }
-        .map(|it| (it.instruction, it.instruction_bytes))
-        .collect()
-}
-
-#[test]
-fn reads_of_any_part_of_a_replaced_place_give_the_programs_own_bytes() {
-    let fixture = Fixture::new("unnoticed.c");
-    let (session, stop) = begun(&fixture, &["nops"]);
-    let start = address_of(&session, &stop.top, "nops");
-    let bytes = memory(&session, start, 80);
-    let site = bytes.windows(5).position(|five| five == [0x90; 5]);
-    let site = site.expect("the instructions");
-    let listed = |session: &Session| {
-        let all = (0..8).map(|byte| disassembled(session, start + (site + byte) as u64, 10));
-        (all.collect::<Vec<_>>(), disassembled(session, start, 20))
-    };
-    let before = listed(&session);
-    session.set_source(&fixture, vec![false_at(&fixture, "first")]);
-    session.resume(stop.thread);
-    wait_for_jumps(&session, 1);
-    let stop = pause(&session);
-    assert_jumps(&session, 1);
-    for offset in 0..40 {
-        for length in 1..40 {
-            let read = memory(&session, start + offset as u64, length as i64);
-            assert_eq!(read, bytes[offset..offset + length], "{offset}, {length}");
-        }
-    }
-    assert_eq!(listed(&session), before);
-    assert_jumps(&session, 1);
-    end(session, &stop);
-}
-
-/// Writes bytes over the instructions at `added_site`, from the offset on, while the place is replaced. The program then ends with this code.
-#[track_caller]
-fn ends_after_write(offset: i64, bytes: &[u8], code: i64) {
-    let fixture = Fixture::new("unnoticed.c");
-    let (session, stop) = begun(&fixture, &["added", "100000"]);
-    let site = session.evaluate(&stop.top, "(unsigned long)places[3]");
-    let site: u64 = site.parse().expect("an address");
-    let at = InstructionBreakpoint::new(format!("{site:#x}")).with_condition("never == 1");
-    let arguments = SetInstructionBreakpointsArguments::new(vec![at]);
-    session.ok::<SetInstructionBreakpointsRequest>(arguments);
-    session.set_source(&fixture, vec![fixture.breakpoint("added once")]);
-    session.resume(stop.thread);
-    let stop = session.stopped_at(&fixture, "added once", StoppedEventReason::Breakpoint);
-    assert_jumps(&session, 1);
-    let from = site.wrapping_add_signed(offset);
-    let write = WriteMemoryArguments::new(format!("{from:#x}"), encoded(bytes));
-    session.ok::<WriteMemoryRequest>(write);
-    assert_eq!(memory(&session, from, bytes.len() as i64), bytes);
-    session.resume(stop.thread);
-    assert_eq!(session.exit_code(), code, "{bytes:x?} at {offset}");
-    session.disconnect();
-}
-
-#[test]
-fn bytes_written_into_a_replaced_place_and_over_its_ends_take_effect() {
-    // The instructions: nop, addq $3, %rax, addq $4, %rax.
-    ends_after_write(4, &[5], 9);
-    ends_after_write(3, &[0xc0, 6, 0x48], 10);
-    ends_after_write(0, &[0x90, 0x48, 0x83, 0xc0, 7, 0x48, 0x83, 0xc0, 8], 15);
-    // The first instruction's own byte, and the start of the second.
-    ends_after_write(0, &[0x48, 0x83, 0xc0, 1, 0x90], 5);
-    // Behind the replaced instructions.
-    ends_after_write(8, &[9], 12);
-}
-
-#[test]
-fn breakpoints_inside_of_a_replaced_place_are_hit() {
-    let fixture = Fixture::new("unnoticed.c");
-    let (session, stop) = begun(&fixture, &["nops", "1000000"]);
-    session.set_source(&fixture, vec![false_at(&fixture, "first")]);
-    session.resume(stop.thread);
-    wait_for_jumps(&session, 1);
-    let inner = || fixture.breakpoint("third");
-    // Set while the program runs.
-    let both = vec![
-        false_at(&fixture, "first"),
-        inner().with_condition("i == 777"),
-    ];
-    session.set_source(&fixture, both);
-    let stop = session.stopped_at(&fixture, "third", StoppedEventReason::Breakpoint);
-    assert_eq!(session.evaluate(&stop.top, "i"), "777");
-    session.resume(stop.thread);
-    // The second may be decided in the program now: a jump there is behind the first's `int3`.
-    let stop = session.stopped_at(&fixture, "third", StoppedEventReason::Breakpoint);
-    assert_eq!(session.evaluate(&stop.top, "i"), "777");
-    session.set_source(&fixture, vec![false_at(&fixture, "first")]);
-    session.resume(stop.thread);
-    wait_for_jumps(&session, 1);
-    let stop = pause(&session);
-    assert_jumps(&session, 1);
-    let second = fixture.line("second");
-    let targets = GotoTargetsArguments::new(Source::new().with_path(fixture.path()), second);
-    let target = &session.ok::<GotoTargetsRequest>(targets).targets[0];
-    let address = target.instruction_pointer_reference.clone();
-    let at = InstructionBreakpoint::new(address.expect("an address"));
-    let arguments = SetInstructionBreakpointsArguments::new(vec![at]);
-    session.ok::<SetInstructionBreakpointsRequest>(arguments);
-    session.resume(stop.thread);
-    let mut stop = session.stopped(StoppedEventReason::InstructionBreakpoint);
-    for _ in 0..100 {
-        assert_eq!(stop.top.line, second);
-        let i: i64 = session.evaluate(&stop.top, "i").parse().expect("a number");
-        session.resume(stop.thread);
-        stop = session.stopped(StoppedEventReason::InstructionBreakpoint);
-        let next = session.evaluate(&stop.top, "i");
-        assert_eq!(next, ((i + 1) % 1_000_000).to_string());
-    }
-    session.ok::<SetInstructionBreakpointsRequest>(SetInstructionBreakpointsArguments::new(vec![]));
-    end(session, &stop);
-}
-
-/// Runs until the jump is in place and a thread is at the line before it.
-#[track_caller]
-fn before_replaced(fixture: &Fixture) -> (Session, Stopped) {
-    let (session, stop) = begun(fixture, &["nops", "100000"]);
-    let wanted = vec![
-        fixture.breakpoint("before").with_condition("i == 5000"),
-        false_at(fixture, "first"),
-    ];
-    session.set_source(fixture, wanted);
-    session.resume(stop.thread);
-    let stop = session.stopped_at(fixture, "before", StoppedEventReason::Breakpoint);
-    let is_in = |it: &DecidedBreakpoint| it.in_program == 1;
-    assert!(decided(&session).iter().all(is_in));
-    (session, stop)
-}
-
-#[test]
-fn steps_end_inside_of_a_replaced_place_and_go_over_it_and_out_of_it() {
-    let fixture = Fixture::new("unnoticed.c");
-    let (session, mut stop) = before_replaced(&fixture);
-    for line in ["first", "second", "third", "fourth", "fifth", "sixth"] {
-        stop = session.next(&stop, &fixture, line);
-    }
-    assert_eq!(session.evaluate(&stop.top, "sum"), "5000");
-    end(session, &stop);
-
-    let (session, stop) = before_replaced(&fixture);
-    let stop = session.step_out(&stop, &fixture, "caller");
-    let is_in = |it: &DecidedBreakpoint| it.in_program == 1;
-    assert!(decided(&session).iter().any(is_in));
-    session.set_source(&fixture, vec![false_at(&fixture, "first")]);
-    let mut stop = stop;
-    while stop.top.line != fixture.line("second") {
-        session.ok::<StepInRequest>(StepInArguments::new(stop.thread));
-        stop = session.stopped(StoppedEventReason::Step);
-    }
-    let stop = session.step_out(&stop, &fixture, "caller");
-    session.resume(stop.thread);
-    wait_for_jumps(&session, 1);
-    session.set_source(
-        &fixture,
-        vec![
-            fixture.breakpoint("caller").with_condition("i == 9000"),
-            false_at(&fixture, "first"),
-        ],
-    );
-    let mut stop = session.stopped_at(&fixture, "caller", StoppedEventReason::Breakpoint);
-    for i in 9001..9010 {
-        loop {
-            session.ok::<NextRequest>(NextArguments::new(stop.thread));
-            stop = session.stopped(StoppedEventReason::Step);
-            assert_eq!(stop.top.name, "many_nops");
-            if stop.top.line == fixture.line("caller") {
-                break;
-            }
-        }
-        assert_eq!(session.evaluate(&stop.top, "i"), i.to_string());
-    }
-    end(session, &stop);
-}
-
-#[track_caller]
-fn goto(session: &Session, fixture: &Fixture, stop: &Stopped, name: &str) -> Stopped {
-    let source = Source::new().with_path(fixture.path());
-    let arguments = GotoTargetsArguments::new(source, fixture.line(name));
-    let target = session.ok::<GotoTargetsRequest>(arguments).targets[0].id;
-    session.ok::<GotoRequest>(GotoArguments::new(stop.thread, target));
-    session.stopped_at(fixture, name, StoppedEventReason::Goto)
-}
-
-#[test]
-fn a_thread_can_be_moved_into_a_replaced_place_and_back_and_its_frame_restarted() {
-    let fixture = Fixture::new("unnoticed.c");
-    let lines = ["first", "second", "third", "fourth", "fifth", "sixth"];
-    for line in lines {
-        let (session, stop) = before_replaced(&fixture);
-        let stop = goto(&session, &fixture, &stop, line);
-        let stop = goto(&session, &fixture, &stop, "before");
-        let stop = session.next(&stop, &fixture, "first");
-        let stop = goto(&session, &fixture, &stop, line);
-        end(session, &stop);
-    }
-    for line in lines {
-        let (session, stop) = before_replaced(&fixture);
-        let stop = session.next(&stop, &fixture, "first");
-        let stop = match line {
-            "first" => stop,
-            line => goto(&session, &fixture, &stop, line),
-        };
-        session.set_source(&fixture, vec![false_at(&fixture, "first")]);
-        session.ok::<RestartFrameRequest>(RestartFrameArguments::new(stop.top.id));
-        let stop = session.stopped(StoppedEventReason::Other("restart".into()));
-        end(session, &stop);
-    }
 }
 
 #[test]

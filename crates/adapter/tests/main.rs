@@ -27,6 +27,7 @@ mod conditions;
 mod conditions_compared;
 mod conditions_hurried;
 mod conditions_inside;
+mod conditions_replaced;
 mod conditions_unnoticed;
 mod copies;
 mod core_files;

@@ -261,7 +261,7 @@ impl Trampolines {
         near: Address,
         mapped: impl IntoIterator<Item = Range<u64>>,
     ) -> Option<Address> {
-        if self.arenas.len() >= MOST_ARENAS {
+        if self.has_all_arenas() {
             return None;
         }
         let mut mapped: Vec<Range<u64>> = mapped.into_iter().collect();
@@ -286,6 +286,11 @@ impl Trampolines {
         }
         let best = best?;
         (best.abs_diff(near.0) < REACH && best.is_multiple_of(4096)).then_some(Address(best))
+    }
+
+    /// Whether there are as many arenas as there may be.
+    pub(crate) fn has_all_arenas(&self) -> bool {
+        self.arenas.len() >= MOST_ARENAS
     }
 
     /// Uses memory that was mapped for an arena.

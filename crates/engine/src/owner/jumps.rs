@@ -452,6 +452,9 @@ impl Owner {
 
     /// Maps memory for an arena near `near`. Returns where trampolines may be in it.
     fn map_arena(&mut self, thread: ThreadId, near: Address) -> Result<Address, String> {
+        if self.memory.trampolines.has_all_arenas() {
+            return Err("the memory for deciding in the program is used up".to_owned());
+        }
         let mapped = self.process().mappings();
         let mapped = mapped.iter().map(|mapping| mapping.start..mapping.end);
         let place = self.memory.trampolines.place_for_arena(near, mapped);
