@@ -23,7 +23,9 @@ mod words;
 pub use compile::{Counter, Request, Then, compile};
 pub use evaluate::{evaluate, evaluate_recorded};
 pub use record::{MOST_VALUES, RECORDS, Record, Recorded, Ring};
-pub use state::{NOT_COUNTED, RING_IS_FULL, Saved, State, Trampoline, with_flags};
+pub use state::{
+    NOT_COUNTED, RING_IS_FULL, SWITCH, SWITCHED, Saved, State, Trampoline, with_flags,
+};
 
 use std::fmt;
 

@@ -32,6 +32,7 @@ mod half_closed;
 mod in_terminal;
 mod installing;
 mod killed;
+mod killed_inside;
 mod left_behind;
 mod little_memory;
 mod quick_client;

@@ -391,7 +391,7 @@ impl Owner {
             // No thread or vfork child is in a copy, and no forked child is left that may have the bytes of removed sites.
             self.memory.forget_removed();
             self.memory.caves.reclaim();
-            self.memory.trampolines.reclaim();
+            self.memory.reclaim_trampolines();
         }
         self.all_logged();
         self.make_jumps();

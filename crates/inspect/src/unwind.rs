@@ -80,6 +80,32 @@ pub fn caller(
     Some(next)
 }
 
+/// Where signal handlers that are on a thread's stack return to: each with the stack pointer there. `None` if the stack can't be unwound to
+/// its outermost frame, each frame by rules, within `most` frames: then there may be others.
+pub fn interrupted(
+    registers: Registers,
+    modules: &Modules,
+    memory: &dyn Memory,
+    most: usize,
+) -> Option<Vec<(Address, u64)>> {
+    let mut found = Vec::new();
+    let mut frame = innermost(registers, modules, memory);
+    for _ in 0..most {
+        match find_rules(frame.lookup, modules) {
+            Some(rules) if rules.is_outermost() => return Some(found),
+            // The kernel's frame says all.
+            None if !frame.signal_trampoline => return None,
+            _ => {}
+        }
+        let next = caller(&frame, modules, memory)?;
+        if frame.signal_trampoline {
+            found.push((next.pc, next.registers.sp()?.0));
+        }
+        frame = next;
+    }
+    None
+}
+
 fn complete(
     level: usize,
     registers: Registers,

@@ -55,6 +55,16 @@ pub struct UnwindRules {
     pub signal_frame: bool,
 }
 
+impl UnwindRules {
+    /// Whether the frame has no caller: its return address is undefined (DWARF 5 §6.4.4), as at the start of a program or a thread.
+    pub fn is_outermost(&self) -> bool {
+        let mut defined = self.registers.iter();
+        !defined.any(|(register, rule)| {
+            *register == self.return_address && *rule != RegisterRule::Undefined
+        })
+    }
+}
+
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 type Fde<'a> = gimli::FrameDescriptionEntry<Reader<'a>>;
 

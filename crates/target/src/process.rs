@@ -255,7 +255,8 @@ pub trait Process: Memory + Debug + Send + Sync {
     // Memory. Reading is `Memory`.
 
     /// Makes a stopped thread map `size` bytes of new memory at `address`, both multiples of a page. No code of the program runs. The thread
-    /// must not be stopped before the delivery of a signal, nor within a system call.
+    /// must not be stopped before the delivery of a signal, nor within a system call. `call`: where a `syscall` instruction is; `None`: it is
+    /// looked for in the program's code.
     ///
     /// # Errors
     /// The end of a sentence that says why not: there is memory already, or the process may not map any, or it has died.
@@ -265,6 +266,7 @@ pub trait Process: Memory + Debug + Send + Sync {
         address: Address,
         size: u64,
         purpose: Purpose,
+        call: Option<Address>,
     ) -> Result<(), String>;
 
     /// Makes a stopped thread map `size` bytes of new memory that the debugger shares, as [`Process::map`] does: zeros at first. Returns where
@@ -272,7 +274,12 @@ pub trait Process: Memory + Debug + Send + Sync {
     ///
     /// # Errors
     /// As of [`Process::map`].
-    fn share(&self, thread: ThreadId, size: u64) -> Result<(Address, File), String>;
+    fn share(
+        &self,
+        thread: ThreadId,
+        size: u64,
+        call: Option<Address>,
+    ) -> Result<(Address, File), String>;
 
     /// Writes all of `bytes`, whatever the page's protection.
     ///

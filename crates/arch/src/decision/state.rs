@@ -63,7 +63,33 @@ pub fn with_flags(register: u64, slot: [u8; 2]) -> u64 {
     register & !(LOW | OVERFLOW) | u64::from(slot[1]) & LOW | overflow
 }
 
+/// How many bytes [`Trampoline::switched`] puts in front.
+pub const SWITCHED: u64 = 8;
+/// Where in the code of [`Trampoline::switched`] the switch is.
+pub const SWITCH: u64 = 1;
+
 impl Trampoline {
+    /// Code that was compiled for [`SWITCHED`] bytes behind where it will be, with a switch in front: while the byte at [`SWITCH`] is 0, threads
+    /// go on without a decision. One byte can be written while threads are there: a processor sees the old one or the new one.
+    #[must_use]
+    pub fn switched(mut self) -> Trampoline {
+        // `jmp` over the next jump, or to it if the distance is 0; `jmp go_on`; a byte that is never executed.
+        let [over, behind] = [2, 7];
+        let past_jump = (SWITCHED - over) as u8;
+        let go_on = (SWITCHED - behind + self.go_on) as u32;
+        let mut bytes = vec![0xeb, past_jump, 0xe9];
+        bytes.extend(go_on.to_le_bytes());
+        bytes.push(0xcc);
+        bytes.append(&mut self.bytes);
+        self.bytes = bytes;
+        self.ask += SWITCHED;
+        self.go_on += SWITCHED;
+        for (start, _) in &mut self.zones {
+            *start += SWITCHED;
+        }
+        self
+    }
+
     /// The state of a thread that is about to execute the instruction at an offset.
     pub fn state_at(&self, offset: u64) -> State {
         if let Some(behind) = offset.checked_sub(self.go_on) {

@@ -60,7 +60,13 @@ enum Slot {
     Used(Copy),
     /// No site uses this copy any more, but a thread may still be in it.
     Retired(Copy),
+    /// Has [`CALLS`].
+    Calls,
 }
+
+/// A system call, and an endless loop: `syscall; jmp .`. If the debugger is killed while a thread makes the call for it, the thread waits there
+/// for the guardian.
+const CALLS: [u8; 4] = [0x0f, 0x05, 0xeb, 0xfe];
 
 impl Caves {
     /// Makes a cave of the bytes from the end of a module's code, `code_end`, to the end of that page. Makes none if they are too few or
@@ -137,6 +143,45 @@ impl Caves {
         None
     }
 
+    /// Where a thread can make a system call for the debugger, and then waits. `None`: there is no room for the code, or the guardian can't record
+    /// it.
+    pub(crate) fn calls(
+        &mut self,
+        memory: &dyn Process,
+        guardian: &mut Guardian,
+    ) -> Option<Address> {
+        let place = |cave: &Cave, index: usize| Address(cave.start.0 + index as u64 * SLOT);
+        let find = |slot: Slot| {
+            let mut caves = self.caves.iter().enumerate();
+            caves.find_map(|(cave, it)| Some((cave, it.slots.iter().position(|s| *s == slot)?)))
+        };
+        if let Some((cave, index)) = find(Slot::Calls) {
+            return Some(place(&self.caves[cave], index));
+        }
+        let (cave, index) = find(Slot::Free)?;
+        let cave = &mut self.caves[cave];
+        let start = place(cave, index);
+        let before = cave.before[index * SLOT as usize..][..SLOT as usize].to_vec();
+        let mut written = before.clone();
+        written[..CALLS.len()].copy_from_slice(&CALLS);
+        let note = CopyNote {
+            start,
+            // It isn't a copy of an instruction.
+            original: Address(0),
+            copied: 0,
+            length: 0,
+            before: &before,
+            written: &written,
+        };
+        if !guardian.note_copy(&note) {
+            return None;
+        }
+        cave.changed = true;
+        memory.write(start, &written).ok()?;
+        cave.slots[index] = Slot::Calls;
+        Some(start)
+    }
+
     /// Keeps a copy from further use, because its site is gone or its instruction was overwritten. A thread may still be in the copy.
     pub(crate) fn retire(&mut self, copy: Copy) {
         for slot in self.caves.iter_mut().flat_map(|c| &mut c.slots) {
@@ -163,7 +208,7 @@ impl Caves {
         })?;
         let offset = pc.0 - cave.start.0;
         match cave.slots.get((offset / SLOT) as usize)? {
-            Slot::Free => None,
+            Slot::Free | Slot::Calls => None,
             Slot::Used(copy) | Slot::Retired(copy) => {
                 let inside = offset % SLOT;
                 let original = if inside < copy.copied {

@@ -147,6 +147,17 @@ impl PatchedMemory {
         self.process.as_ref()
     }
 
+    /// The guardian, if there is one.
+    pub(crate) fn guardian(&self) -> Option<&Guardian> {
+        self.guardian.as_ref()
+    }
+
+    /// Where a thread can make a system call for the debugger such that the guardian can take it back. `None`: there is no place for that.
+    pub(crate) fn place_for_calls(&mut self) -> Option<Address> {
+        let guardian = self.guardian.as_mut()?;
+        self.caves.calls(self.process.as_ref(), guardian)
+    }
+
     /// Leaves the cleaning to the guardian, for when the threads' state is not known: it cleans up once the kernel has released the threads.
     pub(crate) fn keep_guardian(&mut self) {
         self.guardian = None;
@@ -288,14 +299,16 @@ impl PatchedMemory {
     /// Takes the byte of one site out temporarily, while a thread executes an instruction that can't be run elsewhere.
     pub(crate) fn lift(&self, address: Address) {
         if let Some(site) = self.sites.get(&address) {
-            let _ = (self.process).write(address, &site.original[..site.size()]);
+            let original = &site.original[..site.size()];
+            let _ = exchange(self.process.as_ref(), address, original);
         }
     }
 
     /// Puts the bytes of a site back, if it still exists.
     pub(crate) fn put_back(&self, address: Address) {
         if let Some(site) = self.sites.get(&address).filter(|_| !self.lifted) {
-            let _ = (self.process).write(address, &site.inserted()[..site.size()]);
+            let inserted = &site.inserted()[..site.size()];
+            let _ = exchange(self.process.as_ref(), address, inserted);
         }
     }
 
@@ -305,6 +318,11 @@ impl PatchedMemory {
             self.lift(*address);
         }
         self.lifted = true;
+    }
+
+    /// Whether the bytes of all sites are taken out.
+    pub(crate) fn is_lifted(&self) -> bool {
+        self.lifted
     }
 
     /// Puts all bytes back, before a thread runs.
@@ -477,9 +495,10 @@ impl PatchedMemory {
             }
             // A child that was forked before the jump was put in has an `int3`. Anything else the program has written there itself.
             if now[0] == TRAP || now[..size] == site.inserted()[..size] {
-                let _ = copy.write(*address, &site.original[..size]);
+                let _ = exchange(copy, *address, &site.original[..size]);
             }
         }
+        self.ask_no_more(copy);
         self.caves.restore(copy);
     }
 
@@ -506,14 +525,27 @@ impl PatchedMemory {
     }
 
     /// Takes everything out of the process's own memory.
-    pub(crate) fn clean_own(&self) {
+    pub(crate) fn clean_own(&mut self) {
         self.clean(self.process.as_ref());
+        self.lifted = true;
     }
 }
 
 /// The first address at which a site may be whose bytes reach to `address`.
 fn before(address: Address) -> Address {
     Address(address.0.saturating_sub(JUMP as u64 - 1))
+}
+
+/// Writes the bytes of a site. If there are several, an `int3` is there meanwhile: threads may come, and the debugger may be killed.
+fn exchange(process: &dyn Process, at: Address, bytes: &[u8]) -> io::Result<()> {
+    if let [first, rest @ ..] = bytes
+        && !rest.is_empty()
+    {
+        process.write(at, &[TRAP])?;
+        process.write(at.offset(1), rest)?;
+        return process.write(at, &[*first]);
+    }
+    process.write(at, bytes)
 }
 
 fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {

@@ -53,6 +53,8 @@ pub(crate) struct Trampoline {
     pub(crate) replaced: JumpSite,
     /// Its code.
     pub(crate) code: decision::Trampoline,
+    /// Whether the code has a switch in front ([`decision::Trampoline::switched`]).
+    pub(crate) is_switched: bool,
     /// The part of the code that does what the replaced instructions did.
     pub(crate) relocated: Relocated,
     /// Where it counts hits.
@@ -152,6 +154,17 @@ impl Trampoline {
         })
     }
 
+    /// Where its `int3` is.
+    pub(crate) fn ask(&self) -> Address {
+        Address(self.start.0 + self.code.ask)
+    }
+
+    /// The address of its switch.
+    pub(crate) fn switch(&self) -> Option<Address> {
+        let switch = Address(self.start.0 + decision::SWITCH);
+        self.is_switched.then_some(switch)
+    }
+
     fn end(&self) -> Address {
         Address(self.start.0 + self.code.bytes.len() as u64)
     }
@@ -242,8 +255,7 @@ impl Trampolines {
     /// Where two words for a counter are free, in the arena of an address. They are multiples of a cache line apart.
     pub(crate) fn room_for_counter(&self, near: Address) -> Option<Counter> {
         let arena = self.arenas.iter().find(|arena| arena.contains(&near))?;
-        let all = self.used.values().chain(self.retired.values());
-        let taken: Vec<Address> = all
+        let taken: Vec<Address> = { self.all() }
             .filter_map(|trampoline| Some(trampoline.counting?.words.used))
             .collect();
         let lines =
@@ -316,9 +328,14 @@ impl Trampolines {
         }
     }
 
-    /// Frees the retired ones. Call only when no thread, nor a vfork child, is in any.
-    pub(crate) fn reclaim(&mut self) {
-        self.retired.clear();
+    /// Frees the retired ones, and returns them. Call only when no thread, nor a vfork child, is in any.
+    pub(crate) fn reclaim(&mut self) -> impl Iterator<Item = Trampoline> {
+        std::mem::take(&mut self.retired).into_values()
+    }
+
+    /// All that threads may be in.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Trampoline> {
+        self.used.values().chain(self.retired.values())
     }
 
     /// Forgets all trampolines, but not the arenas: the process was copied, and no thread of the copy is in one.

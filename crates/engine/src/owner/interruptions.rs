@@ -4,11 +4,16 @@
 //! the thread has the same stack pointer again, the handler has ended: until then, its frame or that of the interrupted function is below, or
 //! the thread is on another stack.
 
+use super::Owner;
 use crate::{Address, ThreadId};
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::unwind;
 use rustc_hash::FxHashMap;
 
 /// The most interruptions that are noted of a thread.
 const MOST: usize = 1024;
+/// The most frames of a thread's stack that are searched for handlers.
+const MOST_FRAMES: usize = 10_000;
 
 /// Interruptions of all threads by signals.
 #[derive(Debug, Default)]
@@ -17,6 +22,8 @@ pub(super) struct Interruptions {
     of: FxHashMap<ThreadId, FxHashMap<u64, Address>>,
     /// Whether there may be others.
     incomplete: bool,
+    /// Whether there may be some from before the debugger traced the process.
+    misses_earlier: bool,
 }
 
 impl Interruptions {
@@ -30,9 +37,17 @@ impl Interruptions {
         }
     }
 
-    /// Notes that there may be others: before the debugger traced the process.
-    pub(super) fn are_incomplete(&mut self) {
-        self.incomplete = true;
+    /// Notes that there may be some from before the debugger traced the process.
+    pub(super) fn miss_earlier(&mut self) {
+        self.misses_earlier = true;
+    }
+
+    /// Adds those from before the debugger traced the process: thread, address and stack pointer.
+    fn add_earlier(&mut self, earlier: Vec<(ThreadId, Address, u64)>) {
+        for (thread, pc, sp) in earlier {
+            self.add(thread, pc, sp);
+        }
+        self.misses_earlier = false;
     }
 
     /// Notes that a thread runs outside of handlers, or in another, with this stack pointer.
@@ -53,13 +68,44 @@ impl Interruptions {
         Interruptions {
             of: of.into_iter().map(|of| (child, of)).collect(),
             incomplete: self.incomplete,
+            misses_earlier: self.misses_earlier,
         }
     }
 
     /// Whether a handler may return to an address that `is_meant`.
     pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
         let mut all = self.of.values().flat_map(FxHashMap::values);
-        self.incomplete || all.any(|pc| is_meant(*pc))
+        self.incomplete || self.misses_earlier || all.any(|pc| is_meant(*pc))
+    }
+}
+
+impl Owner {
+    /// Notes where the handlers return to that began before the debugger traced the process. Those that haven't ended are on the stacks of the
+    /// threads, which must be stopped. If a stack can't be unwound to its end, there may still be others.
+    pub(super) fn find_earlier_interruptions(&mut self) {
+        if !self.interruptions().misses_earlier {
+            return;
+        }
+        let mut found = Vec::new();
+        for thread in self.stopped_threads() {
+            let Some(registers) = self.registers(thread) else {
+                continue;
+            };
+            let on_stack = unwind::interrupted(
+                registers.to_dwarf(),
+                self.modules(),
+                self.memory(),
+                MOST_FRAMES,
+            );
+            match on_stack {
+                Some(on_stack) => found.extend(on_stack.iter().map(|(pc, sp)| (thread, *pc, *sp))),
+                None => {
+                    tracing::debug!(%thread, "the stack can't be unwound to its end");
+                    return;
+                }
+            }
+        }
+        self.interruptions().add_earlier(found);
     }
 }
 
@@ -93,6 +139,16 @@ mod tests {
         let copy = all.of_child(A, ThreadId(3));
         assert!(copy.may_return_to(|pc| pc == Address(0x10)));
         assert!(!copy.may_return_to(|pc| pc == Address(0x20)));
+    }
+
+    #[test]
+    fn of_what_was_before_nothing_is_known_until_it_is_found() {
+        let mut all = Interruptions::default();
+        all.miss_earlier();
+        assert!(all.may_return_to(|pc| pc == Address(0x20)));
+        all.add_earlier(vec![(A, Address(0x10), 0x7000)]);
+        assert!(!all.may_return_to(|pc| pc == Address(0x20)));
+        assert!(all.may_return_to(|pc| pc == Address(0x10)));
     }
 
     #[test]

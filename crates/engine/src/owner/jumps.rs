@@ -8,6 +8,7 @@
 //! Nobody else sees trampolines: a thread that stops in one is moved to the site or a replaced instruction at once, and back when it goes on.
 
 use super::Owner;
+use super::attached::Lent;
 use crate::breakpoints::log_ring::Writer;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::trampolines::{
@@ -18,7 +19,7 @@ use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::decision::{
-    self, NOT_COUNTED, Record, Recorded, Request, Saved, Then, Truth, with_flags,
+    self, NOT_COUNTED, Record, Recorded, Request, SWITCHED, Saved, Then, Truth, with_flags,
 };
 use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
 use dapple_arch::registers::user::UserRegisters;
@@ -26,7 +27,7 @@ use dapple_arch::registers::{extended, named};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_target::memory_map::Purpose;
-use dapple_target::process::Resume;
+use dapple_target::process::{Process, Resume};
 use dapple_target::wait_event::{WaitEvent, What};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -124,8 +125,10 @@ impl Owner {
         if !site.is_only_users() {
             return Err(now("a step needs the place at present"));
         }
-        if !self.debuggee.of_launched {
-            return Err(ever("the debugger has attached to the process"));
+        if !self.debuggee.of_launched && self.memory.guardian().is_none() {
+            return Err(ever(
+                "the program must outlive the debugger, and there is no guardian for that",
+            ));
         }
         if self.stops.has_vfork_children() {
             return Err(now("a child of `vfork` uses the memory"));
@@ -374,6 +377,7 @@ impl Owner {
 
     /// Checks that no thread is at a replaced instruction but the first, now or when a signal handler returns, and that no other site is there.
     fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
+        self.find_earlier_interruptions();
         if self.memory.has_site_within(range.clone()) {
             return Err("there is another breakpoint right behind".to_owned());
         }
@@ -411,9 +415,12 @@ impl Owner {
         let (values, writer) = wanted.logs.unzip();
         let writer = { writer.map(|writer| self.add_writer(thread, writer)) }.transpose()?;
         let relocated = |at: Address| Some(replaced.relocated(at)?.bytes);
+        // The guardian turns decisions off with a switch.
+        let is_switched = self.memory.guardian().is_some();
+        let ahead = if is_switched { SWITCHED } else { 0 };
         let request = Request {
             truth: &wanted.truth,
-            at: start,
+            at: Address(start.0 + ahead),
             keeps_flags,
             then: match (counter, &values, writer) {
                 (Some(counter), ..) => Then::Count(counter),
@@ -422,7 +429,10 @@ impl Owner {
             },
             go_on: &relocated,
         };
-        let code = decision::compile(&request).map_err(|refused| refused.to_string())?;
+        let mut code = decision::compile(&request).map_err(|refused| refused.to_string())?;
+        if is_switched {
+            code = code.switched();
+        }
         if code.bytes.len() as u64 > MOST_ROOM {
             return Err("its condition is too long".to_owned());
         }
@@ -434,6 +444,7 @@ impl Owner {
             site: replaced.site,
             replaced,
             code,
+            is_switched,
             relocated,
             counting: counter.map(|words| Counting {
                 words,
@@ -459,18 +470,35 @@ impl Owner {
         let mapped = mapped.iter().map(|mapping| mapping.start..mapping.end);
         let place = self.memory.trampolines.place_for_arena(near, mapped);
         let place = place.ok_or("there is no room for code near enough")?;
-        self.write_back(thread);
-        self.process()
-            .map(thread, place, ARENA, Purpose::Code)
-            .and_then(|()| {
-                let counters = place.offset(ARENA as i64);
-                self.process()
-                    .map(thread, counters, COUNTERS, Purpose::Data)
-            })
-            .map_err(|reason| format!("no memory can be mapped: {reason}"))?;
+        let counters = place.offset(ARENA as i64);
+        let mapped = self.calling_system(thread, |process, call| {
+            process.map(thread, place, ARENA, Purpose::Code, call)?;
+            process.map(thread, counters, COUNTERS, Purpose::Data, call)
+        });
+        mapped.map_err(|reason| format!("no memory can be mapped: {reason}"))?;
         self.memory.trampolines.add_arena(place);
         let room = self.memory.trampolines.room(near, MOST_ROOM);
         room.ok_or_else(|| "there is no room for code near enough".to_owned())
+    }
+
+    /// Makes a stopped thread call the system, by what `act` does with the process and the place of a `syscall` instruction.
+    pub(super) fn calling_system<T>(
+        &mut self,
+        thread: ThreadId,
+        act: impl FnOnce(&dyn Process, Option<Address>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let place = match self.memory.guardian() {
+            None => None,
+            Some(_) => {
+                let place = self.memory.place_for_calls();
+                Some(place.ok_or("there is no room for a system call")?)
+            }
+        };
+        self.write_back(thread);
+        self.lend(thread, Lent::WithRegisters);
+        let answer = act(self.process(), place);
+        self.give_back();
+        answer
     }
 
     /// The site of the trampoline whose trap a thread has run into, if the trap is at `trap`.
@@ -518,7 +546,14 @@ impl Owner {
         if let Some((site, within)) = self.within_trampoline(registers.pc())
             && let Some(registers) = self.outside(thread, site, &within, registers)
         {
-            self.set_registers(thread, registers);
+            if self.debuggee.of_launched || registers.pc() == site {
+                self.set_registers(thread, registers);
+            } else {
+                // For the kernel, the thread stays in the trampoline: if the debugger is killed, it must not go on behind the jump's first byte.
+                let control = self.control(thread);
+                control.registers = Some(registers);
+                control.unwritten = true;
+            }
         }
         true
     }
@@ -529,6 +564,7 @@ impl Owner {
             return;
         };
         let all_but_traps = !(1 << (libc::SIGTRAP - 1));
+        self.lend(thread, Lent::WithSignals);
         let _ = self.process().set_signal_mask(thread, all_but_traps);
         let mut late = Vec::new();
         for _ in 0..MOST_STEPS {
@@ -540,6 +576,7 @@ impl Owner {
             }
         }
         let _ = self.process().set_signal_mask(thread, mask);
+        self.give_back();
         for event in late {
             self.handle_stop(event);
         }

@@ -18,9 +18,9 @@ impl Owner {
     /// Why there can't be one, as a clause.
     pub(super) fn log_ring(&mut self, thread: ThreadId) -> Result<&mut LogRing, String> {
         if self.memory.trampolines.log_ring.is_none() {
-            self.write_back(thread);
             let size = Ring::SIZE.next_multiple_of(4096);
-            let shared = self.process().share(thread, size);
+            let shared =
+                self.calling_system(thread, |process, call| process.share(thread, size, call));
             let (at, file) = shared.map_err(|why| format!("no memory can be shared: {why}"))?;
             let ring = LogRing::new(Ring { at }, file);
             self.memory.trampolines.log_ring = Some(ring);

@@ -145,6 +145,9 @@ impl Owner {
     }
 
     pub(super) fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
+        if !self.debuggee.of_launched {
+            self.memory.make_way_for(registers.pc());
+        }
         // Fails only if the thread has died. Its exit event follows.
         let _ = self.process().set_registers(thread, &registers);
         let control = self.control(thread);
@@ -161,19 +164,19 @@ impl Owner {
             tracing::trace!(?action, "action");
             match action {
                 Action::Run(thread, how, signal) => {
-                    self.write_back(thread);
                     if signal != 0 {
                         self.will_be_interrupted(thread);
                     }
                     self.enter_trampoline(thread, how);
+                    self.write_back(thread);
                     self.watch_before_run(thread);
                     let to_call = self.pin_for_run(thread, how);
+                    self.put_sites_back();
                     if let Some(control) = self.threads.get_mut(thread) {
                         control.registers = None;
                         control.trap = None;
                         control.exception = None;
                     }
-                    self.memory.put_back_all();
                     let how = match how {
                         How::Continue if to_call => Resume::UntilSystemCall,
                         How::Continue => Resume::Continue,

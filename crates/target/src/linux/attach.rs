@@ -211,8 +211,10 @@ struct Status {
     tracer: i32,
     /// The effective user.
     user: u32,
-    /// Whether it runs under a system-call filter (seccomp).
+    /// Whether it runs under system-call filters (seccomp), or may make hardly any system calls (seccomp's strict mode).
     filtered: bool,
+    /// How many filters those are; 0 if the kernel doesn't say (Linux before 5.9).
+    filters: u32,
     /// Whether calls also push their return addresses on a shadow stack.
     shadow_stack: bool,
 }
@@ -226,6 +228,11 @@ impl Status {
     fn read_thread(process: i32, thread: i32) -> Option<Status> {
         let path = format!("/proc/{process}/task/{thread}/status");
         Some(Status::parse(&fs::read_to_string(path).ok()?))
+    }
+
+    fn has_more_filters_than(&self, other: &Status) -> bool {
+        // Filters are only ever added to those that a process has inherited.
+        self.filtered && (!other.filtered || self.filters > other.filters)
     }
 
     fn parse(text: &str) -> Status {
@@ -245,7 +252,8 @@ impl Status {
                     let mut ids = value.split_ascii_whitespace();
                     status.user = ids.nth(1).and_then(|id| id.parse().ok()).unwrap_or(0);
                 }
-                "Seccomp" => status.filtered = value == "2",
+                "Seccomp" => status.filtered = matches!(value, "1" | "2"),
+                "Seccomp_filters" => status.filters = value.parse().unwrap_or(0),
                 "x86_Thread_features" => {
                     status.shadow_stack = value.split_whitespace().any(|word| word == "shstk");
                 }
@@ -273,10 +281,10 @@ pub fn is_filtered(process: ThreadId) -> bool {
     Status::read(process.0).is_some_and(|status| status.filtered)
 }
 
-/// Whether a process runs under a system-call filter that it doesn't share with the debugger, as it shares a container's.
-pub fn has_own_filter(process: ThreadId) -> bool {
-    let own = ThreadId(std::process::id().cast_signed());
-    is_filtered(process) && !is_filtered(own)
+/// Whether a thread runs under a system-call filter that it doesn't share with the debugger, as it shares a container's.
+pub fn has_own_filter(thread: ThreadId) -> bool {
+    let own = Status::read(std::process::id().cast_signed()).unwrap_or_default();
+    Status::read(thread.0).is_some_and(|status| status.has_more_filters_than(&own))
 }
 
 /// Whether a thread has a shadow stack (Intel SDM volume 1, chapter 17): a return to an address that no call has pushed ends the program.
@@ -403,8 +411,22 @@ mod tests {
             tracer: 9,
             user: 2,
             filtered: true,
+            filters: 1,
             shadow_stack: true,
         };
         assert_eq!(Status::parse(text), expected);
+    }
+
+    #[test]
+    fn a_filter_beside_those_of_the_container_is_the_programs_own() {
+        let with = |filters: u32| Status {
+            filtered: filters > 0,
+            filters,
+            ..Status::default()
+        };
+        assert!(!with(0).has_more_filters_than(&with(1)));
+        assert!(!with(1).has_more_filters_than(&with(1)));
+        assert!(with(2).has_more_filters_than(&with(1)));
+        assert!(with(1).has_more_filters_than(&with(0)));
     }
 }

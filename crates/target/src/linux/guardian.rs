@@ -16,6 +16,14 @@
 //! registers and the trap flag of a single step end the process if a thread runs into them before the repair. A thread in a copy of an
 //! instruction runs on correctly, because the copy ends with a jump back.
 //!
+//! Jumps to code that decides conditions inside of the program need more. An inserted jump is harmless as soon as that code decides nothing
+//! any more, so that is seen to first: a switch in front of the code turns decisions off, and the `int3` of threads that ask becomes a `nop`
+//! ([`Guardian::note_trampoline`]). The jumps themselves are replaced once all threads stand still. The engine writes and removes a jump
+//! under an `int3`, so a thread never runs into half of one. The trampolines' memory stays: threads may be in it.
+//!
+//! For a moment, the engine also lets a thread of the program run its own way: through a system call, or through code that must not be
+//! interrupted. The guardian gives such a thread its registers and its signal mask back ([`Guardian::lend`]).
+//!
 //! Beyond the guardian's reach:
 //! - A stop that the tracer had not taken when it was killed: the kernel gives the thread the SIGTRAP of that stop as soon as the tracer is
 //!   gone. With one breakpoint hit a second, that happens next to never. With thousands a second, 4 of 150 processes survived on a busy
@@ -24,6 +32,7 @@
 //! - A signal at whose delivery a thread is stopped, once the tracer has taken the stop: the signal is lost.
 //! - Children of `fork` that were not detached yet. A vfork child may be in a displaced copy of an instruction: the parent can't be stopped
 //!   before it has its memory back, and until then the copies stay.
+//! - A thread that has run into a fault of a decision (a condition on what can't be read), and whose stop the tracer had not taken.
 //! - A child that is handed over between two tracers, if both are killed in those milliseconds: it sleeps for a minute and then runs on
 //!   with all signals blocked ([`crate::linux::handover`]).
 
@@ -33,6 +42,8 @@ use crate::linux::memory::ProcessMemory;
 use crate::linux::wait;
 use crate::{Address, ThreadId};
 use dapple_arch::displaced::ROOM;
+use dapple_arch::jump_site::JUMP;
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
 use std::fs::File;
@@ -52,13 +63,37 @@ pub fn guards_any() -> bool {
 const MOST_BYTES: usize = 1 << 18;
 /// The most copies of instructions (for displaced stepping) at a time.
 const MOST_COPIES: usize = 1 << 13;
+/// The most trampolines at a time.
+const MOST_TRAMPOLINES: usize = 1 << 14;
 
-/// An inserted breakpoint byte; the address is 0 if the entry is free.
+/// An inserted breakpoint byte, or jump; the address is 0 if the entry is free.
 #[repr(C)]
 struct Inserted {
     address: AtomicU64,
-    /// The original byte.
+    /// The original bytes, the first one lowest: [`JUMP`] if there is a jump, else one.
     original: AtomicU64,
+    /// The bytes of the jump that is inserted or is about to be; 0: there is only the breakpoint byte.
+    jump: AtomicU64,
+}
+
+/// Code that decides conditions inside of the program; `switch` is 0 if the entry is free.
+#[repr(C)]
+struct Deciding {
+    /// The address of the byte that is 0 if nothing is to be decided.
+    switch: AtomicU64,
+    /// The address of the `int3` of threads that ask.
+    ask: AtomicU64,
+}
+
+/// A thread that runs the debugger's way; `thread` is 0 if there is none.
+#[repr(C)]
+struct Lent {
+    thread: AtomicU64,
+    /// The signals that it blocks by itself.
+    mask: AtomicU64,
+    /// Whether it has other registers now than these.
+    has_others: AtomicU64,
+    registers: [AtomicU64; REGISTER_WORDS],
 }
 
 /// A copy of an instruction, in memory that the program doesn't use; `start` is 0 if the entry is free.
@@ -78,11 +113,15 @@ struct Copied {
 #[repr(C)]
 struct Shared {
     alive: UnsafeCell<libc::pthread_mutex_t>,
-    /// How many entries of `inserted`, counted from the first, were ever in use; `copies` likewise for `copied`.
+    /// How many entries of `inserted`, counted from the first, were ever in use; `copies` and `trampolines` likewise for `copied` and
+    /// `deciding`.
     bytes: AtomicU32,
     copies: AtomicU32,
+    trampolines: AtomicU32,
+    lent: Lent,
     inserted: [Inserted; MOST_BYTES],
     copied: [Copied; MOST_COPIES],
+    deciding: [Deciding; MOST_TRAMPOLINES],
 }
 
 /// The index of an inserted byte's entry.
@@ -96,6 +135,9 @@ pub struct Guardian {
     free: Vec<Note>,
     copies: FxHashMap<u64, usize>,
     free_copies: Vec<usize>,
+    /// The entries of trampolines, by the address of the switch.
+    trampolines: FxHashMap<u64, usize>,
+    free_trampolines: Vec<usize>,
 }
 
 // SAFETY: the memory is mapped for all threads and modified through atomics only. The mutex belongs to one thread, and an attempt of
@@ -123,6 +165,8 @@ impl Guardian {
             free: Vec::new(),
             copies: FxHashMap::default(),
             free_copies: Vec::new(),
+            trampolines: FxHashMap::default(),
+            free_trampolines: Vec::new(),
         };
         let kept = Kept {
             memory: memory.as_raw_fd(),
@@ -155,6 +199,7 @@ impl Guardian {
         };
         let entry = self.entry(note)?;
         entry.original.store(original.into(), Ordering::Release);
+        entry.jump.store(0, Ordering::Release);
         entry.address.store(address.0, Ordering::Release);
         Some(note)
     }
@@ -168,6 +213,71 @@ impl Guardian {
         if let Some(entry) = self.entry(note) {
             entry.original.store(original.into(), Ordering::Release);
         }
+    }
+
+    /// Records that a jump is about to replace the instructions `original` at a breakpoint, whose byte is inserted.
+    pub fn note_jump(&self, note: Note, original: &[u8; JUMP], jump: &[u8; JUMP]) {
+        if let Some(entry) = self.entry(note) {
+            entry.original.store(word(original), Ordering::Release);
+            entry.jump.store(word(jump), Ordering::Release);
+        }
+    }
+
+    /// Erases the record of a jump that was removed. Of the breakpoint, the byte is left.
+    pub fn strike_jump(&self, note: Note) {
+        if let Some(entry) = self.entry(note) {
+            entry.jump.store(0, Ordering::Release);
+        }
+    }
+
+    /// Records code that decides conditions inside of the program, before a jump leads to it. `switch`: the address of a byte; once that is 0,
+    /// threads that come to the code decide nothing. `ask`: the address of the `int3` of threads that ask; a one-byte `nop` in its place makes
+    /// them go on. Returns `false` if there are too many records.
+    pub fn note_trampoline(&mut self, switch: Address, ask: Address) -> bool {
+        let index = self.free_trampolines.pop().unwrap_or_else(|| {
+            let next = self.shared().trampolines.load(Ordering::Relaxed);
+            self.shared()
+                .trampolines
+                .store((next + 1).min(MOST_TRAMPOLINES as u32), Ordering::Release);
+            next as usize
+        });
+        let Some(entry) = self.shared().deciding.get(index) else {
+            return false;
+        };
+        entry.ask.store(ask.0, Ordering::Release);
+        entry.switch.store(switch.0, Ordering::Release);
+        self.trampolines.insert(switch.0, index);
+        true
+    }
+
+    /// Erases the record of a trampoline that no thread is in.
+    pub fn strike_trampoline(&mut self, switch: Address) {
+        if let Some(index) = self.trampolines.remove(&switch.0) {
+            if let Some(entry) = self.shared().deciding.get(index) {
+                entry.switch.store(0, Ordering::Release);
+            }
+            self.free_trampolines.push(index);
+        }
+    }
+
+    /// Records that a stopped thread, which blocks the signals `mask`, is about to block others; and, if `registers` are given, that it is
+    /// about to get others than these. One thread at a time can be lent.
+    pub fn lend(&self, thread: ThreadId, mask: u64, registers: Option<&UserRegisters>) {
+        let lent = &self.shared().lent;
+        lent.mask.store(mask, Ordering::Release);
+        let words = registers.map(|registers| registers.to_words());
+        for (to, from) in lent.registers.iter().zip(words.unwrap_or_default()) {
+            to.store(from, Ordering::Release);
+        }
+        let has_others = u64::from(registers.is_some());
+        lent.has_others.store(has_others, Ordering::Release);
+        let thread = u64::from(thread.0.unsigned_abs());
+        lent.thread.store(thread, Ordering::Release);
+    }
+
+    /// Erases the record of the thread that was lent: it has its own signal mask and registers again.
+    pub fn give_back(&self) {
+        self.shared().lent.thread.store(0, Ordering::Release);
     }
 
     /// Erases the record of a breakpoint byte that was removed, or whose memory was unmapped.
@@ -251,6 +361,14 @@ pub struct CopyNote<'a> {
     pub before: &'a [u8],
     /// The bytes that will be written, as many as in `before`.
     pub written: &'a [u8],
+}
+
+/// The bytes as a number, the first one lowest.
+fn word(bytes: &[u8; JUMP]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 fn store(words: &[AtomicU64; ROOM / 8], bytes: &[u8]) {

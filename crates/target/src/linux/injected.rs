@@ -18,11 +18,18 @@ const SEARCHED: u64 = 1 << 20;
 
 const ENDED: &str = "it has ended meanwhile";
 
-/// Makes a stopped thread map `size` bytes of new memory at `address`, where there is none.
+/// Makes a stopped thread map `size` bytes of new memory at `address`, where there is none. `from`: where a `syscall` instruction is, if it
+/// shouldn't be looked for.
 ///
 /// # Errors
 /// The end of a sentence that says why not.
-pub fn map(thread: ThreadId, address: Address, size: u64, purpose: Purpose) -> Result<(), String> {
+pub fn map(
+    thread: ThreadId,
+    address: Address,
+    size: u64,
+    purpose: Purpose,
+    from: Option<Address>,
+) -> Result<(), String> {
     let protection = match purpose {
         Purpose::Code => libc::PROT_READ | libc::PROT_EXEC,
         Purpose::Data => libc::PROT_READ | libc::PROT_WRITE,
@@ -30,12 +37,13 @@ pub fn map(thread: ThreadId, address: Address, size: u64, purpose: Purpose) -> R
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let no_file = word(-1);
     let arguments = [address.0, size, word(protection), word(flags), no_file, 0];
-    let answer = call(thread, libc::SYS_mmap, arguments)?;
+    let answer = call(thread, libc::SYS_mmap, arguments, from)?;
     match u64::try_from(answer) {
         Ok(at) if at == address.0 => Ok(()),
         // A kernel before 4.17 doesn't know the flag, and has chosen another place.
         Ok(elsewhere) => {
-            call(thread, libc::SYS_munmap, [elsewhere, size, 0, 0, 0, 0])?;
+            let arguments = [elsewhere, size, 0, 0, 0, 0];
+            call(thread, libc::SYS_munmap, arguments, from)?;
             Err(format!("there is no room at {address}"))
         }
         Err(_) => Err(refused(answer)),
@@ -51,13 +59,17 @@ fn refused(answer: i64) -> String {
 }
 
 /// Makes a stopped thread map `size` bytes of new memory that the debugger shares: zeros at first. Returns where they are, and the file of
-/// memory that has them. Children of the process that are forked don't have the memory.
+/// memory that has them. Children of the process that are forked don't have the memory. `from`: as in [`map`].
 ///
 /// # Errors
 /// The end of a sentence that says why not.
-pub fn share(thread: ThreadId, size: u64) -> Result<(Address, File), String> {
+pub fn share(
+    thread: ThreadId,
+    size: u64,
+    from: Option<Address>,
+) -> Result<(Address, File), String> {
     let answered = |number, arguments| {
-        let answer = call(thread, number, arguments)?;
+        let answer = call(thread, number, arguments, from)?;
         u64::try_from(answer).map_err(|_| refused(answer))
     };
     let name = in_code(thread, &[0]).ok_or("it has no zero in its memory")?;
@@ -80,13 +92,19 @@ pub fn share(thread: ThreadId, size: u64) -> Result<(Address, File), String> {
 }
 
 /// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.
-fn call(thread: ThreadId, number: i64, arguments: [u64; 6]) -> Result<i64, String> {
+fn call(
+    thread: ThreadId,
+    number: i64,
+    arguments: [u64; 6],
+    from: Option<Address>,
+) -> Result<i64, String> {
     if attach::has_own_filter(thread) {
         return Err("it runs under a filter of system calls (seccomp)".into());
     }
     let registers = ptrace::registers(thread).map_err(lost)?;
     let mask = ptrace::signal_mask(thread).map_err(lost)?;
-    let site = in_code(thread, &SYSCALL).ok_or("it has no `syscall` instruction in its memory")?;
+    let site = from.or_else(|| in_code(thread, &SYSCALL));
+    let site = site.ok_or("it has no `syscall` instruction in its memory")?;
     ptrace::set_signal_mask(thread, u64::MAX).map_err(lost)?;
     let mut calling = registers;
     calling.set_call_at(site, number, arguments);

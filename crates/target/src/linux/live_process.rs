@@ -213,12 +213,18 @@ impl Process for LiveProcess {
         address: Address,
         size: u64,
         purpose: Purpose,
+        call: Option<Address>,
     ) -> Result<(), String> {
-        injected::map(thread, address, size, purpose)
+        injected::map(thread, address, size, purpose, call)
     }
 
-    fn share(&self, thread: ThreadId, size: u64) -> Result<(Address, File), String> {
-        injected::share(thread, size)
+    fn share(
+        &self,
+        thread: ThreadId,
+        size: u64,
+        call: Option<Address>,
+    ) -> Result<(Address, File), String> {
+        injected::share(thread, size, call)
     }
 
     fn has_shadow_stack(&self, thread: ThreadId) -> bool {

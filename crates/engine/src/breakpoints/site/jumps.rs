@@ -2,13 +2,17 @@
 //!
 //! A jump is put in while no thread runs, and none is at one of the instructions behind the first that it replaces. It can be taken out at
 //! any time: its first byte becomes an `int3`, which a processor sees whole, then the other bytes their own, which nobody executes meanwhile.
+//! It is put in the same way. So wherever the debugger may be killed, a thread never runs into half of a jump, and the guardian knows each jump
+//! as long as a part of it may be in memory. In a process with a guardian, no thread is left at an instruction behind the first while the jump
+//! is there, not even while it is stopped ([`PatchedMemory::make_way_for`]).
 
-use super::{PatchedMemory, Reason};
+use super::{PatchedMemory, Reason, exchange};
 use crate::Address;
 use crate::breakpoints::trampolines::{Counting, Trampoline};
 use dapple_arch::decision::Counter;
 use dapple_arch::jump_site::{JUMP, MOST_REPLACED, jump};
-use dapple_arch::trap::TRAP;
+use dapple_arch::trap::{NOP, TRAP};
+use dapple_target::process::Process;
 use std::io;
 use std::ops::Range;
 
@@ -101,8 +105,17 @@ impl PatchedMemory {
         let Some(site) = self.sites.get_mut(&at) else {
             return Err(io::Error::other("there is no site"));
         };
+        if let Some(switch) = trampoline.switch() {
+            let (Some(guardian), Some(note)) = (&mut self.guardian, site.note) else {
+                return Err(io::Error::other("there is no guardian"));
+            };
+            if !guardian.note_trampoline(switch, trampoline.ask()) {
+                return Err(io::Error::other("there are too many trampolines"));
+            }
+            guardian.note_jump(note, &original, &bytes);
+        }
         if !self.lifted {
-            self.process.write(at, &bytes)?;
+            exchange(self.process.as_ref(), at, &bytes)?;
         }
         site.original = original;
         site.doubled = 0;
@@ -133,12 +146,46 @@ impl PatchedMemory {
             // The memory may be gone with its module, and the program may have written something else there.
             let is_in = self.process.read(*at, &mut now).is_ok() && now == jump.bytes;
             if !self.lifted && is_in {
-                let _ = self.process.write(*at, &[TRAP]);
-                let _ = self.process.write(at.offset(1), &trapping[1..]);
+                let _ = exchange(self.process.as_ref(), *at, &trapping);
+            }
+            if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
+                guardian.strike_jump(note);
             }
             self.removed
                 .insert((*at, jump.bytes.to_vec()), site.original.to_vec());
             self.trampolines.retire(jump.to, self.process.as_ref());
+        }
+    }
+
+    /// Before a thread is left at `pc`: takes the jump out that has replaced the instruction there, unless that is the first.
+    pub(crate) fn make_way_for(&mut self, pc: Address) {
+        if !self.lifted {
+            self.keep_jumps_from(pc);
+        }
+    }
+
+    /// Takes the jump out that replaces the instruction at `pc`, unless that is the first. While the bytes of all sites are taken out, the jump
+    /// won't be put back.
+    pub(crate) fn keep_jumps_from(&mut self, pc: Address) {
+        let jump = self.trampoline_for(pc);
+        if jump.is_some_and(|trampoline| trampoline.site != pc) {
+            self.take_jumps_out(pc..pc.offset(1));
+        }
+    }
+
+    /// Frees trampolines that aren't used any more. Call only when no thread, nor a vfork child, is in any.
+    pub(crate) fn reclaim_trampolines(&mut self) {
+        for trampoline in self.trampolines.reclaim() {
+            if let (Some(guardian), Some(switch)) = (&mut self.guardian, trampoline.switch()) {
+                guardian.strike_trampoline(switch);
+            }
+        }
+    }
+
+    /// Lets threads go on that come to the `int3` of a trampoline, in a process that is let go.
+    pub(super) fn ask_no_more(&self, process: &dyn Process) {
+        for trampoline in self.trampolines.all() {
+            let _ = process.write(trampoline.ask(), &[NOP]);
         }
     }
 

@@ -1,17 +1,19 @@
 //! The guardian's work: it sleeps until the debugger ends, and then restores the process.
 //!
 //! This code runs in the forked child of a multi-threaded process: no allocation, no lock but the mutex that it shares with the debugger,
-//! nothing of the standard library that isn't a system call. It does the most urgent work first. Breakpoint bytes that are still inserted
-//! are replaced by the original bytes. As soon as the kernel has detached the debugger, all threads are seized and stopped; a thread that
-//! has hit a breakpoint or is in a copy of an instruction is moved back to the program's own code. If all could be stopped, the copies are
-//! removed.
+//! nothing of the standard library that isn't a system call. It does the most urgent work first. Trampolines are made to decide nothing, and
+//! breakpoint bytes that are still inserted are replaced by the original bytes. As soon as the kernel has detached the debugger, all threads
+//! are seized and stopped; a thread that has hit a breakpoint or is in a copy of an instruction is moved back to the program's own code. If
+//! all could be stopped, jumps and copies are removed. If not, a child of vfork(2) may be in the memory: jumps are left until all can be.
 
-use super::{Copied, Kept, MOST_BYTES, MOST_COPIES, Shared};
+use super::{Copied, Deciding, Inserted, Kept, MOST_BYTES, MOST_COPIES, MOST_TRAMPOLINES, Shared};
 use crate::linux::inherited::stand_alone;
 use crate::linux::{debug_registers, ptrace, wait};
 use crate::{Address, ThreadId};
 use dapple_arch::displaced::ROOM;
-use dapple_arch::trap::TRAP;
+use dapple_arch::jump_site::JUMP;
+use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::trap::{NOP, TRAP};
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +24,8 @@ const MOST_THREADS: usize = 1 << 16;
 /// uninterruptible sleep takes longer, but the others must not stay stopped for that long.
 const PATIENCE: i64 = 10_000;
 const PATIENCE_WITH_THREADS: i64 = 500;
+/// How long threads may take to stop while jumps are left, in milliseconds. The others run meanwhile.
+const PATIENCE_WITH_JUMPS: i64 = 600_000;
 /// How many attempts to seize the threads are made without sleeping in between. While the guardian sleeps, a thread may run into a trap.
 const EAGER: u32 = 2_000;
 /// How often in a row seizing a thread is tried before the CPU is yielded.
@@ -107,36 +111,110 @@ struct Repair<'a> {
 
 impl Repair<'_> {
     fn run(&mut self) {
+        self.decide_nothing();
         self.restore_bytes();
-        if !self.hold_threads() {
-            // The threads can't be traced. The remaining copies of instructions are harmless: each ends with a jump back.
-            return;
-        }
-        // Again, now that the threads have stopped, as far as they did in time: a program that writes its own code may have written a
-        // breakpoint byte back meanwhile.
-        self.restore_bytes();
-        for index in 0..self.count {
-            if self.threads[index].stopped {
-                self.put_right(self.threads[index].thread);
+        let end = now() + PATIENCE_WITH_JUMPS;
+        // If the threads can't be traced, what is left is harmless: copies of instructions end with a jump back, and so do trampolines.
+        while self.hold_threads() {
+            // Again, now that the threads have stopped, as far as they did in time: a program that writes its own code may have written a
+            // breakpoint byte back meanwhile.
+            self.restore_bytes();
+            for index in 0..self.count {
+                if self.threads[index].stopped {
+                    self.put_right(self.threads[index].thread);
+                }
             }
-        }
-        if self.all_stopped() {
-            self.restore_copies();
-        }
-        for held in &self.threads[..self.count] {
-            if held.stopped {
-                let _ = ptrace::detach(held.thread, held.signal);
+            let all_stopped = self.all_stopped();
+            if all_stopped {
+                self.restore_jumps();
+                self.restore_copies();
+            }
+            self.let_stopped_go();
+            if all_stopped || !self.has_jumps() || !self.await_another(end) {
+                return;
             }
         }
     }
 
-    fn restore_bytes(&self) {
+    /// Detaches from the threads that are stopped. Those that are still to stop stay seized.
+    fn let_stopped_go(&mut self) {
+        let mut left = 0;
+        for index in 0..self.count {
+            let held = self.threads[index];
+            if held.stopped {
+                let _ = ptrace::detach(held.thread, held.signal);
+            } else {
+                self.threads[left] = held;
+                left += 1;
+            }
+        }
+        self.count = left;
+    }
+
+    /// Waits until a thread stops or ends that didn't stop in time. `false`: none does.
+    fn await_another(&mut self, end: i64) -> bool {
+        let before = self.count;
+        while self.count == before && !self.threads[..self.count].iter().any(|held| held.stopped) {
+            if now() > end {
+                return false;
+            }
+            rest(EAGER);
+            self.take_stops();
+        }
+        self.deadline = now() + PATIENCE_WITH_THREADS;
+        true
+    }
+
+    /// Makes all threads go on that come to a trampoline, or are in one.
+    fn decide_nothing(&self) {
+        let used = self.shared.trampolines.load(Ordering::Acquire) as usize;
+        for Deciding { switch, ask } in &self.shared.deciding[..used.min(MOST_TRAMPOLINES)] {
+            let (switch, ask) = (switch.load(Ordering::Acquire), ask.load(Ordering::Acquire));
+            if switch == 0 {
+                continue;
+            }
+            self.write(switch, &[0]);
+            if self.byte(ask) == Some(TRAP) {
+                self.write(ask, &[NOP]);
+            }
+        }
+    }
+
+    fn inserted(&self) -> impl Iterator<Item = (u64, &Inserted)> {
         let used = self.shared.bytes.load(Ordering::Acquire) as usize;
-        for entry in &self.shared.inserted[..used.min(MOST_BYTES)] {
-            let address = entry.address.load(Ordering::Acquire);
-            if address != 0 && self.byte(address) == Some(TRAP) {
-                let original = entry.original.load(Ordering::Acquire).to_le_bytes()[0];
-                self.write(address, &[original]);
+        let entries = self.shared.inserted[..used.min(MOST_BYTES)].iter();
+        let known = entries.map(|entry| (entry.address.load(Ordering::Acquire), entry));
+        known.filter(|(address, _)| *address != 0)
+    }
+
+    fn restore_bytes(&self) {
+        for (address, entry) in self.inserted() {
+            if self.byte(address) != Some(TRAP) {
+                continue;
+            }
+            let original = bytes_of(&entry.original);
+            if entry.jump.load(Ordering::Acquire) != 0 {
+                // The jump was being written or removed under the `int3`: a part of it may be there.
+                self.write(address + 1, &original[1..]);
+            }
+            self.write(address, &original[..1]);
+        }
+    }
+
+    fn has_jumps(&self) -> bool {
+        self.inserted()
+            .any(|(_, entry)| entry.jump.load(Ordering::Acquire) != 0)
+    }
+
+    /// Replaces jumps by the original bytes. No thread may run: none is at the bytes, but it could come there meanwhile.
+    fn restore_jumps(&self) {
+        for (address, entry) in self.inserted() {
+            let mut now = [0; JUMP];
+            let is_jump = entry.jump.load(Ordering::Acquire) != 0
+                && self.read(address, &mut now)
+                && now == bytes_of(&entry.jump);
+            if is_jump {
+                self.write(address, &bytes_of(&entry.original));
             }
         }
     }
@@ -405,8 +483,9 @@ impl Repair<'_> {
         }
     }
 
-    /// Clears a stopped thread's debug registers, and moves it out of a copy of an instruction.
+    /// Clears a stopped thread's debug registers, gives it back what it had before it was lent, and moves it out of a copy of an instruction.
     fn put_right(&self, thread: ThreadId) {
+        self.give_back(thread);
         if debug_registers::are_in_use(thread) {
             let _ = debug_registers::set(thread, &[None; _]);
         }
@@ -418,6 +497,20 @@ impl Repair<'_> {
         };
         registers.set_pc(right);
         let _ = ptrace::set_registers(thread, &registers);
+    }
+
+    fn give_back(&self, thread: ThreadId) {
+        let lent = &self.shared.lent;
+        if lent.thread.load(Ordering::Acquire) != u64::from(thread.0.unsigned_abs()) {
+            return;
+        }
+        if lent.has_others.load(Ordering::Acquire) != 0 {
+            let words = std::array::from_fn(|index| lent.registers[index].load(Ordering::Acquire));
+            let _ = ptrace::set_registers(thread, &UserRegisters::from_words(words));
+        }
+        let _ = ptrace::set_signal_mask(thread, lent.mask.load(Ordering::Acquire));
+        // Later stops of the thread are its own.
+        lent.thread.store(0, Ordering::Release);
     }
 
     /// The address in the program's own code that corresponds to a `pc` inside a copy of an instruction; `None` if `pc` is in no copy.
@@ -461,6 +554,12 @@ enum Found {
     Nothing,
     /// The kernel refused: the debugger still traces the thread, or tracing is not permitted.
     Refused,
+}
+
+/// The bytes of a number, the lowest first.
+fn bytes_of(word: &AtomicU64) -> [u8; JUMP] {
+    let [a, b, c, d, e, ..] = word.load(Ordering::Acquire).to_le_bytes();
+    [a, b, c, d, e]
 }
 
 fn load(words: &[AtomicU64; ROOM / 8]) -> [u8; ROOM] {
