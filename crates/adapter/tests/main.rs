@@ -24,6 +24,7 @@ mod clipboard;
 mod closures;
 mod condition_calls;
 mod conditions;
+mod conditions_attached;
 mod conditions_compared;
 mod conditions_hurried;
 mod conditions_inside;

@@ -88,7 +88,7 @@ impl Owner {
         };
         let mut owner = Owner::of(parts, events, queue);
         // Threads may be in handlers.
-        owner.interruptions().miss_earlier();
+        owner.interruptions().miss_earlier(&threads);
         owner.set_current(threads.first().copied().unwrap_or(process));
         for &thread in &threads {
             owner.add_thread(thread);

@@ -8,7 +8,7 @@ use super::Owner;
 use crate::{Address, ThreadId};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::unwind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most interruptions that are noted of a thread.
 const MOST: usize = 1024;
@@ -22,8 +22,8 @@ pub(super) struct Interruptions {
     of: FxHashMap<ThreadId, FxHashMap<u64, Address>>,
     /// Whether there may be others.
     incomplete: bool,
-    /// Whether there may be some from before the debugger traced the process.
-    misses_earlier: bool,
+    /// Threads that may have some from before the debugger traced them.
+    unsearched: FxHashSet<ThreadId>,
 }
 
 impl Interruptions {
@@ -37,17 +37,17 @@ impl Interruptions {
         }
     }
 
-    /// Notes that there may be some from before the debugger traced the process.
-    pub(super) fn miss_earlier(&mut self) {
-        self.misses_earlier = true;
+    /// Notes that these threads may have some from before the debugger traced them.
+    pub(super) fn miss_earlier(&mut self, threads: &[ThreadId]) {
+        self.unsearched.extend(threads);
     }
 
-    /// Adds those from before the debugger traced the process: thread, address and stack pointer.
-    fn add_earlier(&mut self, earlier: Vec<(ThreadId, Address, u64)>) {
-        for (thread, pc, sp) in earlier {
+    /// Adds all that a thread had before the debugger traced it: address and stack pointer.
+    fn add_earlier(&mut self, thread: ThreadId, earlier: Vec<(Address, u64)>) {
+        for (pc, sp) in earlier {
             self.add(thread, pc, sp);
         }
-        self.misses_earlier = false;
+        self.unsearched.remove(&thread);
     }
 
     /// Notes that a thread runs outside of handlers, or in another, with this stack pointer.
@@ -60,6 +60,7 @@ impl Interruptions {
     /// A thread has ended.
     pub(super) fn ended(&mut self, thread: ThreadId) {
         self.of.remove(&thread);
+        self.unsearched.remove(&thread);
     }
 
     /// Those of a copy of the process in which only `child` runs, as `maker` did.
@@ -68,44 +69,38 @@ impl Interruptions {
         Interruptions {
             of: of.into_iter().map(|of| (child, of)).collect(),
             incomplete: self.incomplete,
-            misses_earlier: self.misses_earlier,
+            unsearched: { self.unsearched.remove(&maker).then_some(child) }
+                .into_iter()
+                .collect(),
         }
     }
 
     /// Whether a handler may return to an address that `is_meant`.
     pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
         let mut all = self.of.values().flat_map(FxHashMap::values);
-        self.incomplete || self.misses_earlier || all.any(|pc| is_meant(*pc))
+        self.incomplete || !self.unsearched.is_empty() || all.any(|pc| is_meant(*pc))
     }
 }
 
 impl Owner {
     /// Notes where the handlers return to that began before the debugger traced the process. Those that haven't ended are on the stacks of the
-    /// threads, which must be stopped. If a stack can't be unwound to its end, there may still be others.
+    /// threads, which must be stopped. A thread whose stack can't be unwound to its end is searched again the next time.
     pub(super) fn find_earlier_interruptions(&mut self) {
-        if !self.interruptions().misses_earlier {
-            return;
-        }
-        let mut found = Vec::new();
-        for thread in self.stopped_threads() {
+        let threads: Vec<_> = self.interruptions().unsearched.iter().copied().collect();
+        for thread in threads {
             let Some(registers) = self.registers(thread) else {
                 continue;
             };
-            let on_stack = unwind::interrupted(
+            let found = unwind::interrupted(
                 registers.to_dwarf(),
                 self.modules(),
                 self.memory(),
                 MOST_FRAMES,
             );
-            match on_stack {
-                Some(on_stack) => found.extend(on_stack.iter().map(|(pc, sp)| (thread, *pc, *sp))),
-                None => {
-                    tracing::debug!(%thread, "the stack can't be unwound to its end");
-                    return;
-                }
+            if let Some(found) = found {
+                self.interruptions().add_earlier(thread, found);
             }
         }
-        self.interruptions().add_earlier(found);
     }
 }
 
@@ -144,9 +139,10 @@ mod tests {
     #[test]
     fn of_what_was_before_nothing_is_known_until_it_is_found() {
         let mut all = Interruptions::default();
-        all.miss_earlier();
+        all.miss_earlier(&[A, B]);
+        all.add_earlier(A, vec![(Address(0x10), 0x7000)]);
         assert!(all.may_return_to(|pc| pc == Address(0x20)));
-        all.add_earlier(vec![(A, Address(0x10), 0x7000)]);
+        all.add_earlier(B, Vec::new());
         assert!(!all.may_return_to(|pc| pc == Address(0x20)));
         assert!(all.may_return_to(|pc| pc == Address(0x10)));
     }
