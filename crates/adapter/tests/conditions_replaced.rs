@@ -244,7 +244,7 @@ fn a_thread_can_be_moved_into_a_replaced_place_and_back_and_its_frame_restarted(
 /// Waits until an engine's session has a jump.
 fn wait_for_jump(session: &dapple_engine::Session) {
     loop {
-        let decided = session.decided_breakpoints().expect("breakpoints");
+        let decided = session.decisions().expect("breakpoints").breakpoints;
         if decided.iter().any(|breakpoint| breakpoint.in_program > 0) {
             return;
         }
