@@ -156,6 +156,41 @@ fn hits_of_all_threads_are_counted_once_each() {
 }
 
 #[test]
+fn a_condition_on_the_thread_costs_no_stops() {
+    let fixture = Fixture::new("counted_turns.c");
+    stops_once(&fixture, "$thread == first && i == 999990");
+    let wanted = fixture
+        .breakpoint("turn")
+        .with_condition("$thread != first && i == 200000")
+        .with_log_message("thread {$thread}");
+    let running = started(&fixture, "threads", MANY / 4, wanted);
+    let (session, _) = &running;
+    assert_eq!(session.exit_code(), 0);
+    let text = session.output(OutputEventCategory::Console);
+    let seen = text.lines().filter(|line| line.starts_with("thread "));
+    assert_eq!(seen.collect::<std::collections::BTreeSet<_>>().len(), 4);
+    running.0.disconnect();
+}
+
+#[test]
+fn a_thread_that_the_library_does_not_know_has_its_own_id() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = fixture
+        .breakpoint("turn")
+        .with_condition("$thread != first");
+    let running = started(&fixture, "foreign", MANY / 100, wanted);
+    let (session, process) = &running;
+    for turn in ["0", "1", "2"] {
+        let stop = stopped(&running, &fixture, "turn");
+        assert_ne!(stop.thread, *process);
+        assert_eq!(session.evaluate(&stop.top, "i"), turn);
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
 fn the_step_after_a_stop_goes_through_what_was_replaced() {
     let fixture = Fixture::new("counted_turns.c");
     let wanted = fixture.breakpoint("turn").with_condition("i == 999990");

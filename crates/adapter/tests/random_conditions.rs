@@ -67,6 +67,8 @@ impl Scope {
             ],
             floats: &["f", "d", "half", "first.ratio", "p->share", "outer.share"],
             truths: &[
+                "$thread == me",
+                "$thread - me > 0",
                 "b",
                 "at",
                 "!at",
@@ -149,6 +151,8 @@ impl Scope {
             ],
             floats: &["f", "d", "shapes::scale", "node.share", "scale"],
             truths: &[
+                "$thread == me",
+                "me != $thread",
                 "b",
                 "at",
                 "!at",
@@ -221,6 +225,8 @@ impl Scope {
             ],
             floats: &["f", "d", "outer.inner.ratio", "outer.share"],
             truths: &[
+                "$thread == me",
+                "me < $thread",
                 "b",
                 "!b",
                 "name == \"anna\"",

@@ -42,6 +42,7 @@ mod link_maps;
 mod loader;
 mod logging;
 pub(crate) mod memory;
+mod own_ids;
 mod queries;
 mod recursion;
 mod restart_frame;

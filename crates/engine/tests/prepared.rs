@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::{Fixture, fixture};
 use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
-use dapple_engine::eval::prepared::Prepared;
+use dapple_engine::eval::prepared::{Prepared, Thread};
 use dapple_engine::frame::Frame;
 use dapple_engine::modules::Modules;
 use dapple_engine::values::known::Known;
@@ -43,8 +43,12 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
     let Some(quick) = Prepared::new(&parsed, reader.modules, address, frame.inline_depth) else {
         return;
     };
-    let registers = &frame.physical.registers;
-    if let Some(number) = quick.number(registers, reader.memory) {
+    let here = Thread {
+        id: frame.id.thread,
+        registers: &frame.physical.registers,
+        memory: reader.memory,
+    };
+    if let Some(number) = quick.number(here) {
         let wanted = parsed.number(frame, reader);
         let wanted = wanted.unwrap_or_else(|error| panic!("`{text}` is {number:?}, but: {error}"));
         match (number, wanted) {
@@ -57,7 +61,7 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
         }
         tally.numbers += 1;
     }
-    if let Some(shown) = quick.text(registers, reader.memory) {
+    if let Some(shown) = quick.text(here) {
         let wanted = parsed.value(frame, reader).unwrap();
         assert_eq!(shown, reader.render(&wanted.value).text, "`{text}`");
         tally.texts += 1;

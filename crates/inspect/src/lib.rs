@@ -20,6 +20,7 @@ pub mod live;
 pub mod locks;
 pub mod modules;
 pub mod natvis;
+pub mod own_ids;
 mod pages;
 pub mod tasks;
 pub mod unwind;

@@ -4,7 +4,7 @@ use crate::expressions::{Expressions, Kind};
 use crate::support::{HEAP, Numbers, Program};
 use crate::truth::Thread;
 use Kind::{Bool, Char, Float, Integer, Pointer};
-use dapple_inspect::eval::prepared::Prepared;
+use dapple_inspect::eval::prepared::{self, Prepared};
 use dapple_inspect::values::Number;
 use dapple_symbols::functions::Language;
 use std::collections::BTreeMap;
@@ -208,7 +208,7 @@ pub fn check(program: &Program, text: &str, full: bool, tally: &mut Tally, mut n
         tally.unprepared += 1;
         return;
     };
-    let truth = match quick.decision() {
+    let truth = match quick.decision(None) {
         Ok(truth) => truth,
         Err(why) => {
             *tally.refused.entry(why).or_default() += 1;
@@ -220,8 +220,13 @@ pub fn check(program: &Program, text: &str, full: bool, tally: &mut Tally, mut n
         registers: &physical.registers,
         memory: &program.memory,
     };
+    let here = prepared::Thread {
+        id: program.frame.id.thread,
+        registers: &physical.registers,
+        memory: &program.memory,
+    };
     for _ in 0..STATES {
-        let number = quick.number(thread.registers, thread.memory);
+        let number = quick.number(here);
         match (thread.truth(&truth), number.map(Number::is_true)) {
             (Some(false), Some(false)) => tally.no += 1,
             (Some(true), Some(true)) => tally.yes += 1,
@@ -243,7 +248,7 @@ pub fn check(program: &Program, text: &str, full: bool, tally: &mut Tally, mut n
                 _ => assert_eq!(format!("{number:?}"), format!("{wanted:?}"), "`{text}`"),
             }
         }
-        if let (true, Some(shown)) = (full, quick.text(thread.registers, thread.memory)) {
+        if let (true, Some(shown)) = (full, quick.text(here)) {
             assert_eq!(shown, program.shown(&parsed), "`{text}`");
         }
         next();

@@ -11,10 +11,11 @@ use dapple_arch::decision::{Recorded, Truth};
 use dapple_arch::registers::Registers;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
-use dapple_inspect::eval::prepared::{Kind, Prepared};
+use dapple_inspect::eval::prepared::{self, Kind, Prepared};
 use dapple_inspect::frame::{Frame, StackCache};
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
+use dapple_inspect::own_ids;
 use dapple_inspect::values::known::Known;
 use dapple_inspect::values::{NamedValue, Number, Reader};
 use dapple_symbols::functions::Language;
@@ -49,6 +50,14 @@ impl Here<'_> {
         Reader {
             live: Some(self.live),
             ..Reader::new(self.memory, self.modules, self.known)
+        }
+    }
+
+    fn prepared(&self) -> prepared::Thread<'_> {
+        prepared::Thread {
+            id: self.thread,
+            registers: &self.registers,
+            memory: self.memory,
         }
     }
 
@@ -97,6 +106,14 @@ struct Ready {
     parsed: Parsed,
     /// The form that is evaluated without looking up names. `None`: the expression is not simple enough for it.
     quick: Option<Prepared>,
+}
+
+/// If an expression depends on the thread's id: how far from the thread pointer threads have theirs, if that is known.
+fn own_id(quick: &Prepared, here: &Here<'_>) -> Option<u64> {
+    match quick.names_thread() {
+        true => own_ids::distance(here.modules, here.memory),
+        false => None,
+    }
 }
 
 impl Expression {
@@ -159,14 +176,16 @@ impl Expression {
     ///
     /// # Errors
     /// Why there is none, as a clause.
-    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<Truth, String> {
+    pub(crate) fn decision(&mut self, here: &Here<'_>) -> Result<(Truth, Option<u64>), String> {
         let ready = self.ready(here).map_err(|error| error.to_string())?;
         let quick = ready.quick.as_ref();
         let quick = quick.ok_or("its condition needs the whole evaluator")?;
-        quick.decision()
+        let own_id = own_id(quick, here);
+        Ok((quick.decision(own_id)?, own_id))
     }
 
-    /// The expression's value as the program can record it. `as_digits`: as for [`Prepared::recorded`].
+    /// The expression's value as the program can record it, and as with [`Expression::decision`] where threads have their ids. `as_digits`:
+    /// as for [`Prepared::recorded`].
     ///
     /// # Errors
     /// Why it can't, as a clause.
@@ -174,23 +193,25 @@ impl Expression {
         &mut self,
         here: &Here<'_>,
         as_digits: bool,
-    ) -> Result<(Recorded, Kind), String> {
+    ) -> Result<(Recorded, Kind, Option<u64>), String> {
         let ready = self.ready(here).map_err(|error| error.to_string())?;
         let quick = ready.quick.as_ref();
         let quick = quick.ok_or("a value in its message needs the whole evaluator")?;
-        quick.recorded(as_digits)
+        let own_id = own_id(quick, here);
+        let (recorded, kind) = quick.recorded(as_digits, own_id)?;
+        Ok((recorded, kind, own_id))
     }
 
     /// The expression's value as a number, by its quick form. `None`: there is no quick form, or it gives no value here.
     pub(crate) fn quick_number(&mut self, here: &Here<'_>) -> Option<Number> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
-        quick.number(&here.registers, here.memory)
+        quick.number(here.prepared())
     }
 
     /// The expression's value as text, by its quick form. `None`: there is no quick form, or it gives no value here.
     pub(crate) fn quick_text(&mut self, here: &Here<'_>) -> Option<String> {
         let quick = self.ready(here).ok()?.quick.as_ref()?;
-        quick.text(&here.registers, here.memory)
+        quick.text(here.prepared())
     }
 
     /// What `show` makes of the expression's value. `Ok(None)`: no value, since evaluating it would call a function of the program.

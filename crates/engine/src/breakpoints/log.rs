@@ -54,6 +54,16 @@ pub(crate) struct RecordedMessage {
     parts: Vec<RecordedPart>,
 }
 
+/// How the program records a message.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(crate) message: RecordedMessage,
+    /// The message's values.
+    pub(crate) values: Vec<Recorded>,
+    /// If a thread's id has to be known: how far from the thread pointer it has it.
+    pub(crate) own_id: Option<u64>,
+}
+
 #[derive(Debug)]
 enum RecordedPart {
     Text(String),
@@ -209,16 +219,14 @@ impl LogMessage {
         Some(message)
     }
 
-    /// The message as one whose values the program records, and those values.
+    /// The message as one whose values the program records.
     ///
     /// # Errors
     /// Why it can't, as a clause.
-    pub(crate) fn recorded(
-        &mut self,
-        here: &Here<'_>,
-    ) -> Result<(RecordedMessage, Vec<Recorded>), String> {
+    pub(crate) fn recorded(&mut self, here: &Here<'_>) -> Result<Recording, String> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
+        let mut own_id = None;
         for part in &mut self.parts {
             parts.push(match part {
                 Part::Text(plain) => RecordedPart::Text(plain.clone()),
@@ -228,14 +236,19 @@ impl LogMessage {
                     if format.is_some_and(|format| !format.is_of_numbers()) {
                         return Err("a value in its message has a format for texts".to_owned());
                     }
-                    let (value, kind) = expression.recorded(here, format.is_none())?;
+                    let (value, kind, id) = expression.recorded(here, format.is_none())?;
                     values.push(value);
+                    own_id = own_id.or(id);
                     RecordedPart::Value(kind, *format)
                 }
             });
         }
         match values.len() {
-            0..=MOST_VALUES => Ok((RecordedMessage { parts }, values)),
+            0..=MOST_VALUES => Ok(Recording {
+                message: RecordedMessage { parts },
+                values,
+                own_id,
+            }),
             _ => Err("its message has too many values".to_owned()),
         }
     }

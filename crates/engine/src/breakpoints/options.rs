@@ -2,9 +2,9 @@
 
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
-use super::log::{LogMessage, Message, RecordedMessage};
+use super::log::{LogMessage, Message, Recording};
 use crate::{Address, Error};
-use dapple_arch::decision::{Recorded, Truth};
+use dapple_arch::decision::Truth;
 use dapple_inspect::modules::Modules;
 use rustc_hash::FxHashSet;
 
@@ -48,8 +48,10 @@ pub(crate) struct Rules {
 pub(crate) struct Decision {
     /// Whether it acts on a thread.
     pub(crate) truth: Truth,
-    /// Its message, and the values of that. `None`: the debugger writes the message, or stops the program.
-    pub(crate) message: Option<(RecordedMessage, Vec<Recorded>)>,
+    /// If a thread's id has to be known: how far from the thread pointer it has it.
+    pub(crate) own_id: Option<u64>,
+    /// Its message. `None`: the debugger writes the message, or stops the program.
+    pub(crate) message: Option<Recording>,
 }
 
 /// What a breakpoint does on a hit.
@@ -195,16 +197,20 @@ impl Rules {
             Some(log) if self.hits.is_none() => Some(log.recorded(here)),
             _ => None,
         };
-        let truth = match (&mut self.condition, &message) {
+        let always = (Truth::Constant(true), None);
+        let (truth, own_id) = match (&mut self.condition, &message) {
             (Some(condition), _) => condition.decision(here)?,
-            (None, Some(Ok(_))) => Truth::Constant(true),
-            (None, _) if self.hits.is_some() => Truth::Constant(true),
+            (None, Some(Ok(_))) => always,
+            (None, _) if self.hits.is_some() => always,
             (None, Some(Err(reason))) => return Err(reason.clone()),
             (None, None) => return Err("it has neither a condition nor hits to count".to_owned()),
         };
+        let message = message.and_then(Result::ok);
+        let for_message = message.as_ref().and_then(|message| message.own_id);
         Ok(Decision {
             truth,
-            message: message.and_then(Result::ok),
+            own_id: own_id.or(for_message),
+            message,
         })
     }
 

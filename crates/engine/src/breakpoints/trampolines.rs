@@ -65,6 +65,8 @@ pub(crate) struct Trampoline {
     pub(crate) writer: Option<u64>,
     /// The breakpoints whose conditions it decides, with their options then.
     pub(crate) decides: Vec<(i64, BreakpointOptions)>,
+    /// If its conditions depend on the thread's id: how far from the thread pointer threads have theirs.
+    pub(crate) own_id: Option<u64>,
 }
 
 /// Where hits are counted in the program.
@@ -189,6 +191,8 @@ pub(crate) struct Trampolines {
     pub(crate) log_ring: Option<LogRing>,
     /// Threads that wait for room in it, and have yet to come to their site.
     pub(crate) waiting: Vec<ThreadId>,
+    /// New threads that may come to a trampoline which reads their ids, before that is known to be right.
+    pub(crate) unchecked: BTreeSet<ThreadId>,
 }
 
 impl Trampolines {

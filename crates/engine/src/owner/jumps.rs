@@ -63,6 +63,8 @@ struct Wanted {
     logs: Option<(Vec<Recorded>, Writer)>,
     /// The breakpoints, with their options.
     decides: Vec<(i64, BreakpointOptions)>,
+    /// If a thread's id has to be known: how far from the thread pointer it has it.
+    own_id: Option<u64>,
 }
 
 /// Why a site gets no jump.
@@ -159,6 +161,9 @@ impl Owner {
         self.is_free(at..at.offset(length.cast_signed()))
             .map_err(NoJump::Now)?;
         let wanted = self.wanted(thread, at, &users).map_err(NoJump::Ever)?;
+        if let Some(distance) = wanted.own_id {
+            self.have_own_ids(&stopped, distance)?;
+        }
         let module = self.modules().at(at).cloned();
         let module = module.ok_or_else(|| ever("the code is in no file"))?;
         let code = self.function_around(&module, at).map_err(NoJump::Ever)?;
@@ -181,6 +186,7 @@ impl Owner {
             let mut truth: Option<Truth> = None;
             let mut hits = None;
             let mut logs = None;
+            let mut own_id = None;
             let mut decides = Vec::new();
             for id in users {
                 let (next, place) = breakpoints.decision(*id, at, here)?;
@@ -188,17 +194,18 @@ impl Owner {
                     Some(known) => Truth::Or(Box::new((known, next.truth))),
                     None => next.truth,
                 });
+                own_id = next.own_id.or(own_id);
                 let rules = breakpoints.rules(*id).ok_or("the breakpoint is gone")?;
                 let options = rules.asked().clone();
                 hits = rules.hits().or(hits);
-                if let Some((message, values)) = next.message {
+                if let Some(recording) = next.message {
                     let writer = Writer {
                         breakpoint: *id,
                         options: options.clone(),
                         position: place.position,
-                        message,
+                        message: recording.message,
                     };
-                    logs = Some((values, writer));
+                    logs = Some((recording.values, writer));
                 }
                 decides.push((*id, options));
             }
@@ -214,6 +221,7 @@ impl Owner {
                 hits,
                 logs,
                 decides,
+                own_id,
             })
         })
     }
@@ -455,6 +463,7 @@ impl Owner {
             arrived: BTreeSet::new(),
             writer: writer.map(|(_, id)| id),
             decides: wanted.decides,
+            own_id: wanted.own_id,
         };
         self.memory
             .put_jump_in(trampoline)

@@ -167,6 +167,7 @@ impl Owner {
                     if signal != 0 {
                         self.will_be_interrupted(thread);
                     }
+                    self.check_new_thread(thread);
                     self.enter_trampoline(thread, how);
                     self.write_back(thread);
                     self.watch_before_run(thread);
@@ -207,6 +208,7 @@ impl Owner {
                 Action::KeptChildEnded(child) => self.kept_child_ended(child),
                 Action::Started(thread) => {
                     self.threads.add(thread);
+                    self.check_own_id_of(thread);
                     self.tell(Event::ThreadStarted(thread));
                 }
                 Action::Ended(thread) => {

@@ -6,9 +6,9 @@
 use super::Parsed;
 use super::ir::{Binary, Scalar, Unary};
 use super::run::is_int_alone;
-use crate::Address;
 use crate::modules::Modules;
 use crate::values::Number;
+use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
 use dapple_symbols::functions::Language;
@@ -36,6 +36,18 @@ pub struct Prepared {
     address: Address,
     /// The value is displayed as the digits of its number, and nothing else.
     bare: bool,
+    names_thread: bool,
+}
+
+/// A thread at the location of a prepared expression.
+#[derive(Clone, Copy)]
+pub struct Thread<'a> {
+    /// Its id.
+    pub id: ThreadId,
+    /// Its registers.
+    pub registers: &'a Registers,
+    /// Its memory.
+    pub memory: &'a dyn Memory,
 }
 
 /// An operation that gives a number.
@@ -62,6 +74,8 @@ enum Node {
     Cast(Box<Node>, Scalar),
     /// A register that the expression names, as in `$rax`.
     Named(u16),
+    /// The thread's id.
+    Thread,
 }
 
 /// A location in memory.
@@ -119,17 +133,23 @@ impl Prepared {
             language: maker.language(),
             address,
             bare,
+            names_thread: maker.names_thread(),
         })
     }
 
-    /// Its number for a thread with these registers. `None`: use the full evaluator.
-    pub fn number(&self, registers: &Registers, memory: &dyn Memory) -> Option<Number> {
-        Machine::new(self.language, registers, memory).number(&self.root)
+    /// Whether its value depends on the thread's id.
+    pub fn names_thread(&self) -> bool {
+        self.names_thread
+    }
+
+    /// Its number for a thread. `None`: use the full evaluator.
+    pub fn number(&self, thread: Thread<'_>) -> Option<Number> {
+        Machine::new(self.language, thread).number(&self.root)
     }
 
     /// Its value as text, if that is only the digits of a number.
-    pub fn text(&self, registers: &Registers, memory: &dyn Memory) -> Option<String> {
-        let number = self.bare.then(|| self.number(registers, memory))??;
+    pub fn text(&self, thread: Thread<'_>) -> Option<String> {
+        let number = self.bare.then(|| self.number(thread))??;
         is_bare(number).then(|| number.text())
     }
 }

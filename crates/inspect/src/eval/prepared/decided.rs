@@ -41,24 +41,29 @@ const NO_NUMBERS: Why = "it has an operator that does not go with its operands";
 const NO_VALUE: Why = "a part of it never has a value";
 const TO_INTEGER: Why = "it converts a number with a fraction to an integer";
 const MIXED: Why = "it calculates with signed and unsigned integers together";
+const OWN_ID: Why =
+    "it has `$thread`, and the program's C library does not tell where threads have their ids";
 const REMAINDER: Why = "it has the remainder of a number with a fraction";
 
 /// The most objects inside of each other whose locations are repeated.
 const MOST_NESTED: usize = 4;
 
 impl Prepared {
-    /// The condition that its number is true, as a decision for threads at its location.
+    /// The condition that its number is true, as a decision for threads at its location. `own_id`: what is known of the word in which each
+    /// thread has its own id, as its distance from the thread pointer.
     ///
     /// # Errors
     /// Why there is none: a clause about the condition, such as "it has a `long double`".
-    pub fn decision(&self) -> Result<Truth, String> {
-        let value = Lower::new(self).value(&self.root)?;
+    pub fn decision(&self, own_id: Option<u64>) -> Result<Truth, String> {
+        let value = Lower::new(self, own_id).value(&self.root)?;
         Ok(value.truth())
     }
 }
 
 /// Makes decisions of nodes.
 struct Lower {
+    /// Where a thread has its own id, as a distance from the thread pointer.
+    own_id: Option<u64>,
     language: Language,
     /// The address of the location.
     place: u64,
@@ -82,8 +87,9 @@ impl Address {
 }
 
 impl Lower {
-    fn new(prepared: &Prepared) -> Lower {
+    fn new(prepared: &Prepared, own_id: Option<u64>) -> Lower {
         Lower {
+            own_id,
             language: prepared.language,
             place: prepared.address.0,
             nesting: Cell::new(0),
@@ -144,6 +150,15 @@ impl Lower {
                 sides,
             } => self.binary(*operator, *untyped, &sides.0, &sides.1),
             Node::Cast(operand, target) => self.cast(self.value(operand)?, *target),
+            Node::Thread => {
+                let distance = self.own_id.ok_or(OWN_ID)?;
+                let word = Word::Load {
+                    address: Box::new(plus(Word::ThreadPointer, distance)),
+                    size: 4,
+                    sign: Sign::Signed,
+                };
+                Ok(Value::Integer(word, Int::new(4, true)?))
+            }
             Node::Named(PC) => Ok(Value::Pointer(Word::Constant(self.place))),
             Node::Named(register @ (SP | FP)) => Ok(Value::Pointer(Word::Register(*register))),
             Node::Named(register) => Ok(Value::Integer(

@@ -1,14 +1,13 @@
 //! Evaluates a prepared expression for a thread at its location.
 
 use super::members::BitField;
-use super::{Node, Place, Shape};
-use crate::Address;
+use super::{Node, Place, Shape, Thread};
 use crate::eval::ir::Binary;
 use crate::eval::run::arithmetic::{binary_on_numbers, compare_pointers, type_literals, unary};
 use crate::eval::run::{cast, promoted};
 use crate::values::{Number, number_of};
-use dapple_arch::Memory;
-use dapple_arch::registers::{FP, PC, Registers, SP};
+use crate::{Address, ThreadId};
+use dapple_arch::registers::{FP, PC, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 use std::cell::Cell;
@@ -22,22 +21,16 @@ const BLOCK: u64 = 64;
 
 /// The state of a thread at the location.
 pub(super) struct Machine<'a> {
-    registers: &'a Registers,
-    memory: &'a dyn Memory,
+    thread: Thread<'a>,
     language: Language,
     /// The block that was read last: values often lie side by side.
     block: Cell<Option<(u64, [u8; BLOCK as usize])>>,
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(
-        language: Language,
-        registers: &'a Registers,
-        memory: &'a dyn Memory,
-    ) -> Machine<'a> {
+    pub(super) fn new(language: Language, thread: Thread<'a>) -> Machine<'a> {
         Machine {
-            registers,
-            memory,
+            thread,
             language,
             block: Cell::new(None),
         }
@@ -52,7 +45,7 @@ impl<'a> Machine<'a> {
         match node {
             Node::Constant(number) => Some(*number),
             Node::Register(register, shape) => {
-                let bytes = self.registers.get(*register)?.to_le_bytes();
+                let bytes = self.thread.registers.get(*register)?.to_le_bytes();
                 self.shaped(shape, bytes.get(..usize::from(shape.size))?)
             }
             Node::Load(place, shape) => {
@@ -76,8 +69,12 @@ impl<'a> Machine<'a> {
             Node::Cast(operand, target) => {
                 Some(cast(self.language, self.number(operand)?, *target))
             }
+            Node::Thread => {
+                let ThreadId(thread) = self.thread.id;
+                Some(Number::integer(thread.into(), 4, true))
+            }
             Node::Named(register) => {
-                let value = self.registers.get(*register)?;
+                let value = self.thread.registers.get(*register)?;
                 Some(match *register {
                     PC | SP | FP => Number::Pointer {
                         address: value,
@@ -136,7 +133,8 @@ impl<'a> Machine<'a> {
         match place {
             Place::At(address) => Some(*address),
             Place::Near(register, offset) => {
-                Some(self.registers.get(*register)?.wrapping_add_signed(*offset))
+                let base = self.thread.registers.get(*register)?;
+                Some(base.wrapping_add_signed(*offset))
             }
             Place::Behind(pointer) => match self.number(pointer)? {
                 Number::Pointer { address, .. } => (address != 0).then_some(address),
@@ -167,13 +165,13 @@ impl<'a> Machine<'a> {
         let start = address / BLOCK * BLOCK;
         let offset = (address - start) as usize;
         if offset + bytes.len() > BLOCK as usize {
-            return self.memory.read(Address(address), bytes).ok();
+            return self.thread.memory.read(Address(address), bytes).ok();
         }
         let block = match self.block.get() {
             Some((known, block)) if known == start => block,
             _ => {
                 let mut block = [0; BLOCK as usize];
-                self.memory.read(Address(start), &mut block).ok()?;
+                self.thread.memory.read(Address(start), &mut block).ok()?;
                 self.block.set(Some((start, block)));
                 block
             }

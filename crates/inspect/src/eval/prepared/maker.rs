@@ -14,7 +14,7 @@ use dapple_symbols::fixed_location::FixedLocation;
 use dapple_symbols::functions::Language;
 use dapple_symbols::scopes::Variable;
 use dapple_symbols::types::{Encoding, PointerKind, Type, TypeId, TypeKind};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 /// An intermediate result, before it is clear whether its number is needed.
@@ -36,6 +36,8 @@ pub(super) struct Maker<'a> {
     locals: Vec<Variable>,
     /// Caches [`Maker::statics`].
     statics: OnceCell<Vec<Variable>>,
+    /// Whether the thread's id was needed.
+    names_thread: Cell<bool>,
 }
 
 /// The longest chain of typedefs followed.
@@ -56,11 +58,16 @@ impl<'a> Maker<'a> {
             language: module.module.language_at(lookup),
             locals: module.module.variables_at(lookup, inline_depth),
             statics: OnceCell::new(),
+            names_thread: Cell::new(false),
         })
     }
 
     pub(super) fn language(&self) -> Language {
         self.language
+    }
+
+    pub(super) fn names_thread(&self) -> bool {
+        self.names_thread.get()
     }
 
     pub(super) fn make(&self, expression: &Expression) -> Option<Made> {
@@ -229,6 +236,10 @@ impl<'a> Maker<'a> {
 
     fn register(&self, name: &str) -> Option<Made> {
         let number = match name {
+            "thread" => {
+                self.names_thread.set(true);
+                return Some(Made::Number(Node::Thread));
+            }
             "pc" => PC,
             "sp" => SP,
             "fp" => FP,

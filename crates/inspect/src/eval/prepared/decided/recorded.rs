@@ -33,15 +33,19 @@ const NOT_DIGITS: Why = "a value in its message is not just a number";
 
 impl Prepared {
     /// Its value as the program can record it, and what the record then has. `as_digits`: the value is to be shown as a variable is, which
-    /// needs more than the number unless it is just the number's digits.
+    /// needs more than the number unless it is just the number's digits. `own_id`: as for [`Prepared::decision`].
     ///
     /// # Errors
     /// Why it can't be recorded: a clause about the condition or message.
-    pub fn recorded(&self, as_digits: bool) -> Result<(Recorded, Kind), String> {
+    pub fn recorded(
+        &self,
+        as_digits: bool,
+        own_id: Option<u64>,
+    ) -> Result<(Recorded, Kind), String> {
         if as_digits && !self.bare {
             return Err(NOT_DIGITS.to_owned());
         }
-        let value = Lower::new(self).value(&self.root)?;
+        let value = Lower::new(self, own_id).value(&self.root)?;
         let (recorded, kind) = of(value)?;
         if as_digits && !is_bare(kind.number(0)) {
             return Err(NOT_DIGITS.to_owned());
