@@ -1,6 +1,9 @@
 //! Conditions and counts of hits that the program decides by itself: the same stops as ever, and nobody can tell.
 
+use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped, waits};
+use dapple_adapter::DecidedRequest;
+use dapple_dap::message::Empty;
 use dapple_dap::types::*;
 use serde_json::json;
 
@@ -188,6 +191,49 @@ fn a_thread_that_the_library_does_not_know_has_its_own_id() {
     }
     assert_eq!(session.exit_code(), 0);
     running.0.disconnect();
+}
+
+/// Checks that the program decides a false condition at a place of `compared.*` after 10,000 turns.
+#[track_caller]
+fn is_decided_inside(fixture: &Fixture, place: &str, conditions: &[&str]) {
+    for condition in conditions {
+        let session = Session::new();
+        session.launch(
+            fixture,
+            json!({"args": ["1", "10000"], "conditionsInProgram": true}),
+        );
+        let wanted = fixture.breakpoint(place).with_condition(*condition);
+        session.set_source(fixture, vec![wanted, fixture.breakpoint("done")]);
+        session.configured();
+        session.stopped_at(fixture, "done", StoppedEventReason::Breakpoint);
+        let answer = session.ok::<DecidedRequest>(Empty);
+        let decided = &answer.breakpoints[0];
+        assert_eq!(decided.in_program, 1, "{condition}: {decided:?}");
+        session.disconnect();
+    }
+}
+
+#[test]
+fn numbers_with_a_fraction_in_registers_cost_no_stops() {
+    let fixture = Fixture::built("compared.c", Optimization::Full, Linking::Pie);
+    is_decided_inside(&fixture, "13", &["d > 40000", "f * 8 == 101 && d != 0"]);
+}
+
+#[test]
+fn choices_sizes_and_casts_cost_no_stops() {
+    let fixture = Fixture::new("compared.c");
+    is_decided_inside(
+        &fixture,
+        "13",
+        &[
+            "(b ? n : 3) > 100",
+            "sizeof(struct outer) < sizeof first.bytes",
+            "p->inner && ((struct inner *)(void *)p->inner)->depth == -500",
+            "(p->inner ? p->inner->depth : 7) == -500",
+            "&first == first.next",
+            "(enum color)uc == LAST",
+        ],
+    );
 }
 
 #[test]

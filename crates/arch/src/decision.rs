@@ -161,6 +161,8 @@ pub enum Word {
     Truth(Box<Truth>),
     /// A word; asks unless the condition holds, which is evaluated first.
     If(Box<(Truth, Word)>),
+    /// The first word if a condition holds, else the second. The other one isn't evaluated.
+    Choice(Box<(Truth, Word, Word)>),
     /// A word that must be an integer of `size` bytes (1, 2 or 4); asks if it isn't.
     Fitting {
         /// The word.
@@ -229,6 +231,8 @@ pub enum Real {
     Operation(RealOperation, Box<(Real, Real)>),
     /// A number rounded to 32 bits (binary32).
     Rounded(Box<Real>),
+    /// The first number if a condition holds, else the second. The other one isn't evaluated.
+    Choice(Box<(Truth, Real, Real)>),
 }
 
 /// An operation on two numbers with a fraction.

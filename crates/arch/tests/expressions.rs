@@ -129,6 +129,7 @@ fn words(word: &BoxedStrategy<Word>, truth: &BoxedStrategy<Truth>) -> BoxedStrat
         1 => (sign(), two()).prop_map(|(sign, two)| Word::Remainder(sign, Box::new(two))),
         1 => truth.clone().prop_map(|truth| Word::Truth(Box::new(truth))),
         1 => (truth.clone(), word.clone()).prop_map(|it| Word::If(Box::new(it))),
+        1 => (truth.clone(), word.clone(), word.clone()).prop_map(|it| Word::Choice(Box::new(it))),
         1 => (word.clone(), small(), sign()).prop_map(|(word, size, sign)| Word::Fitting {
             word: Box::new(word),
             size,
@@ -138,7 +139,11 @@ fn words(word: &BoxedStrategy<Word>, truth: &BoxedStrategy<Truth>) -> BoxedStrat
     .boxed()
 }
 
-fn reals(real: &BoxedStrategy<Real>, word: &BoxedStrategy<Word>) -> BoxedStrategy<Real> {
+fn reals(
+    real: &BoxedStrategy<Real>,
+    word: &BoxedStrategy<Word>,
+    truth: &BoxedStrategy<Truth>,
+) -> BoxedStrategy<Real> {
     let operation = prop_oneof![
         Just(RealOperation::Add),
         Just(RealOperation::Subtract),
@@ -156,6 +161,8 @@ fn reals(real: &BoxedStrategy<Real>, word: &BoxedStrategy<Word>) -> BoxedStrateg
         3 => (operation, real.clone(), real.clone())
             .prop_map(|(it, first, second)| Real::Operation(it, Box::new((first, second)))),
         1 => real.clone().prop_map(|real| Real::Rounded(Box::new(real))),
+        1 => (truth.clone(), real.clone(), real.clone())
+            .prop_map(|it| Real::Choice(Box::new(it))),
     ]
     .boxed()
 }
@@ -190,7 +197,7 @@ pub(crate) fn decision() -> BoxedStrategy<(Truth, Vec<Recorded>)> {
     for _ in 0..6 {
         let next = (
             words(&word, &truth),
-            reals(&real, &word),
+            reals(&real, &word, &truth),
             truths(&truth, &word, &real),
         );
         (word, real, truth) = next;

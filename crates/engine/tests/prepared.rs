@@ -46,6 +46,7 @@ fn compare(text: &str, frame: &Frame, reader: &Reader<'_>, tally: &mut Tally) {
     let here = Thread {
         id: frame.id.thread,
         registers: &frame.physical.registers,
+        vectors: &|| frame.physical.vectors.clone(),
         memory: reader.memory,
     };
     if let Some(number) = quick.number(here) {

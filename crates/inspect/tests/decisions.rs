@@ -223,6 +223,7 @@ pub fn check(program: &Program, text: &str, full: bool, tally: &mut Tally, mut n
     let here = prepared::Thread {
         id: program.frame.id.thread,
         registers: &physical.registers,
+        vectors: &|| None,
         memory: &program.memory,
     };
     for _ in 0..STATES {
@@ -349,7 +350,27 @@ fn conditions_of_c_decide_as_the_evaluator_does() {
     ];
     let objects = [("packed", 32), ("holder->before", 40)];
     run(&program, &variables, &FIELDS, &objects, &indexed);
-    let prepared = ["packed.colour == GREEN", "holder->packed.colour != RED"];
+    let prepared = [
+        "packed.colour == GREEN",
+        "holder->packed.colour != RED",
+        "GREEN == 5",
+        "colour - RED > GREEN",
+        "sizeof(node) > 8",
+        "sizeof node.many == 16",
+        "sizeof(struct node) == sizeof *p",
+        "sizeof(p->next->inner)",
+        "sizeof \"abc\" == 4",
+        "_Alignof(struct node) == 8",
+        "(colour == GREEN ? p->whole : 3) > 0",
+        "p == &node",
+        "&p->next->inner != 0",
+        "((struct node *)longs)->half == 3",
+        "((struct inner *)(void *)p)->narrow > 1",
+        "*(unsigned char *)p == 3",
+        "((int *)p)[1] == 3",
+        "(enum colour)si32 == GREEN",
+        "*&si32 == si32",
+    ];
     compare(&program, &prepared, &["extended > 1.0", "giant == 3"]);
 }
 
@@ -433,6 +454,11 @@ fn conditions_in_a_method_of_cpp_decide_as_the_evaluator_does() {
         "next->mode == Mode::Fast && shown",
         "this->next == next",
         "!shown",
+        "width == (shown ? 1 : 2)",
+        "sizeof(*this) > 8",
+        "sizeof(width) == 4",
+        "this == &*next",
+        "Mode::Slow == mode",
     ];
     let others = [
         "odd.far == 4",

@@ -185,6 +185,15 @@ impl Expressions<'_> {
                 };
                 format!("{name}[{index}]")
             }
+            12 if !is_rust => {
+                let condition = self.truth(depth);
+                let (yes, no) = (self.integer(depth, None), self.integer(depth, None));
+                format!("({condition} ? {yes} : {no})")
+            }
+            13 if !is_rust && self.numbers.one_in(3) => match self.variable(|_| true) {
+                Some(name) => format!("sizeof({name})"),
+                None => "sizeof(long)".to_owned(),
+            },
             _ => self.integer(depth, Some(type_)),
         }
     }
@@ -230,6 +239,15 @@ impl Expressions<'_> {
                 };
                 format!("({a} {operator} {b})")
             }
+            5 if !is_rust && self.numbers.one_in(2) => {
+                let condition = self.truth(depth);
+                let yes = self.float(depth);
+                let no = match self.numbers.one_in(3) {
+                    true => self.integer(depth, None),
+                    false => self.float(depth),
+                };
+                format!("({condition} ? {yes} : {no})")
+            }
             5 => format!("(-({}))", self.float(depth)),
             _ => {
                 let operand = match self.numbers.one_in(3) {
@@ -264,9 +282,17 @@ impl Expressions<'_> {
             5 => (self.float(depth), self.integer(depth, None)),
             6 | 7 => (self.float(depth), self.float(depth)),
             8 => {
-                let pointer = |this: &mut Self| {
+                let named = |this: &mut Self| {
                     let found = this.variable(|kind| kind == Kind::Pointer);
                     found.unwrap_or_else(|| "0".to_owned())
+                };
+                let is_rust = self.is_rust();
+                let pointer = |this: &mut Self| match !is_rust && this.numbers.one_in(4) {
+                    true => {
+                        let condition = this.truth(depth.min(1));
+                        format!("({condition} ? {} : {})", named(this), named(this))
+                    }
+                    false => named(this),
                 };
                 let other = match self.numbers.below(3) {
                     0 => pointer(self),
@@ -310,6 +336,10 @@ impl Expressions<'_> {
                 let operator = self.numbers.pick(&["&&", "||"]);
                 let (a, b) = (self.truth(depth), self.truth(depth));
                 format!("({a} {operator} {b})")
+            }
+            7 if !self.is_rust() && self.numbers.one_in(2) => {
+                let (condition, yes) = (self.truth(depth), self.truth(depth));
+                format!("({condition} ? {yes} : {})", self.truth(depth))
             }
             7 => format!("!({})", self.truth(depth)),
             8 => {

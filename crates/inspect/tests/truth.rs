@@ -136,6 +136,10 @@ impl Thread<'_> {
                 true => self.word(&parts.1)?,
                 false => return None,
             },
+            Word::Choice(parts) => match self.truth(&parts.0)? {
+                true => self.word(&parts.1)?,
+                false => self.word(&parts.2)?,
+            },
             Word::Fitting { word, size, sign } => {
                 assert!([1, 2, 4].contains(size));
                 let word = self.word(word)?;
@@ -165,6 +169,10 @@ impl Thread<'_> {
                     RealOperation::Divide => a / b,
                 }
             }
+            Real::Choice(parts) => match self.truth(&parts.0)? {
+                true => self.real(&parts.1)?,
+                false => self.real(&parts.2)?,
+            },
             Real::Rounded(real) => f64::from(self.real(real)? as f32),
         })
     }

@@ -111,6 +111,11 @@ impl Facts {
                 self.truth(&pair.0, depth)?;
                 self.word(&pair.1, depth)
             }
+            Word::Choice(parts) => {
+                self.truth(&parts.0, depth)?;
+                self.word(&parts.1, depth)?;
+                self.word(&parts.2, depth)
+            }
         }
     }
 
@@ -131,6 +136,11 @@ impl Facts {
             Real::Integer(word, _) => self.word(word, depth),
             Real::Operation(_, pair) => self.reals(pair, depth),
             Real::Rounded(real) => self.real(real, depth),
+            Real::Choice(parts) => {
+                self.truth(&parts.0, depth)?;
+                self.real(&parts.1, depth)?;
+                self.real(&parts.2, depth)
+            }
         }
     }
 }

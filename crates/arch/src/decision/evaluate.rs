@@ -131,6 +131,10 @@ impl Thread<'_> {
                 true => self.word(&pair.1),
                 false => None,
             },
+            Word::Choice(parts) => match self.truth(&parts.0)? {
+                true => self.word(&parts.1),
+                false => self.word(&parts.2),
+            },
             Word::Fitting { word, size, sign } => {
                 let word = self.word(word)?;
                 (extend(word, *size, *sign) == word).then_some(word)
@@ -154,6 +158,10 @@ impl Thread<'_> {
                     RealOperation::Divide => left / right,
                 }
             }
+            Real::Choice(parts) => match self.truth(&parts.0)? {
+                true => self.real(&parts.1)?,
+                false => self.real(&parts.2)?,
+            },
             Real::Rounded(real) => f64::from(self.real(real)? as f32),
         })
     }

@@ -128,6 +128,15 @@ impl Walk<'_> {
                 };
                 self.arithmetic(code, &pair.0, &pair.1, free);
             }
+            Real::Choice(parts) => {
+                let (no, end) = (self.code.label(), self.code.label());
+                self.branch(&parts.0, false, no, free);
+                self.real(&parts.1, free);
+                self.code.jump(Code::Jmp_rel32_64, end);
+                self.code.place(no);
+                self.real(&parts.2, free);
+                self.code.place(end);
+            }
             Real::Rounded(real) => {
                 self.real(real, free);
                 self.code.two(Code::Cvtsd2ss_xmm_xmmm64, target, target);

@@ -65,6 +65,15 @@ impl Walk<'_> {
                 self.branch(&pair.0, false, no_value, free);
                 self.value(&pair.1, free);
             }
+            Word::Choice(parts) => {
+                let (no, end) = (self.code.label(), self.code.label());
+                self.branch(&parts.0, false, no, free);
+                self.value(&parts.1, free);
+                self.code.jump(Code::Jmp_rel32_64, end);
+                self.code.place(no);
+                self.value(&parts.2, free);
+                self.code.place(end);
+            }
             Word::Fitting { word, size, sign } => {
                 self.value(word, free);
                 self.check_fits(target, *size, *sign);
@@ -240,6 +249,7 @@ impl Walk<'_> {
             },
             Word::Truth(_) => 2,
             Word::If(pair) => self.need(&pair.1).max(2),
+            Word::Choice(parts) => self.need(&parts.1).max(self.need(&parts.2)).max(2),
         };
         inner.max(1)
     }

@@ -57,6 +57,7 @@ impl Here<'_> {
         prepared::Thread {
             id: self.thread,
             registers: &self.registers,
+            vectors: self.vectors,
             memory: self.memory,
         }
     }

@@ -122,6 +122,10 @@ pub(super) struct Part {
 }
 
 impl Expression {
+    pub fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Name(_))
+    }
+
     /// The object, name and arguments of a method that may be answered without calling the program. `None`: it is another expression.
     pub fn as_method(&self) -> Option<(&Expression, &str, &[Expression])> {
         match &self.kind {

@@ -19,11 +19,14 @@ use maker::{Made, Maker};
 use members::BitField;
 use std::sync::Arc;
 
+mod conditional;
+mod constants;
 mod decided;
 mod lengths;
 mod machine;
 mod maker;
 mod members;
+mod pointers;
 mod texts;
 mod variants;
 
@@ -46,6 +49,8 @@ pub struct Thread<'a> {
     pub id: ThreadId,
     /// Its registers.
     pub registers: &'a Registers,
+    /// Reads its SSE registers.
+    pub vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
     /// Its memory.
     pub memory: &'a dyn Memory,
 }
@@ -54,7 +59,10 @@ pub struct Thread<'a> {
 #[derive(Debug, Clone)]
 enum Node {
     Constant(Number),
-    Register(u16, Shape),
+    /// The lowest bytes of a register's value plus a number.
+    Register(u16, u64, Shape),
+    /// The lowest bytes of an SSE register, by its number.
+    Vector(u8, Shape),
     Load(Box<Place>, Shape),
     /// A bit-field of an object.
     Bits(Box<Place>, Box<BitField>),
@@ -76,6 +84,12 @@ enum Node {
     Named(u16),
     /// The thread's id.
     Thread,
+    /// A number that is known if a location is.
+    Known(Box<Place>, Number),
+    /// A location's address.
+    Address(Box<Place>),
+    /// `condition ? yes : no`.
+    Conditional(Box<conditional::Conditional>),
 }
 
 /// A location in memory.
@@ -121,12 +135,14 @@ impl Prepared {
         let maker = Maker::new(modules, address, inline_depth)?;
         let made = maker.make(&parsed.tree)?;
         let bare = match &made {
-            Made::Number(Node::Named(_)) => false,
-            Made::Number(Node::Constant(number)) => is_bare(*number),
+            Made::Number(Node::Named(_) | Node::Conditional(_)) => false,
+            // The name of a constant is displayed as it is.
+            Made::Number(Node::Constant(number)) => is_bare(*number) && !parsed.tree.is_name(),
             Made::Number(Node::Bits(_, field)) => maker.has_digits(&field.shape.type_),
             // The digits are all of a computed number's display unless it is a pointer or a character, and `text` checks that.
             Made::Number(_) => true,
-            Made::Memory(_, type_) | Made::Register(_, type_) => maker.has_digits(type_),
+            Made::Pointer(..) => false,
+            Made::Memory(_, type_) | Made::Value(_, type_) => maker.has_digits(type_),
         };
         Some(Prepared {
             root: maker.number(made)?,

@@ -19,6 +19,8 @@ pub enum FixedLocation {
     RegisterOffset(u16, i64),
     /// In a register (DWARF number).
     Register(u16),
+    /// Nowhere, but the value is known: a register's value (DWARF number), or 0, plus a number. The variable has the lowest bytes of it.
+    Sum(Option<u16>, u64),
     /// In memory, at an offset from the start of the module's thread-local storage.
     ThreadLocal(u64),
 }
@@ -42,6 +44,9 @@ impl<'a> Dwarf<'a> {
         if let Some(offset) = thread_local(expression, unit) {
             let is_dropped = self.is_dropped_thread_local(&chain, unit, expression);
             return (!is_dropped).then_some(FixedLocation::ThreadLocal(offset));
+        }
+        if let Some((register, more)) = sum(expression, unit) {
+            return Some(FixedLocation::Sum(register, more));
         }
         match only_operation(expression, unit)? {
             Operation::Address { address } => self.at_address(address),
@@ -109,6 +114,31 @@ fn thread_local(expression: Expression<Reader<'_>>, unit: &Unit<'_>) -> Option<u
     let is_only = matches!(operations.next(), Ok(Some(Operation::TLS)))
         && matches!(operations.next(), Ok(None));
     is_only.then_some(value)
+}
+
+/// A register, if any, and what is added to it, if that is an expression's value.
+fn sum(expression: Expression<Reader<'_>>, unit: &Unit<'_>) -> Option<(Option<u16>, u64)> {
+    let mut operations = expression.operations(unit.dw().header.encoding());
+    let found = match operations.next().ok()?? {
+        Operation::ImplicitValue { data } => {
+            let bytes = data.slice();
+            let mut word = [0; 8];
+            word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+            let is_only = matches!(operations.next(), Ok(None));
+            return is_only.then_some((None, u64::from_le_bytes(word)));
+        }
+        Operation::UnsignedConstant { value } => (None, value),
+        Operation::SignedConstant { value } => (None, value.cast_unsigned()),
+        Operation::RegisterOffset {
+            register,
+            offset,
+            base_type: UnitOffset(0),
+        } => (Some(register.0), offset.cast_unsigned()),
+        _ => return None,
+    };
+    let is_only = matches!(operations.next(), Ok(Some(Operation::StackValue)))
+        && matches!(operations.next(), Ok(None));
+    is_only.then_some(found)
 }
 
 /// The operation of an expression that has exactly one.

@@ -13,6 +13,7 @@ use crate::eval::ir::{Binary, Scalar, Unary};
 use crate::eval::run::arithmetic::{as_float, unary};
 use crate::eval::run::cast;
 use crate::values::Number;
+pub(super) use conditional::have_one_type;
 use dapple_arch::decision::{Comparison, Operation, Real, RealOperation, Sign, Truth, Word};
 use dapple_arch::registers::{FP, FS_BASE, PC, SP};
 use dapple_symbols::functions::Language;
@@ -23,6 +24,7 @@ use value::{Int, Value, not};
 use words::{below, extended, not_zero, plus, times};
 
 mod comparisons;
+mod conditional;
 mod integers;
 mod lengths;
 mod recorded;
@@ -69,6 +71,8 @@ struct Lower {
     place: u64,
     /// How many objects the one that is looked at is inside of, whose locations a decision repeats.
     nesting: Cell<usize>,
+    /// Whether the type of a number was seen to depend on its value.
+    varies: Cell<bool>,
 }
 
 /// An address: a word and what is added to it.
@@ -93,6 +97,7 @@ impl Lower {
             language: prepared.language,
             place: prepared.address.0,
             nesting: Cell::new(0),
+            varies: Cell::new(false),
         }
     }
 
@@ -115,8 +120,17 @@ impl Lower {
     fn value(&self, node: &Node) -> Result<Value, Why> {
         match node {
             Node::Constant(number) => Ok(Value::Constant(*number)),
-            Node::Register(register, shape) => {
-                let word = Word::Register(*register);
+            Node::Vector(register, shape) => {
+                let real = |size| {
+                    Ok(Real::Register {
+                        register: *register,
+                        size,
+                    })
+                };
+                self.shaped(shape, |_, _| Err(OTHER_SIZE), real)
+            }
+            Node::Register(register, more, shape) => {
+                let word = plus(Word::Register(*register), *more);
                 let cut = |size, sign| Ok(extended(word.clone(), size, sign));
                 self.shaped(shape, cut, |_| Err(OTHER_SIZE))
             }
@@ -143,6 +157,9 @@ impl Lower {
             Node::Length(measured) => self.repeated(|| self.length(measured)),
             Node::Text(comparison) => self.repeated(|| self.text_comparison(comparison)),
             Node::Bits(object, field) => self.bits(self.address(object)?, field),
+            Node::Known(place, number) => self.known(place, *number),
+            Node::Address(place) => Ok(Value::Pointer(self.address(place)?.word())),
+            Node::Conditional(it) => self.conditional(it),
             Node::Unary(operator, operand) => self.unary(*operator, self.value(operand)?),
             Node::Binary {
                 operator,
@@ -196,6 +213,7 @@ impl Lower {
                 if self.language == Language::Cpp && shape.fits && size == 4 =>
             {
                 // A value that doesn't fit an `int` isn't promoted to one.
+                self.varies.set(true);
                 let (word, rest) = below(word(4, Sign::Unsigned)?, 1 << 31);
                 Ok(Value::Integer(plus(word, rest), Int::new(4, true)?))
             }

@@ -48,7 +48,7 @@ impl Maker<'_> {
                 (!arrow).then_some((place, type_))?
             }
             made => {
-                let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
+                let (Made::Memory(_, type_) | Made::Value(_, type_)) = &made else {
                     return None;
                 };
                 let is_plain = matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _))

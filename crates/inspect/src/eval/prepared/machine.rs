@@ -12,6 +12,7 @@ use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 use std::cell::Cell;
 
+mod conditional;
 mod lengths;
 mod texts;
 mod variants;
@@ -44,8 +45,14 @@ impl<'a> Machine<'a> {
     pub(super) fn number(&self, node: &Node) -> Option<Number> {
         match node {
             Node::Constant(number) => Some(*number),
-            Node::Register(register, shape) => {
-                let bytes = self.thread.registers.get(*register)?.to_le_bytes();
+            Node::Vector(register, shape) => {
+                let vectors = (self.thread.vectors)()?;
+                let bytes = vectors.get(usize::from(*register))?.to_le_bytes();
+                self.shaped(shape, bytes.get(..usize::from(shape.size))?)
+            }
+            Node::Register(register, more, shape) => {
+                let value = self.thread.registers.get(*register)?;
+                let bytes = value.wrapping_add(*more).to_le_bytes();
                 self.shaped(shape, bytes.get(..usize::from(shape.size))?)
             }
             Node::Load(place, shape) => {
@@ -58,6 +65,12 @@ impl<'a> Machine<'a> {
             Node::Length(measured) => self.length(measured),
             Node::Text(comparison) => self.text_comparison(comparison),
             Node::Bits(object, field) => self.bits(self.address(object)?, field),
+            Node::Known(place, number) => self.address(place).map(|_| *number),
+            Node::Address(place) => Some(Number::Pointer {
+                address: self.address(place)?,
+                target: None,
+            }),
+            Node::Conditional(it) => self.conditional(it),
             Node::Unary(operator, operand) => {
                 unary(self.language, *operator, self.number(operand)?, 0).ok()
             }

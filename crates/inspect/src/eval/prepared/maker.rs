@@ -2,13 +2,13 @@
 
 use super::members::BitField;
 use super::{Node, Place, Shape};
-use crate::Address;
 use crate::eval::ir::{Expression, Kind, Unary};
 use crate::eval::run::arithmetic::is_untyped;
-use crate::eval::run::is_negative;
+use crate::eval::run::{is_negative, promoted};
 use crate::modules::{LoadedModule, Modules};
-use crate::values::Number;
-use dapple_arch::registers::{FP, FS_BASE, NAMES, PC, SP};
+use crate::values::{Number, number_of};
+use crate::{Address, Memory};
+use dapple_arch::registers::{FP, FS_BASE, NAMES, PC, SP, named};
 use dapple_symbols::cfi::CfaRule;
 use dapple_symbols::fixed_location::FixedLocation;
 use dapple_symbols::functions::Language;
@@ -23,21 +23,45 @@ pub(super) enum Made {
     Number(Node),
     /// A value in memory, with its type.
     Memory(Place, Arc<Type>),
-    /// A value in a register, with its type.
-    Register(u16, Arc<Type>),
+    /// A value that isn't in memory, with its type.
+    Value(Node, Arc<Type>),
+    /// A computed pointer, with its target's type unless that is `void`.
+    Pointer(Node, Option<TypeId>),
+}
+
+/// No memory: what is looked up needs only types.
+pub(super) struct Nothing;
+
+impl Memory for Nothing {
+    fn read(&self, address: Address, _: &mut [u8]) -> Result<(), Address> {
+        Err(address)
+    }
 }
 
 /// Resolves names and types.
 pub(super) struct Maker<'a> {
     pub(super) module: &'a Arc<LoadedModule>,
     pub(super) modules: &'a Modules,
-    address: Address,
+    pub(super) address: Address,
+    pub(super) inline_depth: usize,
     language: Language,
     locals: Vec<Variable>,
     /// Caches [`Maker::statics`].
     statics: OnceCell<Vec<Variable>>,
     /// Whether the thread's id was needed.
     names_thread: Cell<bool>,
+}
+
+/// The value of a variable in a register, plus a number.
+fn in_register(register: u16, more: u64, type_: &Arc<Type>) -> Option<Node> {
+    let shape = Shape::of(Arc::clone(type_)).filter(|shape| shape.size <= 8)?;
+    let is_real = matches!(type_.kind, TypeKind::Base(Encoding::Float));
+    if register < PC {
+        return Some(Node::Register(register, more, shape));
+    }
+    let number = named::VECTORS.contains(&register) && is_real;
+    let number = number.then(|| register - named::VECTORS.start)?;
+    Some(Node::Vector(u8::try_from(number).ok()?, shape))
 }
 
 /// The longest chain of typedefs followed.
@@ -55,6 +79,7 @@ impl<'a> Maker<'a> {
             module,
             modules,
             address,
+            inline_depth,
             language: module.module.language_at(lookup),
             locals: module.module.variables_at(lookup, inline_depth),
             statics: OnceCell::new(),
@@ -72,7 +97,7 @@ impl<'a> Maker<'a> {
 
     pub(super) fn make(&self, expression: &Expression) -> Option<Made> {
         match &expression.kind {
-            Kind::Name(name) => self.name(name),
+            Kind::Name(name) => (self.name(name)).or_else(|| self.named_constant(expression, name)),
             Kind::Register(name) => self.register(name),
             // The `128i8` of `-128i8`.
             kind @ Kind::Literal { .. } if self.language == Language::Rust && is_negative(kind) => {
@@ -82,14 +107,13 @@ impl<'a> Maker<'a> {
             Kind::Text(_)
             | Kind::CalledFrom(_)
             | Kind::Slice { .. }
-            | Kind::SizeOfType(_)
-            | Kind::SizeOf(_)
-            | Kind::AlignOfType(_)
             | Kind::AlignOf(_)
-            | Kind::Conditional { .. }
             | Kind::PointedMember { .. }
             | Kind::Call { .. }
             | Kind::Built { .. } => None,
+            Kind::SizeOfType(_) | Kind::AlignOfType(_) => self.constant(expression),
+            Kind::SizeOf(operand) => self.size_of(expression, operand),
+            Kind::Conditional { condition, yes, no } => self.conditional(condition, yes, no),
             Kind::Member {
                 base, name, arrow, ..
             } => self.member(base, name, *arrow),
@@ -110,8 +134,8 @@ impl<'a> Maker<'a> {
             } => self.dereference(operand),
             Kind::Unary {
                 operator: Unary::AddressOf,
-                ..
-            } => None,
+                operand,
+            } => self.address_of(operand),
             Kind::Unary { operator, operand } => {
                 let operand = Box::new(self.number(self.make(operand)?)?);
                 Some(Made::Number(Node::Unary(*operator, operand)))
@@ -126,7 +150,12 @@ impl<'a> Maker<'a> {
                 }
                 let first = self.number(self.make(left)?)?;
                 let second = match &right.kind {
-                    Kind::Name(name) if !self.is_known(name) => self.enumerator(left, name)?,
+                    Kind::Name(name) if !self.is_known(name) => {
+                        match self.named_constant(right, name) {
+                            Some(constant) => self.number(constant)?,
+                            None => self.enumerator(left, name)?,
+                        }
+                    }
                     _ => self.number(self.make(right)?)?,
                 };
                 Some(Made::Number(Node::Binary {
@@ -136,7 +165,9 @@ impl<'a> Maker<'a> {
                 }))
             }
             Kind::Cast { operand, target } => {
-                let target = target.plain_scalar()?;
+                let Some(target) = target.plain_scalar() else {
+                    return self.cast(operand, target);
+                };
                 let operand = Box::new(self.number(self.make(operand)?)?);
                 Some(Made::Number(Node::Cast(operand, target)))
             }
@@ -176,8 +207,12 @@ impl<'a> Maker<'a> {
         (self.statics).get_or_init(|| self.module.module.statics_at(lookup))
     }
 
+    pub(super) fn has_this(&self) -> bool {
+        self.locals.iter().any(|local| local.name == "this")
+    }
+
     /// Whether the evaluator may find anything under this name.
-    fn is_known(&self, name: &str) -> bool {
+    pub(super) fn is_known(&self, name: &str) -> bool {
         let here = |variable: &Variable| {
             let head = variable.name.strip_suffix(name);
             head.is_some_and(|head| head.is_empty() || head.ends_with("::"))
@@ -221,7 +256,17 @@ impl<'a> Maker<'a> {
             FixedLocation::RegisterOffset(register, offset) => {
                 Made::Memory(Place::Near(register, offset), type_)
             }
-            FixedLocation::Register(register) => Made::Register(register, type_),
+            FixedLocation::Register(register) => {
+                Made::Value(in_register(register, 0, &type_)?, type_)
+            }
+            FixedLocation::Sum(register, more) => {
+                let node = match register {
+                    Some(register @ ..PC) => in_register(register, more, &type_)?,
+                    Some(_) => return None,
+                    None => self.fixed(more, &type_)?,
+                };
+                Made::Value(node, type_)
+            }
             FixedLocation::ThreadLocal(offset) => {
                 // Only the program's own block is at the same distance in all threads.
                 let program = self.modules.iter().next();
@@ -232,6 +277,19 @@ impl<'a> Maker<'a> {
                 Made::Memory(Place::Near(FS_BASE, from), type_)
             }
         })
+    }
+
+    /// The number of a variable that the debug information has no place for, but its bytes.
+    fn fixed(&self, bytes: u64, type_: &Arc<Type>) -> Option<Node> {
+        let shape = Shape::of(Arc::clone(type_)).filter(|shape| shape.size <= 8)?;
+        let bytes = bytes.to_le_bytes();
+        let number = number_of(type_, &bytes[..usize::from(shape.size)])?;
+        Some(Node::Constant(promoted(
+            self.language,
+            number,
+            shape.fits,
+            false,
+        )))
     }
 
     fn register(&self, name: &str) -> Option<Made> {
@@ -254,9 +312,9 @@ impl<'a> Maker<'a> {
             None => ("", name),
         };
         let type_ = match self.make(left)? {
-            Made::Memory(_, type_) | Made::Register(_, type_) => type_,
+            Made::Memory(_, type_) | Made::Value(_, type_) => type_,
             Made::Number(Node::Bits(_, field)) => field.shape.type_,
-            Made::Number(_) => return None,
+            Made::Number(_) | Made::Pointer(..) => return None,
         };
         let TypeKind::Enumeration { signed, values } = &type_.kind else {
             return None;
@@ -275,7 +333,7 @@ impl<'a> Maker<'a> {
 
     fn member(&self, base: &Expression, name: &str, arrow: bool) -> Option<Made> {
         let (place, type_, followed) = match self.make(base)? {
-            made @ (Made::Memory(..) | Made::Register(..)) => self.follow(made)?,
+            made @ (Made::Memory(..) | Made::Value(..) | Made::Pointer(..)) => self.follow(made)?,
             Made::Number(_) => return None,
         };
         if arrow && !followed {
@@ -304,10 +362,13 @@ impl<'a> Maker<'a> {
                 Some((place, type_, false))
             }
             made => {
-                let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
-                    return None;
+                let pointed = match &made {
+                    Made::Memory(_, type_) | Made::Value(_, type_) => {
+                        matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _))
+                    }
+                    Made::Pointer(..) => true,
+                    Made::Number(_) => return None,
                 };
-                let pointed = matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _));
                 let (node, target) = self.pointer(made)?;
                 let target = self.strip(target)?;
                 // A pointer to a pointer needs the full evaluator.
@@ -321,7 +382,10 @@ impl<'a> Maker<'a> {
 
     /// A pointer's number and the type of its target.
     fn pointer(&self, made: Made) -> Option<(Node, TypeId)> {
-        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
+        if let Made::Pointer(node, target) = made {
+            return Some((node, target?));
+        }
+        let (Made::Memory(_, type_) | Made::Value(_, type_)) = &made else {
             return None;
         };
         let TypeKind::Pointer(_, Some(target)) = type_.kind else {
@@ -332,10 +396,9 @@ impl<'a> Maker<'a> {
 
     fn dereference(&self, operand: &Expression) -> Option<Made> {
         let made = self.make(operand)?;
-        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
-            return None;
-        };
-        if !matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _)) {
+        if let Made::Memory(_, type_) | Made::Value(_, type_) = &made
+            && !matches!(type_.kind, TypeKind::Pointer(PointerKind::Pointer, _))
+        {
             return None;
         }
         let (node, target) = self.pointer(made)?;
@@ -345,10 +408,14 @@ impl<'a> Maker<'a> {
     fn element(&self, base: &Expression, index: &Expression) -> Option<Made> {
         let index = self.number(self.make(index)?)?;
         let made = self.make(base)?;
-        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
-            return None;
+        let type_ = match &made {
+            Made::Memory(_, type_) | Made::Value(_, type_) => Arc::clone(type_),
+            Made::Pointer(..) => {
+                let (node, target) = self.pointer(made)?;
+                return self.element_at(Place::Behind(node), index, target, None);
+            }
+            Made::Number(_) => return None,
         };
-        let type_ = Arc::clone(type_);
         let (first, element, count) = match &type_.kind {
             TypeKind::Array {
                 element,
@@ -368,6 +435,16 @@ impl<'a> Maker<'a> {
             }
             _ => return None,
         };
+        self.element_at(first, index, element, count)
+    }
+
+    fn element_at(
+        &self,
+        first: Place,
+        index: Node,
+        element: TypeId,
+        count: Option<u64>,
+    ) -> Option<Made> {
         let element = self.strip(element)?;
         let size = element.size.filter(|size| *size > 0)?;
         let first = Box::new(first);
@@ -398,8 +475,8 @@ impl<'a> Maker<'a> {
     /// The number that a value stands for.
     pub(super) fn number(&self, made: Made) -> Option<Node> {
         match &made {
-            Made::Number(_) => self.raw(made),
-            Made::Memory(_, type_) | Made::Register(_, type_) if self.is_seen_through(type_) => {
+            Made::Number(_) | Made::Pointer(..) => self.raw(made),
+            Made::Memory(_, type_) | Made::Value(_, type_) if self.is_seen_through(type_) => {
                 let (node, target) = self.pointer(made)?;
                 let target = self.strip(target)?;
                 if self.is_seen_through(&target) {
@@ -414,12 +491,9 @@ impl<'a> Maker<'a> {
     /// The number in a scalar's own bytes.
     pub(super) fn raw(&self, made: Made) -> Option<Node> {
         match made {
-            Made::Number(node) => Some(node),
+            Made::Number(node) | Made::Pointer(node, _) => Some(node),
             Made::Memory(place, type_) => Some(Node::Load(Box::new(place), Shape::of(type_)?)),
-            Made::Register(register, type_) => {
-                let shape = Shape::of(type_).filter(|shape| shape.size <= 8)?;
-                (register < PC).then_some(Node::Register(register, shape))
-            }
+            Made::Value(node, _) => Some(node),
         }
     }
 

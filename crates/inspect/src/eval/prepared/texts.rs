@@ -1,11 +1,11 @@
 //! Comparisons of texts in memory with a literal: where a text's bytes and its length are, as the display of values finds them.
 
-use super::maker::{Made, Maker};
+use super::maker::{Made, Maker, Nothing};
 use super::{Node, Place};
+use crate::Address;
 use crate::eval::ir::{Binary, Expression, Kind};
 use crate::values::known::Known;
 use crate::values::{Contents, Reader, Value, names};
-use crate::{Address, Memory};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, PointerKind, Type, TypeId, TypeKind};
 use std::sync::Arc;
@@ -53,15 +53,6 @@ pub(super) enum Capacity {
     Local { local: u64, elsewhere: u64 },
 }
 
-/// No memory: what is looked up needs only types.
-struct Nothing;
-
-impl Memory for Nothing {
-    fn read(&self, address: Address, _: &mut [u8]) -> Result<(), Address> {
-        Err(address)
-    }
-}
-
 impl Maker<'_> {
     /// The comparison of a text with a literal. `None`: it is another expression, or not a text of a known form.
     pub(super) fn text_comparison(
@@ -82,7 +73,7 @@ impl Maker<'_> {
             _ => return None,
         };
         let mut made = self.make(subject)?;
-        if let Made::Memory(_, type_) | Made::Register(_, type_) = &made
+        if let Made::Memory(_, type_) | Made::Value(_, type_) = &made
             && self.is_seen_through(type_)
         {
             let (place, target, _) = self.follow(made)?;
@@ -101,8 +92,8 @@ impl Maker<'_> {
 
     fn text(&self, made: Made) -> Option<Text> {
         let type_ = match &made {
-            Made::Memory(_, type_) | Made::Register(_, type_) => Arc::clone(type_),
-            Made::Number(_) => return None,
+            Made::Memory(_, type_) | Made::Value(_, type_) => Arc::clone(type_),
+            Made::Number(_) | Made::Pointer(..) => return None,
         };
         match (&type_.kind, made) {
             (TypeKind::Pointer(PointerKind::Pointer, Some(target)), made)

@@ -36,7 +36,7 @@ impl Maker<'_> {
             return None;
         };
         let made = self.make(base)?;
-        let (Made::Memory(_, type_) | Made::Register(_, type_)) = &made else {
+        let (Made::Memory(_, type_) | Made::Value(_, type_)) = &made else {
             return None;
         };
         // A plain pointer isn't followed in Rust.

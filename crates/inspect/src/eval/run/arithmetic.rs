@@ -333,6 +333,25 @@ fn integer_type(
     }
 }
 
+/// A number in the type that it has in common with another: the type of `condition ? number : other`. `None`: it stays as it is.
+pub(in crate::eval) fn in_common_type(
+    language: Language,
+    number: Number,
+    other: Number,
+    at: usize,
+) -> Option<Result<Number, Fault>> {
+    let nothing = match (number, other) {
+        (_, Number::Pointer { .. }) | (Number::Pointer { .. }, _) => return None,
+        (Number::Bool(_), Number::Bool(_)) => return None,
+        (_, Number::Integer { size, signed, .. }) => Number::integer(0, size, signed),
+        (_, Number::Float { size, .. }) => Number::Float { value: -0.0, size },
+        (_, Number::Bool(_)) => Number::Bool(false),
+        (_, Number::Char(_)) => Number::Char(0),
+    };
+    let sum = binary_on_numbers(language, Binary::Add, number, nothing, at);
+    Some(sum)
+}
+
 /// C's common type of two promoted integers (C 2011 §6.3.1.8): size and sign.
 pub(in crate::eval) fn common_type((s, x): (u8, bool), (t, y): (u8, bool)) -> (u8, bool) {
     match s.cmp(&t) {

@@ -490,22 +490,10 @@ impl Runner<'_> {
         let (Ok(number), Ok(other)) = (self.number_of(&value, taken), self.number(other)) else {
             return Ok(value);
         };
-        let common = match (number, other) {
-            (_, Number::Pointer { .. }) | (Number::Pointer { .. }, _) => return Ok(value),
-            (Number::Bool(_), Number::Bool(_)) => return Ok(value),
-            (_, Number::Integer { size, signed, .. }) => Number::integer(0, size, signed),
-            (_, Number::Float { size, .. }) => Number::Float { value: -0.0, size },
-            (_, other) => other,
-        };
-        let language = self.frame.language;
-        let operator = crate::eval::ir::Binary::Add;
-        let common = match common {
-            Number::Bool(_) => Number::Bool(false),
-            Number::Char(_) => Number::Char(0),
-            common => common,
-        };
-        super::arithmetic::binary_on_numbers(language, operator, number, common, taken.at)
-            .map(|number| self.computed(number))
+        match super::arithmetic::in_common_type(self.frame.language, number, other, taken.at) {
+            Some(converted) => converted.map(|number| self.computed(number)),
+            None => Ok(value),
+        }
     }
 
     /// A constant of an enumeration: `Colour::Red`, in C++ also `Class::Red`, or in C and C++ the name alone.
