@@ -237,6 +237,23 @@ fn choices_sizes_and_casts_cost_no_stops() {
 }
 
 #[test]
+fn comparisons_with_variants_cost_no_stops() {
+    let fixture = Fixture::new("compared.rs");
+    is_decided_inside(
+        &fixture,
+        "18",
+        &[
+            "choice == Some(500)",
+            "outer.form == Form::Named { name: \"nobody\", sides: 3 }",
+            "outer.form == Form::Round(1000) || outer.result == Ok(5000)",
+            "choice.is_some() && choice.0 == 500",
+            "outer.pair == (3, 1)",
+            "outer.near == Some(\"nobody\")",
+        ],
+    );
+}
+
+#[test]
 fn the_step_after_a_stop_goes_through_what_was_replaced() {
     let fixture = Fixture::new("counted_turns.c");
     let wanted = fixture.breakpoint("turn").with_condition("i == 999990");

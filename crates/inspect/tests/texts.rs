@@ -302,6 +302,41 @@ fn lengths_of_rust() {
     assert!(tally.no > 0 && tally.no == tally.yes, "{tally:#?}");
 }
 
+/// Compares fields of variants and whole enums.
+fn parts_of_variants(program: &Program, places: &[u64]) {
+    let mut tally = Tally::default();
+    for bytes in [
+        [0; 8],
+        [1; 8],
+        [2; 8],
+        [1, 0, 0, 0, 7, 0, 0, 0],
+        [1, 1, 0, 0, 0x98, 0x98, 0, 0],
+        [0x61, 0, 0, 0, 0, 0, 0, 0],
+    ] {
+        for place in places {
+            program.memory.write(*place, &bytes);
+        }
+        for text in [
+            "named.number == Some(7)",
+            "named.number != Some(-1)",
+            "named.number == None",
+            "named.number.0 > 3",
+            "named.number.is_some() && named.number.0 == 7",
+            "None != named.pointer",
+            "named.flag == Some(Some(true))",
+            "named.nested == Some('a')",
+            "named.nested.0 == 'a'",
+        ] {
+            check(program, text, true, &mut tally, || {});
+        }
+    }
+    println!("{tally:#?}");
+    assert_eq!(tally.unprepared, 0, "{tally:#?}");
+    // A `bool` that is neither 0 nor 1.
+    assert!(tally.asked <= 8, "{tally:#?}");
+    assert!(tally.no > 0 && tally.yes > 0 && tally.no_value > 0);
+}
+
 #[test]
 fn variants_of_rust() {
     let program = Program::new("texts.rs", &[], "check");
@@ -340,6 +375,7 @@ fn variants_of_rust() {
     println!("{tally:#?}");
     assert_eq!((tally.unprepared, tally.asked), (0, 0), "{tally:#?}");
     assert!(tally.no > 0 && tally.yes > 0 && tally.no_value > 0);
+    parts_of_variants(&program, &places);
     for text in ["named.list.is_some()", "named.number.unwrap() == 3"] {
         check(&program, text, false, &mut tally, || {});
     }

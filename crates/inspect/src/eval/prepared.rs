@@ -19,6 +19,7 @@ use maker::{Made, Maker};
 use members::BitField;
 use std::sync::Arc;
 
+mod built;
 mod conditional;
 mod constants;
 mod decided;
@@ -107,6 +108,8 @@ enum Place {
         count: Option<u64>,
         size: u64,
     },
+    /// A location in an enum's variant; fails if the enum is in another.
+    Guarded(Box<variants::IsVariant>, Box<Place>),
     /// An offset into another location.
     Part(Box<Place>, u64),
 }

@@ -97,7 +97,7 @@ impl Place {
         match self {
             Place::At(_) | Place::Near(..) => true,
             Place::Part(whole, _) => whole.is_known(),
-            Place::Behind(_) | Place::Element { .. } => false,
+            Place::Behind(_) | Place::Element { .. } | Place::Guarded(..) => false,
         }
     }
 }

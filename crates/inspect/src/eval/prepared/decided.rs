@@ -286,6 +286,14 @@ impl Lower {
                 let index = self.value(index)?;
                 self.element(self.address(first)?, index, *count, *size)
             }
+            Place::Guarded(test, place) => {
+                let test = self.repeated(|| self.variant(test))?.truth();
+                let word = self.address(place)?.word();
+                Ok(Address {
+                    base: Some(Word::If(Box::new((test, word)))),
+                    offset: 0,
+                })
+            }
             Place::Part(whole, offset) => {
                 let mut whole = self.address(whole)?;
                 whole.offset = whole.offset.wrapping_add(*offset);

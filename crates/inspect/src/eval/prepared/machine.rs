@@ -170,6 +170,10 @@ impl<'a> Machine<'a> {
                 let offset = value.wrapping_mul(i128::from(*size)) as u64;
                 Some(self.address(first)?.wrapping_add(offset))
             }
+            Place::Guarded(test, place) => {
+                let holds = self.variant(test)?.is_true();
+                holds.then(|| self.address(place))?
+            }
             Place::Part(whole, offset) => Some(self.address(whole)?.wrapping_add(*offset)),
         }
     }

@@ -1,7 +1,7 @@
 //! Resolves an expression's names, types and locations, as the full evaluator finds them.
 
 use super::members::BitField;
-use super::{Node, Place, Shape};
+use super::{Node, Place, Shape, variants};
 use crate::eval::ir::{Expression, Kind, Unary};
 use crate::eval::run::arithmetic::is_untyped;
 use crate::eval::run::{is_negative, promoted};
@@ -145,6 +145,9 @@ impl<'a> Maker<'a> {
                 left,
                 right,
             } => {
+                if let Some(compared) = self.built_comparison(*operator, left, right) {
+                    return Some(Made::Number(compared));
+                }
                 if let Some(texts) = self.text_comparison(*operator, left, right) {
                     return Some(Made::Number(texts));
                 }
@@ -344,6 +347,9 @@ impl<'a> Maker<'a> {
 
     /// A member of an object in memory.
     fn member_of(&self, object: Place, type_: &Type, name: &str) -> Option<Made> {
+        if variants::parts(type_).is_some() {
+            return self.variant_member(object, type_, name);
+        }
         let size = type_.size?;
         let (offset, member) = self.found_member(type_, name)?;
         let type_ = self.strip(member.type_id)?;

@@ -72,7 +72,12 @@ impl Maker<'_> {
             (_, Kind::Text(literal)) => (left, literal),
             _ => return None,
         };
-        let mut made = self.make(subject)?;
+        self.text_is(self.make(subject)?, literal, equal)
+    }
+
+    /// Whether a text is equal to a literal, or not.
+    pub(super) fn text_is(&self, made: Made, literal: &Arc<[u8]>, equal: bool) -> Option<Node> {
+        let mut made = made;
         if let Made::Memory(_, type_) | Made::Value(_, type_) = &made
             && self.is_seen_through(type_)
         {
