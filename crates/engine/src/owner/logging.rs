@@ -8,7 +8,6 @@ use crate::breakpoints::log_ring::{LogRing, Writer};
 use crate::event::{LoggedLines, LoggedRun};
 use crate::stops::How;
 use crate::{Address, Event, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::decision::{RING_IS_FULL, Ring};
 
 impl Owner {
@@ -17,21 +16,21 @@ impl Owner {
     /// # Errors
     /// Why there can't be one, as a clause.
     pub(super) fn log_ring(&mut self, thread: ThreadId) -> Result<&mut LogRing, String> {
-        if self.memory.trampolines.log_ring.is_none() {
+        if self.trampolines().log_ring.is_none() {
             let size = Ring::SIZE.next_multiple_of(4096);
             let shared =
                 self.calling_system(thread, |process, call| process.share(thread, size, call));
             let (at, file) = shared.map_err(|why| format!("no memory can be shared: {why}"))?;
             let ring = LogRing::new(Ring { at }, file);
-            self.memory.trampolines.log_ring = Some(ring);
+            self.trampolines_mut().log_ring = Some(ring);
         }
-        let ring = self.memory.trampolines.log_ring.as_mut();
+        let ring = self.trampolines_mut().log_ring.as_mut();
         ring.ok_or_else(|| "no memory can be shared".to_owned())
     }
 
     /// Tells the messages that the program has written.
     pub(super) fn tell_logged(&mut self) {
-        let Some(ring) = self.memory.trampolines.log_ring.as_mut() else {
+        let Some(ring) = self.trampolines_mut().log_ring.as_mut() else {
             return;
         };
         let lines = ring.read();
@@ -39,11 +38,9 @@ impl Owner {
             return;
         }
         let mut runs = Vec::new();
+        let mut counts = Vec::new();
         for (writer, count, end) in ring.runs(&lines) {
-            let rules = self.breakpoints.rules(writer.breakpoint);
-            if let Some(rules) = rules.filter(|rules| rules.counts_as(&writer.options)) {
-                rules.count_more(count);
-            }
+            counts.push((writer.breakpoint, writer.options.clone(), count));
             runs.push(LoggedRun {
                 breakpoint: writer.breakpoint,
                 position: writer.position.clone(),
@@ -52,16 +49,22 @@ impl Owner {
         }
         let text = ring.send(lines.text);
         self.tell(Event::LoggedLines(LoggedLines { text, runs }));
+        for (id, options, count) in counts {
+            let rules = self.rules(id);
+            if let Some(rules) = rules.filter(|rules| rules.counts_as(&options)) {
+                rules.count_more(count);
+            }
+        }
     }
 
     /// Tells what was logged, unless the client has got too little of that yet; then lets threads go on that wait for room in the ring.
     pub(super) fn log_regularly(&mut self) {
-        let ring = self.memory.trampolines.log_ring.as_ref();
+        let ring = self.trampolines().log_ring.as_ref();
         if ring.is_none_or(LogRing::is_client_behind) {
             return;
         }
         self.tell_logged();
-        for thread in std::mem::take(&mut self.memory.trampolines.waiting) {
+        for thread in std::mem::take(&mut self.trampolines_mut().waiting) {
             self.release(thread);
         }
         self.perform();
@@ -69,7 +72,7 @@ impl Owner {
 
     /// Has the debugger woken to read the ring while the program runs.
     pub(super) fn log_while_running(&mut self, runs: bool) {
-        let trampolines = &mut self.memory.trampolines;
+        let trampolines = self.trampolines_mut();
         let writes = trampolines.used().any(|it| it.writer.is_some());
         if let Some(ring) = &mut trampolines.log_ring {
             ring.wake(runs && writes);
@@ -79,7 +82,7 @@ impl Owner {
     /// All threads have stopped, none is in a trampoline, and retired ones are forgotten.
     pub(super) fn all_logged(&mut self) {
         self.tell_logged();
-        let trampolines = &mut self.memory.trampolines;
+        let trampolines = self.trampolines_mut();
         trampolines.waiting.clear();
         trampolines.forget_writers();
         self.log_while_running(false);
@@ -87,7 +90,7 @@ impl Owner {
 
     /// Whether a thread that has run into the trap of a trampoline has found the ring full.
     pub(super) fn found_ring_full(&self, sp: u64, slot: Option<i64>) -> bool {
-        let word = slot.and_then(|slot| self.memory.read_u64(Address(sp).offset(slot)).ok());
+        let word = slot.and_then(|slot| self.process().read_u64(Address(sp).offset(slot)).ok());
         word == Some(RING_IS_FULL)
     }
 
@@ -97,9 +100,9 @@ impl Owner {
         if found != Some(site) {
             return false;
         }
-        let ring = self.memory.trampolines.log_ring.as_ref();
+        let ring = self.trampolines().log_ring.as_ref();
         if ring.is_some_and(LogRing::is_client_behind) {
-            self.memory.trampolines.waiting.push(thread);
+            self.trampolines_mut().waiting.push(thread);
         } else {
             self.tell_logged();
             self.go(thread, How::Continue, 0);

@@ -5,6 +5,7 @@ use super::Owner;
 use crate::Address;
 use crate::breakpoints::displaced::Copy;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
+use crate::breakpoints::trampolines::Trampolines;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
@@ -100,6 +101,16 @@ impl Owner {
     /// Takes everything inserted out of a copy of the memory, which a forked child has.
     pub(super) fn clean_memory(&self, copy: &dyn Process) {
         self.memory.clean(copy);
+    }
+
+    /// The trampolines in the process.
+    pub(super) fn trampolines(&self) -> &Trampolines {
+        &self.memory.trampolines
+    }
+
+    /// As [`Owner::trampolines`], to be changed.
+    pub(super) fn trampolines_mut(&mut self) -> &mut Trampolines {
+        &mut self.memory.trampolines
     }
 
     /// Continues with the memory of a forked child.
