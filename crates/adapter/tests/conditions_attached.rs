@@ -133,6 +133,25 @@ fn an_attached_program_is_let_go_while_it_runs_with_its_own_code() {
 }
 
 #[test]
+fn a_program_with_a_filter_of_system_calls_is_left_alone() {
+    let (sandbox, fixture) = (Fixture::new("confined.c"), Fixture::new("hurried.cpp"));
+    let program = fixture.program();
+    let turns = TURNS.to_string();
+    let arguments = ["filter", &program, &turns, "/dev/stdout", "alone"];
+    let mut running = Running::start(&sandbox.binary, &arguments);
+    let never = fixture.breakpoint("add").with_condition("i == -1");
+    let session = attached(&running, &fixture, vec![never]);
+    decided(&session, |all| {
+        all.iter().any(|one| {
+            let mut reasons = one.by_stops.iter();
+            reasons.any(|reason| reason.contains("a filter of system calls (seccomp)"))
+        })
+    });
+    session.disconnect();
+    ends_right(&mut running);
+}
+
+#[test]
 fn a_handler_that_waits_since_before_returns_to_the_instruction_that_it_has_interrupted() {
     let fixture = Fixture::new("interrupted_load.c");
     let mut running = Running::start(&fixture.binary, &[]);

@@ -5,8 +5,8 @@ use crate::thread::{Registers, Room, STACK, STATUS_FLAGS, comparable, go_on, thr
 use dapple_arch::Address;
 use dapple_arch::decision::{
     Comparison, Counter, ExactOperation, NOT_COUNTED, Operation, RECORDS, RING_IS_FULL, Real,
-    RealOperation, Record, Recorded, Refused, Request, Ring, Saved, Sign, State, Then, Truth, Word,
-    compile, evaluate, evaluate_recorded,
+    RealOperation, Record, Recorded, Refused, Request, Ring, SWITCH, SWITCHED, Saved, Sign, State,
+    Then, Truth, Word, compile, evaluate, evaluate_recorded,
 };
 use proptest::prelude::*;
 
@@ -533,6 +533,36 @@ fn a_nop_in_place_of_the_trap_makes_threads_go_on_as_they_came() {
     registers.flags = STATUS_FLAGS;
     let (after, seen) = room.run(&trampoline, room.code, &registers, true, false);
     assert!(!seen.asked);
+    assert_eq!(comparable(after, true), comparable(registers, true));
+}
+
+#[test]
+fn with_the_switch_off_threads_go_on_without_a_decision() {
+    let room = Room::new();
+    let truth = Truth::Not(Box::new(plain()));
+    let trampoline = compile(&Request {
+        at: Address(room.code + SWITCHED),
+        keeps_flags: true,
+        go_on: &go_on,
+        ..request(&truth)
+    });
+    let trampoline = trampoline.expect("code").switched();
+    assert_eq!(trampoline.state_at(0), State::Deciding(Saved::default()));
+    assert_eq!(trampoline.state_at(2), State::Deciding(Saved::default()));
+    assert_eq!(trampoline.state_at(trampoline.ask), State::Asking);
+    room.write(room.code, &trampoline.bytes);
+    let mut registers = zeros().registers;
+    registers.general = std::array::from_fn(|number| number as u64);
+    registers.general[6] = room.data + 1024;
+    registers.general[7] = room.stack;
+    registers.flags = STATUS_FLAGS;
+    let (_, seen) = room.run(&trampoline, room.code, &registers, true, false);
+    assert!(seen.asked);
+    room.write(room.code + SWITCH, &[0]);
+    // What the condition reads doesn't exist.
+    registers.general[6] = 8;
+    let (after, seen) = room.run(&trampoline, room.code, &registers, true, true);
+    assert!(!seen.asked && !seen.faulted && seen.wrong.is_empty());
     assert_eq!(comparable(after, true), comparable(registers, true));
 }
 

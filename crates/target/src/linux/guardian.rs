@@ -234,6 +234,8 @@ impl Guardian {
     /// threads that come to the code decide nothing. `ask`: the address of the `int3` of threads that ask; a one-byte `nop` in its place makes
     /// them go on. Returns `false` if there are too many records.
     pub fn note_trampoline(&mut self, switch: Address, ask: Address) -> bool {
+        // One at the same place, to which no jump could be written.
+        self.strike_trampoline(switch);
         let index = self.free_trampolines.pop().unwrap_or_else(|| {
             let next = self.shared().trampolines.load(Ordering::Relaxed);
             self.shared()

@@ -114,8 +114,15 @@ impl PatchedMemory {
             }
             guardian.note_jump(note, &original, &bytes);
         }
-        if !self.lifted {
-            exchange(self.process.as_ref(), at, &bytes)?;
+        if !self.lifted
+            && let Err(error) = exchange(self.process.as_ref(), at, &bytes)
+        {
+            // The `int3` is there still.
+            let _ = self.process.write(at.offset(1), &original[1..]);
+            if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
+                guardian.strike_jump(note);
+            }
+            return Err(error);
         }
         site.original = original;
         site.doubled = 0;
