@@ -11,6 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = "hurried.cpp";
@@ -33,6 +34,12 @@ const FALSE: [(&str, &str); 6] = [
 fn rounds(usual: u64) -> u64 {
     let text = std::env::var("DAPPLE_KILLED_ROUNDS").ok();
     text.map_or(usual, |text| text.parse().expect("a number"))
+}
+
+/// Lets some time pass: what is done meanwhile is to be interrupted at any moment.
+fn pass(time: Duration) {
+    let (_kept, never) = channel::<()>();
+    let _ = never.recv_timeout(time);
 }
 
 /// Random numbers (xorshift).
@@ -124,7 +131,7 @@ fn work(client: &TestClient, process: i32, numbers: &mut Numbers) -> Option<()> 
             1 => pause(client, process, numbers)?,
             // Threads pass the breakpoints until these become jumps.
             _ => {
-                std::thread::sleep(Duration::from_millis(numbers.below(40)));
+                pass(Duration::from_millis(numbers.below(40)));
                 client.request::<ThreadsRequest>(Empty).ok()?;
             }
         }
@@ -193,10 +200,7 @@ fn lives_on(program: &Path, seed: u64, killed: Killed) -> Option<bool> {
         while tracer() == 0 {
             std::thread::yield_now();
         }
-        let begin = Instant::now();
-        while begin.elapsed() < after {
-            std::thread::sleep(Duration::from_micros(50));
-        }
+        pass(after);
         kill(
             "-KILL",
             if killed == Killed::Front {

@@ -40,7 +40,7 @@ impl Owner {
     /// Before a stopped thread does something for the debugger, with another signal mask and perhaps other registers. One thread at a time.
     pub(super) fn lend(&mut self, thread: ThreadId, with: Lent) {
         let registers = self.registers(thread);
-        if let Some(guardian) = self.memory.guardian()
+        if let Some(guardian) = self.guardian()
             && let Ok(mask) = self.process().signal_mask(thread)
         {
             let registers = registers.filter(|_| with == Lent::WithRegisters);
@@ -50,7 +50,7 @@ impl Owner {
 
     /// When the thread that was lent has its signal mask and its registers back.
     pub(super) fn give_back(&self) {
-        if let Some(guardian) = self.memory.guardian() {
+        if let Some(guardian) = self.guardian() {
             guardian.give_back();
         }
     }
@@ -125,23 +125,6 @@ impl Owner {
             self.unwatch(thread);
             self.end_single_step(thread);
         }
-    }
-
-    /// Puts the bytes of all sites back that were taken out, before a thread runs. In a process that was attached to, jumps don't come back where
-    /// a thread is at one of the instructions that they replace, behind the first.
-    pub(super) fn put_sites_back(&mut self) {
-        if !self.memory.is_lifted() {
-            return;
-        }
-        if !self.debuggee.of_launched {
-            for thread in self.stopped_threads() {
-                let Ok(registers) = self.process().registers(thread) else {
-                    continue;
-                };
-                self.memory.keep_jumps_from(registers.pc());
-            }
-        }
-        self.memory.put_back_all();
     }
 
     /// Resumes a thread that has made a single step, and stops it again at once. The kernel clears the trap flag only when a thread is

@@ -127,7 +127,7 @@ impl Owner {
         if !site.is_only_users() {
             return Err(now("a step needs the place at present"));
         }
-        if !self.debuggee.of_launched && self.memory.guardian().is_none() {
+        if !self.debuggee.of_launched && self.guardian().is_none() {
             return Err(ever(
                 "the program must outlive the debugger, and there is no guardian for that",
             ));
@@ -424,7 +424,7 @@ impl Owner {
         let writer = { writer.map(|writer| self.add_writer(thread, writer)) }.transpose()?;
         let relocated = |at: Address| Some(replaced.relocated(at)?.bytes);
         // The guardian turns decisions off with a switch.
-        let is_switched = self.memory.guardian().is_some();
+        let is_switched = self.guardian().is_some();
         let ahead = if is_switched { SWITCHED } else { 0 };
         let request = Request {
             truth: &wanted.truth,
@@ -496,7 +496,7 @@ impl Owner {
         thread: ThreadId,
         act: impl FnOnce(&dyn Process, Option<Address>) -> Result<T, String>,
     ) -> Result<T, String> {
-        let place = match self.memory.guardian() {
+        let place = match self.guardian() {
             None => None,
             Some(_) => {
                 let place = self.memory.place_for_calls();

@@ -51,6 +51,28 @@ impl Owner {
         self.memory.lift_all();
     }
 
+    /// Puts the bytes of all sites back that were taken out, before a thread runs. In a process that was attached to, jumps don't come back where
+    /// a thread is at one of the instructions that they replace, behind the first.
+    pub(super) fn put_sites_back(&mut self) {
+        if !self.memory.is_lifted() {
+            return;
+        }
+        if !self.debuggee.of_launched {
+            for thread in self.stopped_threads() {
+                let Ok(registers) = self.process().registers(thread) else {
+                    continue;
+                };
+                self.memory.keep_jumps_from(registers.pc());
+            }
+        }
+        self.memory.put_back_all();
+    }
+
+    /// The guardian of a process that was attached to.
+    pub(super) fn guardian(&self) -> Option<&Guardian> {
+        self.memory.guardian()
+    }
+
     /// Takes the byte of one site out temporarily.
     pub(super) fn lift_site(&mut self, address: Address) {
         self.memory.lift(address);
