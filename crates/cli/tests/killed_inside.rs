@@ -3,6 +3,7 @@
 
 use crate::support;
 use crate::support::running::{Running, changed_text, kill, status};
+use dapple_adapter::DecidedRequest;
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::TestClient;
@@ -11,13 +12,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = "hurried.cpp";
 /// How often each of two threads passes the breakpoint that counts hits, at a time.
 const TURNS: &str = "10000";
-/// The longest time from attaching to the kill.
+/// The longest time to the kill.
 const LONGEST: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Breakpoints with conditions that never hold.
@@ -114,8 +115,24 @@ fn set(client: &TestClient, numbers: &mut Numbers) -> Option<()> {
     Some(())
 }
 
-/// What a user does, until the debugger is gone.
-fn work(client: &TestClient, process: i32, numbers: &mut Numbers) -> Option<()> {
+/// From when on the time is counted to the kill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Since {
+    Attaching,
+    Configured,
+    Decided,
+}
+
+/// What a user does, until the debugger is gone. Tells `begun` from when on the time is counted.
+fn work(
+    client: &TestClient,
+    process: i32,
+    numbers: &mut Numbers,
+    since: Since,
+    begun: &Sender<()>,
+) -> Option<()> {
+    let tell = |now: Since| (now == since).then(|| begun.send(()).ok());
+    tell(Since::Attaching);
     let mut arguments = AttachRequestArguments::new();
     let mut argument = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
     argument("pid", Raw::new(&process).expect("a number"));
@@ -125,6 +142,14 @@ fn work(client: &TestClient, process: i32, numbers: &mut Numbers) -> Option<()> 
     client
         .request::<ConfigurationDoneRequest>(Default::default())
         .ok()?;
+    tell(Since::Configured);
+    while since == Since::Decided {
+        let answer = client.request::<DecidedRequest>(Empty).ok()?;
+        if answer.breakpoints.iter().any(|it| it.in_program > 0) {
+            tell(Since::Decided);
+            break;
+        }
+    }
     loop {
         match numbers.below(3) {
             0 => set(client, numbers)?,
@@ -194,12 +219,15 @@ fn lives_on(program: &Path, seed: u64, killed: Killed) -> Option<bool> {
     let client = TestClient::from(client).with_timeout(PATIENCE);
     client.initialize();
     let front = client.process_id().expect("a process") as i32;
+    let since = [Since::Attaching, Since::Configured, Since::Decided][seed as usize / 2 % 3];
+    let (begun, begins) = channel();
     let after = Duration::from_micros(numbers.below(LONGEST.as_micros() as u64));
     let killer = std::thread::spawn(move || {
         let tracer = || status(process, "TracerPid").parse::<i32>().unwrap_or(0);
         while tracer() == 0 {
             std::thread::yield_now();
         }
+        let _ = begins.recv();
         pass(after);
         kill(
             "-KILL",
@@ -210,12 +238,13 @@ fn lives_on(program: &Path, seed: u64, killed: Killed) -> Option<bool> {
             },
         );
     });
-    work(&client, process, &mut numbers);
+    work(&client, process, &mut numbers, since, &begun);
+    drop(begun);
     killer.join().expect("it kills");
     while status(process, "TracerPid") != "0" || is_guarded(process) {
         if let Some(ended) = running.child.try_wait().expect("its state") {
             let allowed = killed == Killed::Tracer && ended.signal() == Some(5);
-            assert!(allowed, "seed {seed}, after {after:?}: {ended:?}");
+            assert!(allowed, "seed {seed}, {after:?} since {since:?}: {ended:?}");
             return None;
         }
         std::thread::yield_now();
@@ -226,7 +255,7 @@ fn lives_on(program: &Path, seed: u64, killed: Killed) -> Option<bool> {
         assert_eq!(
             changed,
             Vec::<String>::new(),
-            "seed {seed}, after {after:?}"
+            "seed {seed}, {after:?} since {since:?}"
         );
         kill("-USR1", process);
     }
@@ -235,14 +264,14 @@ fn lives_on(program: &Path, seed: u64, killed: Killed) -> Option<bool> {
         return None;
     }
     let text = [(); 3].map(|()| running.line());
-    let about = format!("seed {seed}, after {after:?}: {ended:?}: {text:?}");
+    let about = format!("seed {seed}, {after:?} since {since:?}: {ended:?}: {text:?}");
     assert!(ended.success(), "{about}");
     assert_eq!(text[2], "right", "{about}");
     Some(has_decided)
 }
 
 fn survivors(killed: Killed) {
-    let rounds = rounds(4);
+    let rounds = rounds(6);
     let mut survivors = Vec::new();
     for seed in 0..rounds {
         let program = &programs()[(seed % 2) as usize];
