@@ -193,19 +193,21 @@ fn a_thread_that_the_library_does_not_know_has_its_own_id() {
     running.0.disconnect();
 }
 
-/// Checks that the program decides a false condition at a place of `compared.*` after 10,000 turns.
+/// Checks that the program decides a false condition at a place, after 10,000 turns at the end.
 #[track_caller]
-fn is_decided_inside(fixture: &Fixture, place: &str, conditions: &[&str]) {
+fn is_decided_inside(fixture: &Fixture, (place, end): (&str, &str), conditions: &[&str]) {
+    // `compared` has one thread.
+    let first = if end == "done" { "1" } else { "10000" };
     for condition in conditions {
         let session = Session::new();
         session.launch(
             fixture,
-            json!({"args": ["1", "10000"], "conditionsInProgram": true}),
+            json!({"args": [first, "10000"], "conditionsInProgram": true}),
         );
         let wanted = fixture.breakpoint(place).with_condition(*condition);
-        session.set_source(fixture, vec![wanted, fixture.breakpoint("done")]);
+        session.set_source(fixture, vec![wanted, fixture.breakpoint(end)]);
         session.configured();
-        session.stopped_at(fixture, "done", StoppedEventReason::Breakpoint);
+        session.stopped_at(fixture, end, StoppedEventReason::Breakpoint);
         let answer = session.ok::<DecidedRequest>(Empty);
         let decided = &answer.breakpoints[0];
         assert_eq!(decided.in_program, 1, "{condition}: {decided:?}");
@@ -216,7 +218,11 @@ fn is_decided_inside(fixture: &Fixture, place: &str, conditions: &[&str]) {
 #[test]
 fn numbers_with_a_fraction_in_registers_cost_no_stops() {
     let fixture = Fixture::built("compared.c", Optimization::Full, Linking::Pie);
-    is_decided_inside(&fixture, "13", &["d > 40000", "f * 8 == 101 && d != 0"]);
+    is_decided_inside(
+        &fixture,
+        ("13", "done"),
+        &["d > 40000", "f * 8 == 101 && d != 0"],
+    );
 }
 
 #[test]
@@ -224,7 +230,7 @@ fn choices_sizes_and_casts_cost_no_stops() {
     let fixture = Fixture::new("compared.c");
     is_decided_inside(
         &fixture,
-        "13",
+        ("13", "done"),
         &[
             "(b ? n : 3) > 100",
             "sizeof(struct outer) < sizeof first.bytes",
@@ -241,7 +247,7 @@ fn comparisons_with_variants_cost_no_stops() {
     let fixture = Fixture::new("compared.rs");
     is_decided_inside(
         &fixture,
-        "18",
+        ("18", "done"),
         &[
             "choice == Some(500)",
             "outer.form == Form::Named { name: \"nobody\", sides: 3 }",
@@ -251,6 +257,24 @@ fn comparisons_with_variants_cost_no_stops() {
             "outer.near == Some(\"nobody\")",
         ],
     );
+}
+
+#[test]
+fn lengths_of_containers_cost_no_stops() {
+    let cpp = [
+        "tree.size() > 100 || table.size() == 21",
+        "list.size() + words.size() > 150",
+        "name == \"neither\" || longer.size() == 3",
+        "view == \"ode\" || view.empty()",
+    ];
+    is_decided_inside(&Fixture::new("measured.cpp"), ("turn", "full"), &cpp);
+    let rust = [
+        "tree.len() > 100 || ordered.len() == 51",
+        "table.len() + set.len() > 50",
+        "queue.len() > 9 || queue.is_empty()",
+        "near == Some(\"four\")",
+    ];
+    is_decided_inside(&Fixture::new("measured.rs"), ("turn", "full"), &rust);
 }
 
 #[test]

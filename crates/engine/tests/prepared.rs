@@ -2,7 +2,7 @@
 //! evaluator gives the same.
 
 use crate::support;
-use crate::support::{Fixture, fixture};
+use crate::support::{Fixture, fixture, fixture_by};
 use dapple_engine::Memory;
 use dapple_engine::eval::Parsed;
 use dapple_engine::eval::prepared::{Prepared, Thread};
@@ -148,6 +148,80 @@ fn check(fixture: &Fixture, stop: &str, more: &[&str]) -> Tally {
         compare(text, &frame, &reader, &mut tally);
     }
     tally
+}
+
+/// Checks that all of these expressions have a quick form that gives a number, at each of the marked lines.
+fn are_quick(fixture: &Fixture, stops: &[&str], texts: &[&str]) {
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(stops);
+    for _ in stops {
+        let (thread, _) = debuggee.run_to_breakpoint();
+        let session = debuggee.session();
+        let frame = session.stack(thread, 0..1).unwrap().frames.remove(0);
+        let mut modules = Modules::default();
+        modules.push(frame.physical.module.clone().expect("a module"));
+        let memory = Live(session);
+        let known = Known::default();
+        let reader = Reader::new(&memory, &modules, &known);
+        for text in texts {
+            let mut tally = Tally::default();
+            compare(text, &frame, &reader, &mut tally);
+            let program = fixture.binary.display();
+            assert_eq!(tally.numbers, 1, "`{text}` in {program}: {tally:?}");
+        }
+    }
+}
+
+const MEASURED_IN_CPP: [&str; 12] = [
+    "tree.size() == 5",
+    "tree.empty()",
+    "words.size() > 3",
+    "table.size() == 5",
+    "!table.empty()",
+    "list.size() == 5",
+    "triples.size() == 4",
+    "name.size() == 4",
+    "name == \"even\"",
+    "longer.length()",
+    "longer == \"even and too long for the object itself\"",
+    "view == \"eve\" || view.empty()",
+];
+
+#[test]
+fn lengths_of_cpp() {
+    let stops = ["empty", "full"];
+    are_quick(&fixture("measured.cpp", &[]), &stops, &MEASURED_IN_CPP);
+    let Some(clang) = support::clang() else {
+        return println!("there is no clang here");
+    };
+    let clang = clang.replace("clang", "clang++");
+    for tools in &support::libraries::CLANG {
+        let is_libcxx = tools.flags.contains(&"-stdlib=libc++");
+        if is_libcxx && !support::has_libcxx(&clang) {
+            continue;
+        }
+        let flags = [tools.flags, &["-std=c++17"]].concat();
+        let fixture = fixture_by(&clang, "measured.cpp", &flags);
+        // The containers of libc++ need the full evaluator.
+        let first = if is_libcxx { 7 } else { 0 };
+        are_quick(&fixture, &stops, &MEASURED_IN_CPP[first..]);
+    }
+}
+
+#[test]
+fn lengths_of_rust() {
+    let texts = [
+        "tree.len() == 5",
+        "tree.is_empty()",
+        "ordered.len() > 3",
+        "table.len() == 5",
+        "set.len() == 5",
+        "!set.is_empty()",
+        "queue.len() == 5",
+        "near == Some(\"two\")",
+        "near == None",
+    ];
+    are_quick(&fixture("measured.rs", &[]), &["empty", "full"], &texts);
 }
 
 /// Checks that at least this many expressions have a quick form.

@@ -29,7 +29,7 @@ mod texts;
 mod threads;
 mod walks;
 
-pub(super) use texts::declared_string;
+pub(crate) use texts::declared_string;
 
 /// How deep base classes may nest.
 const MAX_BASES: usize = 16;

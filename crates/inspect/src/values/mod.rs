@@ -53,6 +53,7 @@ mod whole;
 pub(crate) use c::decode;
 pub use children::RAW;
 pub use contents::extract_bits;
+pub(crate) use cpp::declared_string;
 pub(crate) use cpp::is_library as is_cpp_library;
 pub(crate) use formats::FORMATS;
 pub use formats::Format;

@@ -4,6 +4,7 @@ use super::maker::{Made, Maker, Nothing};
 use super::{Node, Place};
 use crate::Address;
 use crate::eval::ir::{Binary, Expression, Kind};
+use crate::values::declared_string;
 use crate::values::known::Known;
 use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::functions::Language;
@@ -51,6 +52,9 @@ pub(super) enum Capacity {
     At(u64),
     /// As `At`, but if the bytes are in the object itself, at the offset `local`, 15. A zero follows the text. (libstdc++)
     Local { local: u64, elsewhere: u64 },
+    /// libc++'s string: the lowest bit of the first word tells whether the text is elsewhere. If it isn't, the rest of the first byte is its
+    /// length, and the text begins with the second byte. A zero follows the text.
+    FirstBit,
 }
 
 impl Maker<'_> {
@@ -166,7 +170,8 @@ impl Maker<'_> {
             }
             Language::Cpp
                 if names::base_name(&type_.name) == "basic_string"
-                    && type_.name.starts_with("std::") =>
+                    && type_.name.starts_with("std::")
+                    && self.has_member(type_, "_M_p") =>
             {
                 self.with_types(type_, |reader, whole, word| {
                     let data = reader.find(whole, "_M_p")?;
@@ -182,6 +187,9 @@ impl Maker<'_> {
                     Some((word(&data)?, length, Capacity::Local { local, elsewhere }))
                 })?
             }
+            Language::Cpp if type_.name.starts_with("std::") => {
+                return self.other_text(type_, object);
+            }
             _ => return None,
         };
         Some(Counted {
@@ -190,6 +198,65 @@ impl Maker<'_> {
             length,
             capacity,
         })
+    }
+
+    fn has_member(&self, type_: &Type, name: &str) -> bool {
+        self.with_types(type_, |reader, whole, _| reader.find(whole, name))
+            .is_some()
+    }
+
+    /// A string view, a string of libc++, or a string whose type is only declared.
+    fn other_text(&self, type_: &Type, object: &Place) -> Option<Counted> {
+        let (data, length, capacity) = match names::base_name(&type_.name) {
+            "basic_string_view" => self.with_types(type_, |reader, whole, word| {
+                let either = |names: [&str; 2]| names.iter().find_map(|it| reader.find(whole, it));
+                let data = either(["_M_str", "__data_"])?;
+                let TypeKind::Pointer(_, Some(unit)) = reader.resolve(&data)?.type_.kind else {
+                    return None;
+                };
+                if self.strip(unit)?.size != Some(1) {
+                    return None;
+                }
+                let length = word(&either(["_M_len", "__size_"])?)?;
+                Some((word(&data)?, length, Capacity::None))
+            })?,
+            "basic_string" => {
+                let (is_libcxx, unit) = declared_string(&type_.name)?;
+                if unit != 1 || (type_.size.is_some() && !self.is_as_declared(type_, is_libcxx)) {
+                    return None;
+                }
+                match is_libcxx {
+                    true => (16, 8, Capacity::FirstBit),
+                    false => {
+                        let (local, elsewhere) = (16, 16);
+                        (0, 8, Capacity::Local { local, elsewhere })
+                    }
+                }
+            }
+            _ => return None,
+        };
+        Some(Counted {
+            object: object.clone(),
+            data,
+            length,
+            capacity,
+        })
+    }
+
+    /// Whether the members of a string of libc++ are where they are in one whose type is only declared.
+    fn is_as_declared(&self, type_: &Type, is_libcxx: bool) -> bool {
+        let offsets = self.with_types(type_, |reader, whole, word| {
+            let representation = reader.find(whole, "__rep_")?;
+            let short = reader.field(&representation, "__s")?;
+            let long = reader.field(&representation, "__l")?;
+            let buffer = reader.field(&short, "__data_")?.contents.address()?.0;
+            // With these offsets it is the lowest bit of the first byte.
+            reader.find(&short, "__is_long_")?;
+            let data = word(&reader.field(&long, "__data_")?)?;
+            let length = word(&reader.find(&long, "__size_")?)?;
+            Some((buffer, length, data))
+        });
+        is_libcxx && type_.size == Some(24) && offsets == Some((1, 8, 16))
     }
 
     /// Whether a type of C or C++ is a character type of one byte, of which texts are made. `int8_t` and the like are numbers.

@@ -114,7 +114,7 @@ pub(super) fn declared_size(name: &str) -> Option<u64> {
 }
 
 /// Whether a string's type is libc++'s, and its code unit in bytes.
-pub(in crate::values) fn declared_string(name: &str) -> Option<(bool, u64)> {
+pub(crate) fn declared_string(name: &str) -> Option<(bool, u64)> {
     let (is_libcxx, rest) = match name.strip_prefix("std::__1::basic_string<") {
         Some(rest) => (true, rest),
         None => (false, name.strip_prefix("std::__cxx11::basic_string<")?),

@@ -42,15 +42,52 @@ impl Lower {
         if literal.is_empty() {
             return Ok(same_length);
         }
-        let (data, rest) = not_zero(self.word_of(&counted.object, counted.data)?);
+        let (data, rest) = not_zero(self.data(counted)?);
         let same_bytes = Truth::Bytes(Box::new(plus(data, rest)), literal.into());
         Ok(Truth::And(Box::new((same_length, same_bytes))))
     }
 
     pub(super) fn length_of_text(&self, counted: &Counted) -> Result<Word, Why> {
         let length = self.word_of(&counted.object, counted.length)?;
+        let length = match counted.capacity {
+            Capacity::FirstBit => {
+                let first = self.first(counted)?;
+                let byte = Box::new((first, Word::Constant(0xff)));
+                let byte = Word::Operation(Operation::And, byte);
+                let half = Operation::ShiftRight(Sign::Unsigned);
+                let short = Word::Operation(half, Box::new((byte, Word::Constant(1))));
+                Word::Choice(Box::new((self.is_short(counted)?, short, length)))
+            }
+            _ => length,
+        };
         let (length, rest) = below(length, MOST_TEXT + 1);
         self.valid_length(counted, plus(length, rest))
+    }
+
+    fn first(&self, counted: &Counted) -> Result<Word, Why> {
+        self.word_of(&counted.object, 0)
+    }
+
+    /// Whether a string of libc++ has its text in itself.
+    fn is_short(&self, counted: &Counted) -> Result<Truth, Why> {
+        let bit = Box::new((self.first(counted)?, Word::Constant(1)));
+        let bit = Word::Operation(Operation::And, bit);
+        let sides = Box::new((bit, Word::Constant(0)));
+        Ok(Truth::Words(decision::Comparison::Equal, sides))
+    }
+
+    /// Where a text's bytes are.
+    fn data(&self, counted: &Counted) -> Result<Word, Why> {
+        let elsewhere = self.word_of(&counted.object, counted.data)?;
+        Ok(match counted.capacity {
+            Capacity::FirstBit => {
+                let mut own = self.address(&counted.object)?;
+                own.offset = own.offset.wrapping_add(1);
+                let parts = (self.is_short(counted)?, own.word(), elsewhere);
+                Word::Choice(Box::new(parts))
+            }
+            _ => elsewhere,
+        })
     }
 
     /// The length, in an object that is not in an invalid state.
@@ -66,8 +103,8 @@ impl Lower {
                 Truth::And(Box::new((is_owned, fits)))
             }
             // There is a zero behind the text.
-            Capacity::Local { .. } => {
-                let (data, rest) = not_zero(word(counted.data)?);
+            Capacity::Local { .. } | Capacity::FirstBit => {
+                let (data, rest) = not_zero(self.data(counted)?);
                 let end = Word::Operation(Operation::Add, Box::new((data, length.clone())));
                 let zero = Word::Load {
                     address: Box::new(plus(end, rest)),

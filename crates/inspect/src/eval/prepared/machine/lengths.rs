@@ -1,7 +1,7 @@
 //! Reads lengths, with the checks that the display of values makes.
 
 use super::Machine;
-use crate::eval::prepared::lengths::{Between, Measured};
+use crate::eval::prepared::lengths::{Between, Entries, MOST_ENTRIES, Measured};
 use crate::eval::prepared::texts::{Capacity, Counted};
 use crate::values::Number;
 
@@ -13,7 +13,9 @@ impl Machine<'_> {
         let length = match measured {
             Measured::Text(counted) => self.counted(counted)?.len() as u64,
             Measured::Elements(counted, size) => self.elements(counted, *size)?,
+            Measured::Viewed(counted, size) => self.viewed(counted, *size)?,
             Measured::Between(between) => self.between(between)?,
+            Measured::Entries(entries) => self.entries(entries)?,
         };
         Some(Number::integer(length.into(), 8, false))
     }
@@ -44,6 +46,39 @@ impl Machine<'_> {
         }
         self.can_read(data, length.saturating_mul(size))?;
         Some(length)
+    }
+
+    fn viewed(&self, counted: &Counted, size: u64) -> Option<u64> {
+        let object = self.address(&counted.object)?;
+        let word = |offset| self.word(object.wrapping_add(offset));
+        let (data, length) = (word(counted.data)?, word(counted.length)?);
+        let bytes = length.checked_mul(size)?;
+        if bytes > MOST_BYTES {
+            return None;
+        }
+        self.can_read(data, bytes)?;
+        Some(length)
+    }
+
+    fn entries(&self, entries: &Entries) -> Option<u64> {
+        let object = self.address(&entries.object)?;
+        let word = |offset| self.word(object.wrapping_add(offset));
+        let count = word(entries.count)?;
+        if let Some(mask) = entries.mask {
+            let mask = word(mask)?;
+            if mask & mask.wrapping_add(1) != 0 || count > mask {
+                return None;
+            }
+        }
+        if count == 0 {
+            return Some(0);
+        }
+        let first = word(entries.first)?;
+        if count > MOST_ENTRIES || first == 0 {
+            return None;
+        }
+        self.word(first)?;
+        Some(count)
     }
 
     fn between(&self, between: &Between) -> Option<u64> {

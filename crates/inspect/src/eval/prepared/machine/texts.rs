@@ -36,7 +36,14 @@ impl Machine<'_> {
     pub(super) fn counted(&self, counted: &Counted) -> Option<Vec<u8>> {
         let object = self.address(&counted.object)?;
         let word = |offset| self.word(object.wrapping_add(offset));
-        let (data, length) = (word(counted.data)?, word(counted.length)?);
+        let first = match counted.capacity {
+            Capacity::FirstBit => word(0)?,
+            _ => 1,
+        };
+        let (data, length) = match first & 1 {
+            0 => (object.wrapping_add(1), (first & 0xff) >> 1),
+            _ => (word(counted.data)?, word(counted.length)?),
+        };
         let capacity = match counted.capacity {
             Capacity::None => u64::MAX,
             Capacity::At(offset) => {
@@ -46,12 +53,14 @@ impl Machine<'_> {
             }
             Capacity::Local { local, .. } if data == object.wrapping_add(local) => 15,
             Capacity::Local { elsewhere, .. } => word(elsewhere)?,
+            Capacity::FirstBit if first & 1 == 0 => 22,
+            Capacity::FirstBit => first - 1,
         };
         if length > capacity || length > MOST_TEXT {
             return None;
         }
         let end = data.checked_add(length)?;
-        if let Capacity::Local { .. } = counted.capacity {
+        if let Capacity::Local { .. } | Capacity::FirstBit = counted.capacity {
             let mut zero = [1];
             self.read(end, &mut zero)?;
             if zero != [0] {
