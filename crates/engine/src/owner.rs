@@ -42,7 +42,6 @@ mod link_maps;
 mod loader;
 mod logging;
 pub(crate) mod memory;
-mod own_ids;
 mod queries;
 mod recursion;
 mod restart_frame;

@@ -2,7 +2,7 @@
 
 use super::members::BitField;
 use super::{Node, Place, Shape, variants};
-use crate::eval::ir::{Expression, Kind, Unary};
+use crate::eval::ir::{Binary, Expression, Kind, Unary};
 use crate::eval::run::arithmetic::is_untyped;
 use crate::eval::run::{is_negative, promoted};
 use crate::modules::{LoadedModule, Modules};
@@ -144,29 +144,7 @@ impl<'a> Maker<'a> {
                 operator,
                 left,
                 right,
-            } => {
-                if let Some(compared) = self.built_comparison(*operator, left, right) {
-                    return Some(Made::Number(compared));
-                }
-                if let Some(texts) = self.text_comparison(*operator, left, right) {
-                    return Some(Made::Number(texts));
-                }
-                let first = self.number(self.make(left)?)?;
-                let second = match &right.kind {
-                    Kind::Name(name) if !self.is_known(name) => {
-                        match self.named_constant(right, name) {
-                            Some(constant) => self.number(constant)?,
-                            None => self.enumerator(left, name)?,
-                        }
-                    }
-                    _ => self.number(self.make(right)?)?,
-                };
-                Some(Made::Number(Node::Binary {
-                    operator: *operator,
-                    untyped: (is_untyped(left), is_untyped(right)),
-                    sides: Box::new((first, second)),
-                }))
-            }
+            } => self.binary(*operator, left, right),
             Kind::Cast { operand, target } => {
                 let Some(target) = target.plain_scalar() else {
                     return self.cast(operand, target);
@@ -175,6 +153,28 @@ impl<'a> Maker<'a> {
                 Some(Made::Number(Node::Cast(operand, target)))
             }
         }
+    }
+
+    fn binary(&self, operator: Binary, left: &Expression, right: &Expression) -> Option<Made> {
+        if let Some(compared) = self.built_comparison(operator, left, right) {
+            return Some(Made::Number(compared));
+        }
+        if let Some(texts) = self.text_comparison(operator, left, right) {
+            return Some(Made::Number(texts));
+        }
+        let first = self.number(self.make(left)?)?;
+        let second = match &right.kind {
+            Kind::Name(name) if !self.is_known(name) => match self.named_constant(right, name) {
+                Some(constant) => self.number(constant)?,
+                None => self.enumerator(left, name)?,
+            },
+            _ => self.number(self.make(right)?)?,
+        };
+        Some(Made::Number(Node::Binary {
+            operator,
+            untyped: (is_untyped(left), is_untyped(right)),
+            sides: Box::new((first, second)),
+        }))
     }
 
     // Names, in the order that the evaluator looks them up
