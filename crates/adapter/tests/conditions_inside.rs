@@ -278,6 +278,16 @@ fn lengths_of_containers_cost_no_stops() {
 }
 
 #[test]
+fn places_of_functions_with_jump_tables_cost_no_stops() {
+    let fixture = Fixture::new("jump_tables.c");
+    for place in ["before", "one", "behind"] {
+        is_decided_inside(&fixture, (place, "end"), &["kind == 100 || i < 0"]);
+    }
+    let fixture = Fixture::built("jump_tables.c", Optimization::Full, Linking::Pie);
+    is_decided_inside(&fixture, ("behind", "end"), &["i < 0"]);
+}
+
+#[test]
 fn the_step_after_a_stop_goes_through_what_was_replaced() {
     let fixture = Fixture::new("counted_turns.c");
     let wanted = fixture.breakpoint("turn").with_condition("i == 999990");

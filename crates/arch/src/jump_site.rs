@@ -13,12 +13,14 @@
 
 mod flags;
 mod relocated;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod unfit;
 
 pub use flags::flags_are_dead;
 pub use relocated::{Position, Relocated};
+pub use tables::{Constants, jump_tables};
 pub use unfit::Unfit;
 
 use crate::Address;

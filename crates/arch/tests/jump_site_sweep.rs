@@ -3,7 +3,7 @@
 use dapple_arch::Address;
 use dapple_arch::instructions::{decode, decoder};
 use dapple_arch::jump_site::{
-    Code, Indirect, JUMP, JumpSite, Position, Relocated, Unfit, flags_are_dead, plan,
+    Code, Indirect, JUMP, JumpSite, Position, Relocated, Unfit, flags_are_dead, jump_tables, plan,
 };
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
@@ -208,5 +208,112 @@ fn each_place_of_real_functions_is_planned_soundly_or_refused_for_a_reason() {
     let known: BTreeSet<&str> = reasons.keys().map(String::as_str).collect();
     for never in [Unfit::Outside, Unfit::NotAnInstruction] {
         assert!(!known.contains(format!("{never:?}").as_str()));
+    }
+}
+
+/// What came out of the search for jump tables.
+#[derive(Debug, Default)]
+struct Tables {
+    /// Functions with indirect jumps.
+    functions: usize,
+    /// Those of them whose indirect jumps are understood.
+    understood: usize,
+    targets: usize,
+    /// Places in all of those functions.
+    places: usize,
+    planned_before: usize,
+    planned: usize,
+}
+
+/// The constant memory of a file.
+fn constants<'f>(file: &'f object::File<'f>) -> impl Fn(Address, &mut [u8]) -> bool + 'f {
+    move |address, buffer| {
+        let bytes = file.sections().find_map(|section| {
+            let is_constant = matches!(section.name(), Ok(".rodata" | ".text" | ".lrodata"));
+            let offset = usize::try_from(address.0.checked_sub(section.address())?).ok()?;
+            let end = offset.checked_add(buffer.len())?;
+            is_constant.then(|| section.data().ok()?.get(offset..end))?
+        });
+        bytes
+            .inspect(|bytes| buffer.copy_from_slice(bytes))
+            .is_some()
+    }
+}
+
+fn tables_in(path: &Path, tables: &mut Tables) {
+    let bytes = std::fs::read(path).expect("the file");
+    let file = object::File::parse(&*bytes).expect("an ELF file");
+    let text = file.section_by_name(".text").expect("code");
+    let (start, code) = (text.address(), text.data().expect("code"));
+    let read = constants(&file);
+    for (address, size) in functions(&file) {
+        let code = address
+            .checked_sub(start)
+            .and_then(|offset| code.get(offset as usize..(offset + size) as usize));
+        let Some(bytes) = code.filter(|code| code.len() <= 20 * LARGEST) else {
+            continue;
+        };
+        let ranges = [Code {
+            start: Address(address),
+            bytes,
+        }];
+        let instructions: Vec<Instruction> = decoder(bytes, address).iter().collect();
+        let mut all = instructions.iter();
+        if !all.any(|it| it.flow_control() == FlowControl::IndirectBranch) {
+            continue;
+        }
+        tables.functions += 1;
+        let targets = jump_tables(&ranges, &read, &|_| false);
+        let starts: BTreeSet<u64> = instructions.iter().map(Instruction::ip).collect();
+        let is_entered = |at: Address| targets.as_ref().is_some_and(|all| all.contains(&at));
+        let indirect = match &targets {
+            Some(_) => Indirect::Known,
+            None => Indirect::Unknown,
+        };
+        if let Some(targets) = &targets {
+            tables.understood += 1;
+            tables.targets += targets.len();
+            for target in targets {
+                assert!(
+                    starts.contains(&target.0),
+                    "{}: a jump in the function at {address:#x} leads to {target}",
+                    path.display()
+                );
+            }
+        }
+        // Planning takes long in a long function.
+        if bytes.len() > LARGEST {
+            continue;
+        }
+        for instruction in &instructions {
+            let site = Address(instruction.ip());
+            tables.places += 1;
+            let before = plan(site, &ranges, Indirect::Unknown, &|_| false);
+            tables.planned_before += usize::from(before.is_ok());
+            let planned = plan(site, &ranges, indirect, &is_entered);
+            tables.planned += usize::from(planned.is_ok());
+            assert!(before.is_err() || planned.is_ok() || is_entered_in(&before, &is_entered));
+        }
+    }
+}
+
+/// Whether something is known to begin in a place behind its first instruction.
+fn is_entered_in(planned: &Result<JumpSite, Unfit>, is_entered: &dyn Fn(Address) -> bool) -> bool {
+    planned.as_ref().is_ok_and(|planned| {
+        let mut inner = planned.site.0 + 1..planned.end().0;
+        inner.any(|at| is_entered(Address(at)))
+    })
+}
+
+/// `DAPPLE_FILES=/bin/bash:/lib/libstdc++.so.6` has other files.
+#[test]
+fn jump_tables_of_real_functions_lead_to_instructions() {
+    let given = std::env::var("DAPPLE_FILES").ok();
+    let given = given.map(|text| text.split(':').map(PathBuf::from).collect());
+    for path in given.unwrap_or_else(files) {
+        let mut tables = Tables::default();
+        tables_in(&path, &mut tables);
+        println!("{}: {tables:?}", path.display());
+        assert!(tables.understood > 0, "{tables:?}");
     }
 }

@@ -382,9 +382,30 @@ impl Owner {
             .filter_map(|call| call.landing_pad.as_ref())
             .map(|pad| module.to_process(pad.address))
             .collect();
-        let is_entered = |address: Address| pads.contains(&address);
-        jump_site::plan(at, &parts(code), Indirect::Unknown, &is_entered)
-            .map_err(|unfit| unfit.to_string())
+        let constants = |address: Address, buffer: &mut [u8]| {
+            let start = module.to_file(address);
+            let mut segments = module.module.segments().iter();
+            let is_constant = segments.any(|segment| {
+                let offset = start.0.wrapping_sub(segment.address.0);
+                !segment.writable && offset < segment.size
+            });
+            let bytes = module.module.bytes_at(start, buffer.len());
+            let is_read = is_constant && bytes.len() == buffer.len();
+            if is_read {
+                buffer.copy_from_slice(bytes);
+            }
+            is_read
+        };
+        let code = parts(code);
+        let is_pad = |address: Address| pads.contains(&address);
+        let tables = jump_site::jump_tables(&code, &constants, &is_pad);
+        let indirect = match tables {
+            Some(_) => Indirect::Known,
+            None => Indirect::Unknown,
+        };
+        let targets = tables.unwrap_or_default();
+        let is_entered = |address: Address| is_pad(address) || targets.contains(&address);
+        jump_site::plan(at, &code, indirect, &is_entered).map_err(|unfit| unfit.to_string())
     }
 
     /// Checks that no thread is at a replaced instruction but the first, now or when a signal handler returns, and that no other site is there.
