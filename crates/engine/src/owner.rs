@@ -29,6 +29,7 @@ mod exceptions;
 mod forks;
 mod frame_ends;
 pub(crate) mod goto;
+mod in_trampolines;
 mod indexing;
 mod indirect_functions;
 mod inferior_calls;

@@ -362,18 +362,7 @@ impl State {
             }
             Mnemonic::Cmp => return self.compare(it),
             Mnemonic::Sub if to_register && to.size() >= 4 && !from_register && !from_memory => {
-                // `sub` compares as `cmp` does. Afterwards, the register has another value.
-                let value = self.register(to);
-                let size = to.size();
-                let with = immediate(it, size);
-                let id = self.symbol();
-                let rest = if size == 8 {
-                    Value::Full(id)
-                } else {
-                    Value::Zeros(id)
-                };
-                self.set(to, rest);
-                self.compared = Some((value, size, with));
+                self.subtract(it);
             }
             Mnemonic::And if to_register && to.size() == 4 && !from_register && !from_memory => {
                 let id = self.symbol();
@@ -386,6 +375,22 @@ impl State {
             _ => return false,
         }
         true
+    }
+
+    /// `sub` of a constant compares as `cmp` does. Afterwards, the register has another value.
+    fn subtract(&mut self, it: &Instruction) {
+        let to = it.op0_register();
+        let value = self.register(to);
+        let size = to.size();
+        let with = immediate(it, size);
+        let id = self.symbol();
+        let rest = if size == 8 {
+            Value::Full(id)
+        } else {
+            Value::Zeros(id)
+        };
+        self.set(to, rest);
+        self.compared = Some((value, size, with));
     }
 
     fn extends_zeros(&mut self, it: &Instruction) -> bool {

@@ -55,6 +55,11 @@ impl Owner {
         }
     }
 
+    /// Whether a debugger has launched the process or an ancestor of it.
+    pub(super) fn is_launched(&self) -> bool {
+        self.debuggee.of_launched
+    }
+
     /// Waits for the next event of any thread, or of the thread `one` if it is given.
     pub(super) fn next_event(&mut self, one: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         if self.debuggee.of_launched {

@@ -11,25 +11,16 @@ use super::Owner;
 use super::attached::Lent;
 use crate::breakpoints::log_ring::Writer;
 use crate::breakpoints::options::BreakpointOptions;
-use crate::breakpoints::trampolines::{
-    ARENA, COUNTERS, Counting, Trampoline, WhereDecided, Within,
-};
+use crate::breakpoints::trampolines::{ARENA, COUNTERS, Counting, Trampoline, WhereDecided};
 use crate::breakpoints::wanted::{Decided, Decisions};
-use crate::stops::How;
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
-use dapple_arch::decision::{
-    self, NOT_COUNTED, Record, Recorded, Request, SWITCHED, Saved, Then, Truth, with_flags,
-};
+use dapple_arch::decision::{self, Record, Recorded, Request, SWITCHED, Then, Truth};
 use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
-use dapple_arch::registers::user::UserRegisters;
-use dapple_arch::registers::{extended, named};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::own_ids::has_own_id;
 use dapple_target::memory_map::Purpose;
-use dapple_target::process::{Process, Resume};
-use dapple_target::wait_event::{WaitEvent, What};
+use dapple_target::process::Process;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,21 +31,15 @@ const LONGEST_FUNCTION: u64 = 1 << 20;
 const MOST_ROOM: u64 = 4096;
 /// The most hits that may trap while an earlier one is awaited.
 const MOST_ARRIVED: usize = 1000;
-/// The most steps with which a thread is brought to the end of a trampoline.
-const MOST_STEPS: usize = 200;
-
 const NOT_OWN: &str =
     "its condition has `$thread`, and the program has a thread that the C library does not know";
-
-/// The signals that the kernel raises for an instruction.
-const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
 /// A hit of a thread that was counted in the program, before the thread was moved back to the site.
 #[derive(Debug)]
 pub(super) struct CountedHit {
-    site: Address,
-    sp: u64,
-    number: u64,
+    pub(super) site: Address,
+    pub(super) sp: u64,
+    pub(super) number: u64,
 }
 
 /// What is to be decided in the program.
@@ -131,7 +116,7 @@ impl Owner {
         if !site.is_only_users() {
             return Err(now("a step needs the place at present"));
         }
-        if !self.debuggee.of_launched && self.guardian().is_none() {
+        if !self.is_launched() && self.guardian().is_none() {
             return Err(ever(
                 "the program must outlive the debugger, and there is no guardian for that",
             ));
@@ -309,6 +294,11 @@ impl Owner {
         { trampoline.entry_of(site) }.filter(|_| !self.memory.is_lost(site))
     }
 
+    /// Puts an `int3` in place of the jump that replaces the instruction at an address.
+    pub(super) fn take_jump_out(&mut self, at: Address) {
+        self.memory.take_jumps_out(at..at.offset(1));
+    }
+
     /// Puts an `int3` in place of each jump.
     pub(super) fn take_all_jumps_out(&mut self) {
         self.memory.take_jumps_out(Address(0)..Address(u64::MAX));
@@ -331,15 +321,6 @@ impl Owner {
             // A thread has ended after it had counted its hit.
             self.stop_counting_at(at);
         }
-    }
-
-    /// The number of the hit of a thread that has run into the trap of a trampoline. `None`: it wasn't counted.
-    fn number_of_hit(&self, trampoline: &Trampoline, sp: u64) -> Option<u64> {
-        let counting = trampoline.counting?;
-        let slot = Address(sp).offset(trampoline.code.number_slot?);
-        let before = self.memory.read_u64(slot).ok()?;
-        let is_counted = before != NOT_COUNTED && counting.taken.is_none_or(|taken| before < taken);
-        is_counted.then(|| counting.base.saturating_add(before).saturating_add(1))
     }
 
     /// All code of the function around an address.
@@ -534,259 +515,6 @@ impl Owner {
         self.give_back();
         answer
     }
-
-    /// The site of the trampoline whose trap a thread has run into, if the trap is at `trap`.
-    pub(super) fn site_asking(&mut self, thread: ThreadId, trap: Address) -> Option<Address> {
-        let trampoline = self.memory.trampolines.at(trap)?;
-        if trampoline.place_of(trap) != Some(Within::Asking) {
-            return None;
-        }
-        let sp = self.registers(thread)?.sp();
-        let trampoline = self.memory.trampolines.at(trap)?;
-        let (site, hit) = (trampoline.site, self.number_of_hit(trampoline, sp));
-        let slot = trampoline.code.number_slot;
-        if trampoline.writer.is_some() && self.found_ring_full(sp, slot) {
-            self.control(thread).found_full = Some(site);
-        }
-        self.note_counted_hit(thread, site, sp, hit);
-        Some(site)
-    }
-
-    /// Notes the number of a thread's hit, for when it comes to the site: its signal handlers may come to others first.
-    fn note_counted_hit(&mut self, thread: ThreadId, site: Address, sp: u64, hit: Option<u64>) {
-        let counted = &mut self.control(thread).counted;
-        counted.retain(|it| (it.site, it.sp) != (site, sp));
-        counted.extend(hit.map(|number| CountedHit { site, sp, number }));
-    }
-
-    /// Moves a thread that has stopped in a trampoline to the site or the replaced instruction that it counts as being at. Returns whether it
-    /// was in one.
-    pub(super) fn leave_trampoline(&mut self, thread: ThreadId) -> bool {
-        if self.memory.trampolines.is_empty() {
-            return false;
-        }
-        let Some(registers) = self.registers(thread) else {
-            return false;
-        };
-        let Some((_, within)) = self.within_trampoline(registers.pc()) else {
-            return false;
-        };
-        if within == Within::Counted {
-            self.step_out_of_counting(thread);
-        }
-        let Some(registers) = self.registers(thread) else {
-            return true;
-        };
-        if let Some((site, within)) = self.within_trampoline(registers.pc())
-            && let Some(registers) = self.outside(thread, site, &within, registers)
-        {
-            if self.debuggee.of_launched || registers.pc() == site {
-                self.set_registers(thread, registers);
-            } else {
-                // For the kernel, the thread stays in the trampoline: if the debugger is killed, it must not go on behind the jump's first byte.
-                let control = self.control(thread);
-                control.registers = Some(registers);
-                control.unwritten = true;
-            }
-        }
-        true
-    }
-
-    /// Lets a thread whose hit was counted go on to one of the ends of its trampoline. Its signals wait meanwhile.
-    fn step_out_of_counting(&mut self, thread: ThreadId) {
-        let Ok(mask) = self.process().signal_mask(thread) else {
-            return;
-        };
-        let all_but_traps = !(1 << (libc::SIGTRAP - 1));
-        self.lend(thread, Lent::WithSignals);
-        let _ = self.process().set_signal_mask(thread, all_but_traps);
-        let mut late = Vec::new();
-        for _ in 0..MOST_STEPS {
-            let registers = self.registers(thread);
-            let within = registers.and_then(|it| self.within_trampoline(it.pc()));
-            let is_counted = within.is_some_and(|(_, within)| within == Within::Counted);
-            if !is_counted || !self.step_within(thread, &mut late) {
-                break;
-            }
-        }
-        let _ = self.process().set_signal_mask(thread, mask);
-        self.give_back();
-        for event in late {
-            self.handle_stop(event);
-        }
-    }
-
-    fn within_trampoline(&self, pc: Address) -> Option<(Address, Within)> {
-        let trampoline = self.memory.trampolines.at(pc)?;
-        Some((trampoline.site, trampoline.place_of(pc)?))
-    }
-
-    /// The registers with which a thread in the trampoline of `site` is shown. `None`: it has to go on by a step first.
-    fn outside(
-        &mut self,
-        thread: ThreadId,
-        site: Address,
-        within: &Within,
-        mut registers: UserRegisters,
-    ) -> Option<UserRegisters> {
-        match within {
-            Within::Counted => return None,
-            Within::Asking => {
-                let hit = { self.memory.trampolines.at(registers.pc()) }
-                    .and_then(|trampoline| self.number_of_hit(trampoline, registers.sp()));
-                if hit.is_some() {
-                    // It will come to the site again, and must not be counted again.
-                    self.stop_counting_at(site);
-                }
-                self.note_counted_hit(thread, site, registers.sp(), hit);
-                registers.set_pc(site);
-            }
-            Within::At(original, pushed) => {
-                if *original == site {
-                    self.control(thread).passed = Some(site);
-                }
-                registers.set_pc(*original);
-                registers.set_sp(registers.sp().wrapping_add(*pushed));
-            }
-            Within::Deciding(saved) => {
-                self.restore_saved(thread, saved, &mut registers);
-                registers.set_pc(site);
-            }
-        }
-        Some(registers)
-    }
-
-    /// Takes the values of registers from the frame of a trampoline. Those that aren't general registers are set at once.
-    fn restore_saved(&self, thread: ThreadId, saved: &Saved, registers: &mut UserRegisters) {
-        let slot = |offset: u64| Address(registers.sp().wrapping_add(offset));
-        let mut before = *registers;
-        for (number, offset) in &saved.general {
-            if let Ok(value) = self.memory.read_u64(slot(*offset)) {
-                before.set(*number, value);
-            }
-        }
-        let mut flags = [0; 2];
-        if let Some(offset) = saved.flags
-            && self.memory.read(slot(offset), &mut flags).is_ok()
-        {
-            before.set_flags(with_flags(registers.flags(), flags));
-        }
-        before.set_sp(registers.sp().wrapping_add(saved.stack));
-        if !saved.sse.is_empty() || saved.mxcsr.is_some() {
-            self.restore_vectors(thread, saved, slot);
-        }
-        *registers = before;
-    }
-
-    fn restore_vectors(&self, thread: ThreadId, saved: &Saved, slot: impl Fn(u64) -> Address) {
-        let Ok(mut state) = self.process().extended_state(thread) else {
-            return;
-        };
-        for (number, offset) in &saved.sse {
-            let mut bytes = [0; 16];
-            if self.memory.read(slot(*offset), &mut bytes).is_ok() {
-                let number = named::VECTORS.start + u16::from(*number);
-                let _ = extended::set_bits(&mut state, number, u128::from_le_bytes(bytes));
-            }
-        }
-        let mut bytes = [0; 4];
-        if let Some(offset) = saved.mxcsr
-            && self.memory.read(slot(offset), &mut bytes).is_ok()
-        {
-            let _ = extended::set_mxcsr(&mut state, u32::from_le_bytes(bytes));
-        }
-        let _ = self.process().set_extended_state(thread, &state);
-    }
-
-    /// Lets a thread go at most one instruction on. `false`: it has ended. `late`: gets events that have to be handled when the thread is where
-    /// it is shown to be.
-    fn step_within(&mut self, thread: ThreadId, late: &mut Vec<WaitEvent>) -> bool {
-        self.write_back(thread);
-        self.control(thread).registers = None;
-        let stepped = self.process().resume(thread, Resume::Step, 0).ok();
-        let event = stepped.and_then(|()| self.process().event_of(thread));
-        let Some(event) = event else {
-            return false;
-        };
-        match event.what {
-            // An interrupt that was requested before the thread stopped for another reason.
-            What::Signal(libc::SIGTRAP) | What::Interrupted { .. } => true,
-            // SIGSTOP can't be blocked.
-            What::Signal(_) | What::Group(_) => {
-                late.push(event);
-                true
-            }
-            _ => {
-                self.handle_stop(event);
-                false
-            }
-        }
-    }
-
-    /// Before a thread runs: if it counts as being at an instruction that a jump has replaced, moves it to where that instruction is now. A
-    /// thread that is at the site has yet to come there: a single step must run into an `int3`, because it ends in front of a decision.
-    pub(super) fn enter_trampoline(&mut self, thread: ThreadId, how: How) {
-        if self.memory.trampolines.is_empty() {
-            return;
-        }
-        let Some(mut registers) = self.registers(thread) else {
-            return;
-        };
-        let Some(trampoline) = self.memory.trampoline_for(registers.pc()) else {
-            return;
-        };
-        let site = trampoline.site;
-        if self.memory.is_lost(site) {
-            // The program has written something else there.
-            return self.memory.forget(|address| address == site);
-        }
-        if site == registers.pc() {
-            if how == How::Step {
-                self.memory.take_jumps_out(site..site.offset(1));
-            }
-            return;
-        }
-        if let Some(entry) = trampoline.entry_of(registers.pc()) {
-            registers.set_pc(entry);
-            self.set_registers(thread, registers);
-        }
-    }
-
-    /// Before a signal is delivered: its handler returns to where the thread is, so that a jump that has replaced this instruction is taken out.
-    pub(super) fn will_be_interrupted(&mut self, thread: ThreadId) {
-        let Some(registers) = self.registers(thread) else {
-            return;
-        };
-        let pc = registers.pc();
-        let sp = registers.sp();
-        self.interruptions().add(thread, pc, sp);
-        let inner = self.memory.trampoline_for(pc);
-        if inner.is_some_and(|trampoline| trampoline.site != pc) {
-            self.memory.take_jumps_out(pc..pc.offset(1));
-        }
-    }
-
-    /// Whether a thread's signal is a fault of a decision that it makes in a trampoline: it can't read what the condition reads. If so, the
-    /// thread is moved back to the site, as if it had run into an `int3` there.
-    pub(super) fn fault_in_decision(&mut self, thread: ThreadId, signal: i32) -> Option<Address> {
-        if !FAULTS.contains(&signal) || self.memory.trampolines.is_empty() {
-            return None;
-        }
-        let registers = self.registers(thread)?;
-        let (site, within) = self.within_trampoline(registers.pc())?;
-        let is_deciding = matches!(within, Within::Deciding(_));
-        let info = self.process().signal_info(thread).ok()?;
-        // Signals that processes send have a code that isn't positive (sigaction(2)).
-        if !is_deciding || info.code <= 0 {
-            return None;
-        }
-        let registers = self.outside(thread, site, &within, registers)?;
-        self.set_registers(thread, registers);
-        Some(site)
-    }
-
-    // Decisions that depend on the thread's id. A thread that the C library has made has its own id where such a decision reads it. One that
-    // the program has made by `clone` alone may have another thread's thread pointer: then no such decision is made in the program any more.
 
     /// Checks that threads have their ids at a distance from their thread pointers.
     fn have_own_ids(&mut self, threads: &[ThreadId], distance: u64) -> Result<(), NoJump> {

@@ -145,7 +145,7 @@ impl Owner {
     }
 
     pub(super) fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
-        if !self.debuggee.of_launched {
+        if !self.is_launched() {
             self.memory.make_way_for(registers.pc());
         }
         // Fails only if the thread has died. Its exit event follows.

@@ -5,7 +5,7 @@ use super::Owner;
 use crate::Address;
 use crate::breakpoints::displaced::Copy;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
-use crate::breakpoints::trampolines::Trampolines;
+use crate::breakpoints::trampolines::{Trampoline, Trampolines};
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
@@ -133,6 +133,21 @@ impl Owner {
     /// As [`Owner::trampolines`], to be changed.
     pub(super) fn trampolines_mut(&mut self) -> &mut Trampolines {
         &mut self.memory.trampolines
+    }
+
+    /// As [`PatchedMemory::trampoline_for`].
+    pub(super) fn trampoline_for(&self, address: Address) -> Option<&Trampoline> {
+        self.memory.trampoline_for(address)
+    }
+
+    /// As [`PatchedMemory::is_lost`].
+    pub(super) fn is_lost(&self, site: Address) -> bool {
+        self.memory.is_lost(site)
+    }
+
+    /// Forgets a site whose memory has changed.
+    pub(super) fn forget_site(&mut self, site: Address) {
+        self.memory.forget(|address| address == site);
     }
 
     /// Continues with the memory of a forked child.
