@@ -197,7 +197,9 @@ fn lengths_of_cpp() {
     let clang = clang.replace("clang", "clang++");
     for tools in &support::libraries::CLANG {
         let is_libcxx = tools.flags.contains(&"-stdlib=libc++");
-        if is_libcxx && !support::has_libcxx(&clang) {
+        // Strings of libstdc++ that are only declared need the full evaluator.
+        let is_declared = !is_libcxx && tools.flags.is_empty();
+        if is_declared || (is_libcxx && !support::has_libcxx(&clang)) {
             continue;
         }
         let flags = [tools.flags, &["-std=c++17"]].concat();

@@ -205,7 +205,7 @@ impl Maker<'_> {
             .is_some()
     }
 
-    /// A string view, a string of libc++, or a string whose type is only declared.
+    /// A string view, or a string of libc++, whose type may be only declared.
     fn other_text(&self, type_: &Type, object: &Place) -> Option<Counted> {
         let (data, length, capacity) = match names::base_name(&type_.name) {
             "basic_string_view" => self.with_types(type_, |reader, whole, word| {
@@ -222,16 +222,9 @@ impl Maker<'_> {
             })?,
             "basic_string" => {
                 let (is_libcxx, unit) = declared_string(&type_.name)?;
-                if unit != 1 || (type_.size.is_some() && !self.is_as_declared(type_, is_libcxx)) {
-                    return None;
-                }
-                match is_libcxx {
-                    true => (16, 8, Capacity::FirstBit),
-                    false => {
-                        let (local, elsewhere) = (16, 16);
-                        (0, 8, Capacity::Local { local, elsewhere })
-                    }
-                }
+                let is_declared = matches!(&type_.kind, TypeKind::Aggregate(it) if it.declaration);
+                let is_known = is_declared || self.is_as_declared(type_);
+                (is_libcxx && unit == 1 && is_known).then_some((16, 8, Capacity::FirstBit))?
             }
             _ => return None,
         };
@@ -244,7 +237,7 @@ impl Maker<'_> {
     }
 
     /// Whether the members of a string of libc++ are where they are in one whose type is only declared.
-    fn is_as_declared(&self, type_: &Type, is_libcxx: bool) -> bool {
+    fn is_as_declared(&self, type_: &Type) -> bool {
         let offsets = self.with_types(type_, |reader, whole, word| {
             let representation = reader.find(whole, "__rep_")?;
             let short = reader.field(&representation, "__s")?;
@@ -256,7 +249,7 @@ impl Maker<'_> {
             let length = word(&reader.find(&long, "__size_")?)?;
             Some((buffer, length, data))
         });
-        is_libcxx && type_.size == Some(24) && offsets == Some((1, 8, 16))
+        type_.size == Some(24) && offsets == Some((1, 8, 16))
     }
 
     /// Whether a type of C or C++ is a character type of one byte, of which texts are made. `int8_t` and the like are numbers.
