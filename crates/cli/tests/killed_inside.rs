@@ -3,7 +3,7 @@
 
 use crate::support;
 use crate::support::running::{Running, changed_text, kill, status};
-use dapple_adapter::DecidedRequest;
+use dapple_adapter::{DecidedRequest, DecidedResponse};
 use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::TestClient;
@@ -143,12 +143,12 @@ fn work(
         .request::<ConfigurationDoneRequest>(Default::default())
         .ok()?;
     tell(Since::Configured);
-    while since == Since::Decided {
-        let answer = client.request::<DecidedRequest>(Empty).ok()?;
-        if answer.breakpoints.iter().any(|it| it.in_program > 0) {
-            tell(Since::Decided);
-            break;
-        }
+    if since == Since::Decided {
+        let is_decided = |answer: DecidedResponse| {
+            { answer.breakpoints.iter() }.any(|breakpoint| breakpoint.in_program > 0)
+        };
+        while !is_decided(client.request::<DecidedRequest>(Empty).ok()?) {}
+        tell(Since::Decided);
     }
     loop {
         match numbers.below(3) {
