@@ -248,9 +248,10 @@ impl Owner {
         }
     }
 
-    /// Before a thread runs whose hits don't count: a vfork child, or one that calls a function for the user.
+    /// Before a thread runs whose hits neither count nor are logged: a vfork child, or one that calls a function for the user.
     pub(super) fn stop_counting(&mut self) {
-        let counts = |trampoline: &Trampoline| trampoline.counting.is_some();
+        let counts =
+            |trampoline: &Trampoline| trampoline.counting.is_some() || trampoline.writer.is_some();
         self.memory.take_stale_jumps_out(counts);
     }
 
