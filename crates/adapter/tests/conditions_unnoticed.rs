@@ -361,30 +361,33 @@ fn hits(session: &Session) -> usize {
 #[test]
 fn hits_of_a_vfork_child_do_not_count() {
     let fixture = Fixture::new("unnoticed.c");
-    let counted = fixture.breakpoint("first").with_hit_condition("% 1000");
+    let counted = fixture.breakpoint("first").with_hit_condition("% 100");
     let wanted = vec![
         counted.with_log_message("hit"),
         fixture.breakpoint("vforking"),
         fixture.breakpoint("vforked"),
     ];
-    let session = started(&fixture, &["vforks", "10500"], wanted);
+    let session = started(&fixture, &["vforks", "2050"], wanted);
     let stop = session.stopped_at(&fixture, "vforking", StoppedEventReason::Breakpoint);
     assert_jumps(&session, 1);
-    assert_eq!(decided(&session)[0].hits, 10_500);
+    assert_eq!(decided(&session)[0].hits, 2050);
     session.resume(stop.thread);
     let stop = session.stopped_at(&fixture, "vforked", StoppedEventReason::Breakpoint);
-    assert_eq!(decided(&session)[0].hits, 10_500);
+    assert_eq!(decided(&session)[0].hits, 2050);
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
-    assert_eq!(hits(&session), 21);
+    assert_eq!(hits(&session), 41);
     session.disconnect();
 }
 
 #[test]
 fn programs_are_started_while_another_thread_is_at_a_replaced_place() {
     let fixture = Fixture::new("unnoticed.c");
-    let session = started(&fixture, &["spawns"], vec![false_at(&fixture, "first")]);
-    wait_for_jumps(&session, 1);
+    let wanted = vec![false_at(&fixture, "first"), fixture.breakpoint("spawned")];
+    let session = started(&fixture, &["spawns"], wanted);
+    let stop = session.stopped_at(&fixture, "spawned", StoppedEventReason::Breakpoint);
+    assert_jumps(&session, 1);
+    session.resume(stop.thread);
     ends_well(session);
 }
 
@@ -616,4 +619,35 @@ fn hits_of_functions_that_the_user_calls_count_as_ever() {
     };
     let hits = hits_of(false);
     assert_eq!(hits_of(true), hits);
+}
+
+#[test]
+fn messages_of_functions_that_the_user_calls_and_of_a_vfork_child_are_as_ever() {
+    let fixture = Fixture::new("unnoticed.c");
+    let logged = |mode: &str, last: &str, call: Option<&str>, in_program: bool| {
+        let session = Session::new();
+        session.launch(
+            &fixture,
+            json!({"args": [mode, "2000"], "conditionsInProgram": in_program}),
+        );
+        let logging = fixture.breakpoint("first").with_log_message("hit");
+        session.set_source(&fixture, vec![logging, fixture.breakpoint(last)]);
+        session.configured();
+        let stop = session.stopped_at(&fixture, last, StoppedEventReason::Breakpoint);
+        if let Some(call) = call {
+            assert_eq!(session.evaluate(&stop.top, call), "999000");
+        }
+        session.set_source(&fixture, vec![]);
+        session.evaluate(&stop.top, "may_end = 1");
+        session.resume(stop.thread);
+        assert_eq!(session.exit_code(), 0);
+        let hits = hits(&session);
+        session.disconnect();
+        hits
+    };
+    for in_program in [false, true] {
+        let call = Some("many_nops(1000)");
+        assert_eq!(logged("nops", "many", call, in_program), 2000);
+        assert_eq!(logged("vforks", "vforked", None, in_program), 2000);
+    }
 }
