@@ -2,7 +2,7 @@
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped, waits};
-use dapple_adapter::DecidedRequest;
+use dapple_adapter::{DecidedRequest, DecidedResponse};
 use dapple_dap::message::Empty;
 use dapple_dap::types::*;
 use serde_json::json;
@@ -138,6 +138,39 @@ fn only_hits_count_for_which_the_condition_holds() {
     let (session, _) = &running;
     let stop = stopped(&running, &fixture, "turn");
     assert_eq!(session.evaluate(&stop.top, "i"), "900000");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn a_threads_passes_are_counted_and_it_stops_at_a_certain_one() {
+    let fixture = Fixture::new("counted_turns.c");
+    let running = started(&fixture, "threads", MANY / 10, fixture.breakpoint("turn"));
+    let (session, process) = &running;
+    let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
+    // A place, a thread, and values of registers.
+    let sp = session.evaluate(&stop.top, "$sp");
+    let condition = format!("$thread == {} && $sp == {sp}", stop.thread);
+    let breakpoint = fixture.breakpoint("turn");
+    let breakpoint = breakpoint.with_condition(condition);
+    let first = session.evaluate(&stop.top, "i").parse::<i64>().unwrap();
+    session.set_source(&fixture, vec![breakpoint.with_hit_condition("== 50000")]);
+    let is_decided = |answer: &DecidedResponse| answer.breakpoints[0].in_program == 1;
+    session.resume(stop.thread);
+    let decided = session.ok::<DecidedRequest>(Empty).breakpoints.remove(0);
+    // It is counted up, and down to the hit on which it acts.
+    assert_eq!(decided.hits + decided.skips.unwrap() + 1, 50_000);
+    let stop = session.stopped_at(&fixture, "turn", StoppedEventReason::Breakpoint);
+    assert!(waits(*process, stop.thread) < FEW);
+    assert_eq!(
+        session.evaluate(&stop.top, "i"),
+        (first + 50_000).to_string()
+    );
+    let answer = session.ok::<DecidedRequest>(Empty);
+    assert!(is_decided(&answer), "{answer:?}");
+    let decided = &answer.breakpoints[0];
+    assert_eq!((decided.hits, decided.skips), (50_000, None));
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
     running.0.disconnect();

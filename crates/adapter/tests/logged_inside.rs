@@ -178,3 +178,41 @@ fn what_was_written_before_a_program_is_killed_or_replaced_is_told() {
     }
     session.disconnect();
 }
+
+/// Where the program has the ring.
+fn ring_of(process: i64) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("maps");
+    let line = maps.lines().find(|line| line.contains("/memfd:"));
+    let start = line.and_then(|line| line.split('-').next());
+    u64::from_str_radix(start.expect("a ring"), 16).expect("an address")
+}
+
+#[test]
+fn a_program_that_spoils_the_ring_runs_on_with_messages_from_stops() {
+    let fixture = Fixture::new("counted_turns.c");
+    let logs = || fixture.breakpoint("turn").with_log_message("i is {i}");
+    let (session, process) = started(&fixture, "until", MANY / 10, vec![logs()]);
+    let paused = || {
+        session.ok::<PauseRequest>(PauseArguments::new(process));
+        let stop = session.wait_for::<StoppedEvent>();
+        let thread = stop.thread_id.expect("a thread");
+        (thread, session.stack(thread).remove(0))
+    };
+    while session.ok::<DecidedRequest>(Empty).breakpoints[0].in_program == 0 {}
+    let (thread, top) = paused();
+    // How many numbers of records were taken.
+    let at = ring_of(process);
+    for wrong in ["7", "-1"] {
+        session.evaluate(&top, &format!("*(long *){at} = {wrong}"));
+    }
+    session.resume(thread);
+    let before = logged(&session).len();
+    while logged(&session).len() < before + 100 {
+        session.wait_for::<OutputEvent>();
+    }
+    let (thread, top) = paused();
+    session.evaluate(&top, "running = 0");
+    session.resume(thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}

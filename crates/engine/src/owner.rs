@@ -523,6 +523,7 @@ impl Owner {
         if self.leaving.over {
             return;
         }
+        self.tell_logged();
         self.let_children_go();
         self.leaving.over = true;
         self.memory.needs_no_guardian();
@@ -532,7 +533,6 @@ impl Owner {
             true => self.link.output.finish_and_discard(),
             false => self.link.output.finish(),
         }
-        self.tell_logged();
         self.tell(Event::Exited(status));
     }
 }

@@ -6,6 +6,7 @@
 
 use super::log::RecordedMessage;
 use super::options::BreakpointOptions;
+use crate::Address;
 use dapple_arch::decision::{RECORDS, Ring};
 use dapple_symbols::functions::SourcePosition;
 use dapple_target::linux::alarm::Alarm;
@@ -35,8 +36,8 @@ pub(crate) struct LogRing {
     /// Who writes records, by id.
     writers: FxHashMap<u64, Writer>,
     last_id: u64,
-    /// Room for the records that are looked at.
-    buffer: Vec<u8>,
+    /// Room for two copies of the records that are looked at.
+    buffers: [Vec<u8>; 2],
     /// Texts that the client hasn't got yet.
     under_way: Arc<UnderWay>,
     alarm: Alarm,
@@ -70,6 +71,13 @@ struct Run {
     end: usize,
 }
 
+/// A word of a record.
+fn word(record: &[u8], index: usize) -> u64 {
+    let bytes = record.get(8 * index..8 * index + 8);
+    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+    u64::from_le_bytes(bytes.unwrap_or_default())
+}
+
 impl LogRing {
     pub(crate) fn new(ring: Ring, file: File) -> LogRing {
         let mut ring = LogRing {
@@ -80,7 +88,7 @@ impl LogRing {
             limit: 0,
             writers: FxHashMap::default(),
             last_id: 0,
-            buffer: Vec::new(),
+            buffers: Default::default(),
             under_way: Arc::default(),
             alarm: Alarm::default(),
         };
@@ -88,12 +96,13 @@ impl LogRing {
         ring
     }
 
-    /// Has the debugger woken regularly from now on, or no longer.
-    pub(crate) fn wake(&mut self, wakes: bool) {
-        match wakes {
-            true => drop(self.alarm.ring_every(OFTEN)),
-            false => self.alarm.end(),
+    /// Has the debugger woken regularly from now on, or no longer. Returns `false` if the system refuses.
+    pub(crate) fn wake(&mut self, wakes: bool) -> bool {
+        if wakes {
+            return self.alarm.ring_every(OFTEN);
         }
+        self.alarm.end();
+        true
     }
 
     /// Adds who writes records, and returns the id to write into them.
@@ -119,50 +128,78 @@ impl LogRing {
         runs.filter_map(|run| Some((self.writers.get(&run.id)?, run.count, run.end)))
     }
 
-    /// Reads all complete records, and makes room for others.
+    /// How many numbers of records were taken.
+    fn used(&self) -> Option<u64> {
+        let mut used = [0; 8];
+        let place = self.offset(self.ring.used());
+        self.file.read_exact_at(&mut used, place).ok()?;
+        Some(u64::from_le_bytes(used))
+    }
+
+    fn offset(&self, address: Address) -> u64 {
+        address.0.wrapping_sub(self.ring.at.0)
+    }
+
+    /// Whether a thread can write a record now.
+    pub(crate) fn has_room(&self) -> bool {
+        self.used().is_some_and(|used| used < self.limit)
+    }
+
+    /// Gives up records that aren't complete. Call when all were read, and no thread writes any.
+    pub(crate) fn give_up_rest(&mut self) {
+        if let Some(used) = self.used().filter(|used| *used > self.next) {
+            self.next = used;
+            self.ahead.clear();
+            self.set_limit();
+        }
+    }
+
+    /// Reads all complete records, and makes room for others unless the client is behind.
     pub(crate) fn read(&mut self) -> Lines {
         let mut all = Lines::default();
-        let mut used = [0; 8];
-        let at = |ring: &Ring, address: dapple_arch::Address| address.0.wrapping_sub(ring.at.0);
-        let place = at(&self.ring, self.ring.used());
-        if self.file.read_exact_at(&mut used, place).is_err() {
+        let Some(used) = self.used() else {
             return all;
-        }
-        let end = u64::from_le_bytes(used).min(self.next.saturating_add(RECORDS));
+        };
+        let end = used.min(self.next.saturating_add(RECORDS));
         let mut from = self.next;
         while from < end {
             // To the end of the ring, and from its beginning.
             let to = end.min((from / RECORDS + 1).saturating_mul(RECORDS));
             let size = (to - from).saturating_mul(Ring::RECORD) as usize;
-            let mut buffer = std::mem::take(&mut self.buffer);
-            buffer.resize(size, 0);
-            let place = at(&self.ring, self.ring.record(from));
-            if self.file.read_exact_at(&mut buffer, place).is_ok() {
-                for (number, record) in (from..to).zip(buffer.chunks(Ring::RECORD as usize)) {
-                    self.take(number, record, &mut all);
+            let place = self.offset(self.ring.record(from));
+            let mut buffers = std::mem::take(&mut self.buffers);
+            // What is complete in the first copy has all its values in the second.
+            let copied = { buffers.iter_mut() }.all(|buffer| {
+                buffer.resize(size, 0);
+                self.file.read_exact_at(buffer, place).is_ok()
+            });
+            let [marks, values] = buffers
+                .each_ref()
+                .map(|it| it.chunks(Ring::RECORD as usize));
+            for (number, (mark, values)) in (from..to).zip(marks.zip(values)) {
+                if copied && word(mark, 0) == number.wrapping_add(1) {
+                    self.take(number, values, &mut all);
                 }
             }
-            self.buffer = buffer;
+            self.buffers = buffers;
             from = to;
         }
         while self.ahead.remove(&self.next) {
             self.next += 1;
         }
-        self.set_limit();
+        if !self.is_client_behind() {
+            self.set_limit();
+        }
         all
     }
 
-    /// Takes a record, if it is complete and wasn't taken before.
+    /// Takes a complete record, if it wasn't taken before.
     fn take(&mut self, number: u64, record: &[u8], all: &mut Lines) {
-        let mut words = record.chunks_exact(8).map(|word| {
-            let bytes = word.try_into().unwrap_or_default();
-            u64::from_le_bytes(bytes)
-        });
-        if words.next() != Some(number.wrapping_add(1)) || self.ahead.contains(&number) {
+        if !self.ahead.insert(number) {
             return;
         }
-        self.ahead.insert(number);
-        let id = words.next().unwrap_or_default();
+        let id = word(record, 1);
+        let words = (2..).map(|index| word(record, index));
         let Some(writer) = self.writers.get(&id) else {
             return;
         };
@@ -180,11 +217,13 @@ impl LogRing {
 
     /// Lets the program write as many records as there is room for.
     fn set_limit(&mut self) {
-        let place = self.ring.limit().0.wrapping_sub(self.ring.at.0);
+        let place = self.offset(self.ring.limit());
         let limit = self.next.saturating_add(RECORDS);
-        if std::mem::replace(&mut self.limit, limit) == limit {
+        // Threads trap that come while it is changed: so it isn't changed often.
+        if limit < self.limit.saturating_add(RECORDS / 2) {
             return;
         }
+        self.limit = limit;
         // Threads may read the word while it is written. Whatever mixture they see isn't above the old value, then not above the new one.
         for word in [0, limit] {
             let _ = self.file.write_all_at(&word.to_le_bytes(), place);

@@ -41,9 +41,9 @@ impl Owner {
         let trampoline = self.trampolines().at(trap)?;
         let (site, hit) = (trampoline.site, self.number_of_hit(trampoline, sp));
         let slot = trampoline.code.number_slot;
-        if trampoline.writer.is_some() && self.found_ring_full(sp, slot) {
-            self.control(thread).found_full = Some(site);
-        }
+        let writes = trampoline.writer.is_some();
+        let is_full = writes && self.found_ring_full(sp, slot);
+        self.control(thread).found_full = is_full.then_some(site);
         self.note_counted_hit(thread, site, sp, hit);
         Some(site)
     }
@@ -194,7 +194,7 @@ impl Owner {
         let _ = self.process().set_extended_state(thread, &state);
     }
 
-    /// Lets a thread go at most one instruction on. `false`: it has ended. `late`: gets events that have to be handled when the thread is where
+    /// Lets a thread go at most one instruction on. `false`: it has ended, or can't. `late`: gets events that have to be handled when the thread is where
     /// it is shown to be.
     fn step_within(&mut self, thread: ThreadId, late: &mut Vec<WaitEvent>) -> bool {
         self.write_back(thread);
@@ -207,6 +207,11 @@ impl Owner {
         match event.what {
             // An interrupt that was requested before the thread stopped for another reason.
             What::Signal(libc::SIGTRAP) | What::Interrupted { .. } => true,
+            // Its frame or the ring is gone.
+            What::Signal(signal) if FAULTS.contains(&signal) => {
+                late.push(event);
+                false
+            }
             // SIGSTOP can't be blocked.
             What::Signal(_) | What::Group(_) => {
                 late.push(event);

@@ -21,7 +21,10 @@ impl Owner {
             let shared =
                 self.calling_system(thread, |process, call| process.share(thread, size, call));
             let (at, file) = shared.map_err(|why| format!("no memory can be shared: {why}"))?;
-            let ring = LogRing::new(Ring { at }, file);
+            let mut ring = LogRing::new(Ring { at }, file);
+            if !ring.wake(true) {
+                return Err("the system gives no timer".to_owned());
+            }
             self.trampolines_mut().log_ring = Some(ring);
         }
         let ring = self.trampolines_mut().log_ring.as_mut();
@@ -75,8 +78,15 @@ impl Owner {
         let trampolines = self.trampolines_mut();
         let writes = trampolines.used().any(|it| it.writer.is_some());
         if let Some(ring) = &mut trampolines.log_ring {
+            // It has rung before, so the system doesn't refuse.
             ring.wake(runs && writes);
         }
+    }
+
+    /// A thread has ended, or all are released.
+    pub(super) fn waits_no_more(&mut self, thread: Option<ThreadId>) {
+        let waiting = &mut self.trampolines_mut().waiting;
+        waiting.retain(|waits| thread.is_some_and(|thread| thread != *waits));
     }
 
     /// All threads have stopped, none is in a trampoline, and retired ones are forgotten.
@@ -85,6 +95,9 @@ impl Owner {
         let trampolines = self.trampolines_mut();
         trampolines.waiting.clear();
         trampolines.forget_writers();
+        if let Some(ring) = &mut trampolines.log_ring {
+            ring.give_up_rest();
+        }
         self.log_while_running(false);
     }
 
@@ -94,20 +107,29 @@ impl Owner {
         word == Some(RING_IS_FULL)
     }
 
-    /// Lets a thread that has found the ring full come to the site again, when there is room. Returns whether it has.
+    /// Lets a thread that has found the ring full come to the site again, when there is room. Returns whether it has found it full. If nothing
+    /// makes room, because a thread is about to write a record before the others, the debugger has to write the message.
     pub(super) fn waits_for_room(&mut self, thread: ThreadId, site: Address) -> bool {
         let found = self.control(thread).found_full.take();
         if found != Some(site) {
             return false;
         }
+        let has_room = |owner: &Owner| {
+            { owner.trampolines().log_ring.as_ref() }.is_some_and(LogRing::has_room)
+        };
         let ring = self.trampolines().log_ring.as_ref();
         if ring.is_some_and(LogRing::is_client_behind) {
             self.trampolines_mut().waiting.push(thread);
-        } else {
+            return true;
+        }
+        if !has_room(self) {
             self.tell_logged();
+        }
+        let goes_on = has_room(self);
+        if goes_on {
             self.go(thread, How::Continue, 0);
         }
-        true
+        goes_on
     }
 
     /// Adds a breakpoint that writes records. Returns the ring, and the id for its records.

@@ -176,6 +176,7 @@ impl Owner {
                     if let Some(control) = self.threads.get_mut(thread) {
                         control.registers = None;
                         control.trap = None;
+                        control.found_full = None;
                         control.exception = None;
                     }
                     let how = match how {
@@ -212,6 +213,8 @@ impl Owner {
                     self.tell(Event::ThreadStarted(thread));
                 }
                 Action::Ended(thread) => {
+                    self.tell_logged();
+                    self.waits_no_more(Some(thread));
                     self.thread_ended(thread);
                     self.tell(Event::ThreadExited(thread));
                 }
@@ -230,6 +233,7 @@ impl Owner {
         self.refresh_watched();
         self.settle_steps();
         self.set_running(None);
+        self.waits_no_more(None);
         for thread in self.stopped_threads() {
             self.release(thread);
         }

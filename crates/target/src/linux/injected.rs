@@ -72,6 +72,10 @@ pub fn share(
         let answer = call(thread, number, arguments, from)?;
         u64::try_from(answer).map_err(|_| refused(answer))
     };
+    // A larger file would end the process (setrlimit(2)).
+    if process::most_file_size(thread).is_some_and(|most| most < size) {
+        return Err("its files may not be so large (RLIMIT_FSIZE)".into());
+    }
     let name = in_code(thread, &[0]).ok_or("it has no zero in its memory")?;
     let flags = u64::from(libc::MFD_CLOEXEC);
     let file = answered(libc::SYS_memfd_create, [name.0, flags, 0, 0, 0, 0])?;

@@ -123,6 +123,15 @@ fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
     (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
 }
 
+/// The largest size of a file that the process may write, in bytes. `None`: any, or it can't be read.
+pub fn most_file_size(process: ThreadId) -> Option<u64> {
+    let limits = std::fs::read_to_string(folder(process).join("limits")).ok()?;
+    let rest = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max file size"))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
 /// The memory map, sorted by address; empty if it can't be read.
 pub fn mappings(process: ThreadId) -> Vec<Mapping> {
     let maps = std::fs::read(folder(process).join("maps")).unwrap_or_default();

@@ -25,6 +25,9 @@ impl Model {
     ) -> Result<(Decision, Place), String> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id);
         let breakpoint = breakpoint.ok_or("the breakpoint is gone")?;
+        if breakpoint.temporary.is_some() {
+            return Err("it is temporary".to_owned());
+        }
         let place = breakpoint.places.get(&address).cloned().unwrap_or_default();
         Ok((breakpoint.rules.decision(&here(&place))?, place))
     }
