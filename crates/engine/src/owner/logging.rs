@@ -107,8 +107,8 @@ impl Owner {
         word == Some(RING_IS_FULL)
     }
 
-    /// Lets a thread that has found the ring full come to the site again, when there is room. Returns whether it has found it full. If nothing
-    /// makes room, because a thread is about to write a record before the others, the debugger has to write the message.
+    /// If a thread has found the ring full: lets it come to the site again, at once or when there is room. Returns `false` if its hit has to be
+    /// handled like any other: it hasn't found the ring full, or reading makes no room, since a thread has yet to complete an earlier record.
     pub(super) fn waits_for_room(&mut self, thread: ThreadId, site: Address) -> bool {
         let found = self.control(thread).found_full.take();
         if found != Some(site) {
