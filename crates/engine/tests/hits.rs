@@ -34,11 +34,15 @@ fn set(debuggee: &Debuggee<'_>, wanted: &[(&str, BreakpointOptions)]) -> Vec<i64
 }
 
 fn logged(debuggee: &Debuggee<'_>) -> Vec<String> {
-    let text = |event: &Event| match event {
-        Event::Logged(logged) => Some(logged.text.clone()),
-        _ => None,
+    let texts = |event: &Event| match event {
+        Event::Logged(logged) => vec![logged.text.clone()],
+        Event::LoggedLines(logged) => {
+            let text = String::from_utf8_lossy(&logged.text);
+            text.lines().map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
     };
-    debuggee.seen.iter().filter_map(text).collect()
+    debuggee.seen.iter().flat_map(texts).collect()
 }
 
 #[test]
