@@ -5,14 +5,17 @@ use crate::support::running::{kill, status};
 use crate::support::{Debuggee, Fixture, fixture};
 use dapple_engine::ThreadId;
 use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::session::breakpoints::WhereDecided;
 use dapple_engine::session::{BreakpointOptions, Leave, LineBreakpoint, StepKind};
 
 fn program() -> Fixture {
     fixture("processors.c", &["-pthread"])
 }
 
-/// Has the program often reach a breakpoint whose condition is false.
+/// Has the program often stop at a breakpoint whose condition is false.
 fn pass_often(debuggee: &Debuggee<'_>) {
+    let session = debuggee.session();
+    session.set_decided(WhereDecided::AtStops).unwrap();
     let line = LineBreakpoint {
         line: debuggee.fixture.line("often"),
         options: BreakpointOptions {
