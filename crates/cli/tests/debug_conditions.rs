@@ -135,11 +135,11 @@ fn breakpoints_say_how_they_are_decided() {
     let run = batch(
         "fixtures/counted_turns.c",
         &[
-            "b 33 if i == 990",
-            "b 34 if sizeof(twice) == i && i > 8",
-            "b 35",
+            "b 37 if i == 990",
+            "b 38 if (long)outer->ratio == -1",
+            "b 39",
             "hits 3 > 5000",
-            "b 37",
+            "b 41",
             "run",
             "info breakpoints",
             "d all",
@@ -147,31 +147,31 @@ fn breakpoints_say_how_they_are_decided() {
         ],
     );
     expect![[r#"
-        (dapple) b 33 if i == 990
-        breakpoint 1 at fixtures/counted_turns.c:33 if i == 990
-        (dapple) b 34 if sizeof(twice) == i && i > 8
-        breakpoint 2 at fixtures/counted_turns.c:34 if sizeof(twice) == i && i > 8
-        (dapple) b 35
-        breakpoint 3 at fixtures/counted_turns.c:35
+        (dapple) b 37 if i == 990
+        breakpoint 1 at fixtures/counted_turns.c:37 if i == 990
+        (dapple) b 38 if (long)outer->ratio == -1
+        breakpoint 2 at fixtures/counted_turns.c:38 if (long)outer->ratio == -1
+        (dapple) b 39
+        breakpoint 3 at fixtures/counted_turns.c:39
         (dapple) hits 3 > 5000
-        breakpoint 3 at fixtures/counted_turns.c:35 on hit > 5000
-        (dapple) b 37
-        breakpoint 4 at fixtures/counted_turns.c:37
+        breakpoint 3 at fixtures/counted_turns.c:39 on hit > 5000
+        (dapple) b 41
+        breakpoint 4 at fixtures/counted_turns.c:41
         (dapple) run
         stopped at breakpoint 1, thread N "counted_turns"
-        turns at fixtures/counted_turns.c:33
-            30          long twice = 2 * i;
-            31          own = i;
-            32          outer->ratio = i * 0.5;
-        →   33          sum += twice; // stop: turn
-            34          if (outer->inner) // stop: behind
-            35              outer->inner->weight = sum;
-            36      }
+        turns at fixtures/counted_turns.c:37
+            34          long twice = 2 * i;
+            35          own = i;
+            36          outer->ratio = i * 0.5;
+        →   37          sum += twice; // stop: turn
+            38          if (outer->inner) // stop: behind
+            39              outer->inner->weight = sum;
+            40      }
         (dapple) info breakpoints
-        breakpoint 1 at fixtures/counted_turns.c:33 if i == 990, hit once, decided in the program; 1 hit has counted
-        breakpoint 2 at fixtures/counted_turns.c:34 if sizeof(twice) == i && i > 8, decided by a stop at each hit: its condition needs the whole evaluator
-        breakpoint 3 at fixtures/counted_turns.c:35 on hit > 5000, decided in the program; 990 hits have counted
-        breakpoint 4 at fixtures/counted_turns.c:37
+        breakpoint 1 at fixtures/counted_turns.c:37 if i == 990, hit once, decided in the program; 1 hit has counted
+        breakpoint 2 at fixtures/counted_turns.c:38 if (long)outer->ratio == -1, decided by a stop at each hit: it converts a number with a fraction to an integer
+        breakpoint 3 at fixtures/counted_turns.c:39 on hit > 5000, decided in the program; 990 hits have counted
+        breakpoint 4 at fixtures/counted_turns.c:41
         what is decided in the program takes 80 KB of its memory
         (dapple) d all
         breakpoint 1 deleted
