@@ -242,6 +242,17 @@ pub(super) enum Binary {
     Remainder,
 }
 
+impl Binary {
+    /// Whether it asks for equality (`true`) or for the opposite. `None`: it asks for neither.
+    pub(super) fn asks_equality(self) -> Option<bool> {
+        match self {
+            Binary::Equal => Some(true),
+            Binary::NotEqual => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// A numeric type that a cast converts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scalar {

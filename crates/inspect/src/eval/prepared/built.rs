@@ -30,11 +30,7 @@ impl Maker<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Option<Node> {
-        let equal = match operator {
-            Binary::Equal => true,
-            Binary::NotEqual => false,
-            _ => return None,
-        };
+        let equal = operator.asks_equality()?;
         if self.language() != Language::Rust {
             return None;
         }

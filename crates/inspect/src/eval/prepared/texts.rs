@@ -65,11 +65,7 @@ impl Maker<'_> {
         left: &Expression,
         right: &Expression,
     ) -> Option<Node> {
-        let equal = match operator {
-            Binary::Equal => true,
-            Binary::NotEqual => false,
-            _ => return None,
-        };
+        let equal = operator.asks_equality()?;
         let (subject, literal) = match (&left.kind, &right.kind) {
             (Kind::Text(_), Kind::Text(_)) => return None,
             (Kind::Text(literal), _) => (right, literal),
