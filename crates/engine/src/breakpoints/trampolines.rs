@@ -353,8 +353,7 @@ impl Trampolines {
 
     /// Forgets who wrote into the log ring and doesn't any more. Call as [`Trampolines::reclaim`], when all was read.
     pub(crate) fn forget_writers(&mut self) {
-        let all = self.used.values().chain(self.retired.values());
-        let ids: BTreeSet<u64> = all.filter_map(|it| it.writer).collect();
+        let ids: BTreeSet<u64> = self.all().filter_map(|it| it.writer).collect();
         if let Some(ring) = &mut self.log_ring {
             ring.keep(|id| ids.contains(&id));
         }

@@ -194,8 +194,8 @@ impl Owner {
         let _ = self.process().set_extended_state(thread, &state);
     }
 
-    /// Lets a thread go at most one instruction on. `false`: it has ended, or can't. `late`: gets events that have to be handled when the thread is where
-    /// it is shown to be.
+    /// Lets a thread go at most one instruction on. `false`: it has ended, or can't. `late`: gets events that have to be handled when the thread
+    /// is where it is shown to be.
     fn step_within(&mut self, thread: ThreadId, late: &mut Vec<WaitEvent>) -> bool {
         self.write_back(thread);
         self.control(thread).registers = None;
@@ -285,7 +285,4 @@ impl Owner {
         self.set_registers(thread, registers);
         Some(site)
     }
-
-    // Decisions that depend on the thread's id. A thread that the C library has made has its own id where such a decision reads it. One that
-    // the program has made by `clone` alone may have another thread's thread pointer: then no such decision is made in the program any more.
 }

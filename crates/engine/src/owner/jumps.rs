@@ -3,9 +3,8 @@
 //! A breakpoint begins with an `int3`: each thread that comes there stops, and the condition is evaluated here. Once threads have passed it
 //! often enough, all threads are stopped for a moment, and the `int3` becomes a jump to a trampoline
 //! ([`crate::breakpoints::trampolines`]), if the condition can be compiled and the code there allows a jump. Only "false" is decided in the
-//! program; where the condition is true or has no value, the thread traps, and everything goes on as it does at an `int3`.
-//!
-//! Nobody else sees trampolines: a thread that stops in one is moved to the site or a replaced instruction at once, and back when it goes on.
+//! program; where the condition is true or has no value, the thread traps, and everything goes on as it does at an `int3`. What becomes of
+//! threads that stop in a trampoline: [`super::in_trampolines`]. Messages that the program writes: [`super::logging`].
 
 use super::Owner;
 use super::attached::Lent;
@@ -516,6 +515,9 @@ impl Owner {
         self.give_back();
         answer
     }
+
+    // Decisions that depend on the thread's id. A thread that the C library has made has its own id where such a decision reads it. One that
+    // the program has made by `clone` alone may have another thread's thread pointer: then no such decision is made in the program any more.
 
     /// Checks that threads have their ids at a distance from their thread pointers.
     fn have_own_ids(&mut self, threads: &[ThreadId], distance: u64) -> Result<(), NoJump> {

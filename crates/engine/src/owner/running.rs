@@ -11,6 +11,9 @@ use dapple_target::follow_forks::FollowForks;
 use dapple_target::process::{Process, Resume};
 use dapple_target::wait_event::{WaitEvent, What};
 
+/// The most sites that a thread is expected to come back to.
+const MOST_RETURNS: usize = 64;
+
 impl Owner {
     // Which threads run, as the reducer `stops` knows it.
 
@@ -288,6 +291,10 @@ impl Owner {
     fn will_come_back(&mut self, thread: ThreadId, site: Address, sp: u64) {
         let all = &mut self.control(thread).comes_back;
         if !all.contains(&(site, sp)) {
+            if all.len() >= MOST_RETURNS {
+                // A thread that leaves handlers by jumps from ever other depths never comes back to these.
+                all.remove(0);
+            }
             all.push((site, sp));
         }
     }
