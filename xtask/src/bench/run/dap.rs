@@ -139,7 +139,7 @@ impl Session for Dap {
                     breakpoint.with_condition("name == \"another\"")
                 }
                 Breakpoint::Text => bail!("its expressions don't compare texts"),
-                Breakpoint::Counted => breakpoint.with_hit_condition("1000000000"),
+                Breakpoint::Counted => breakpoint.with_hit_condition("2100000000"),
                 Breakpoint::Log => breakpoint.with_log_message("i is {i}"),
             })
         });

@@ -148,7 +148,7 @@ impl Session for Mi {
                 Breakpoint::Text => {
                     format!("-break-insert -c \"$_streq(name, \\\"another\\\")\" {place}")
                 }
-                Breakpoint::Counted => format!("-break-insert -i 1000000000 {place}"),
+                Breakpoint::Counted => format!("-break-insert -i 2100000000 {place}"),
                 Breakpoint::Log => format!("-dprintf-insert {place} \"i is %d\\n\" i"),
             })?;
         }

@@ -34,7 +34,7 @@ const TURNS: u32 = 1_000_000;
 const LINES: (u32, u32) = (1_000_000, 100_000);
 
 /// The most hits of a measure: the count of hits that is never reached is above.
-const MOST_HITS: u32 = 900_000_000;
+const MOST_HITS: u32 = 2_000_000_000;
 
 /// A debugger to be measured.
 pub(super) struct Contender {
@@ -57,17 +57,23 @@ struct Measure {
     unit: &'static str,
     /// Whether more is better.
     rate: bool,
-    take: fn(&Contender, &Programs) -> anyhow::Result<f64>,
+    take: Take,
     /// The limit, and how many times slower it may be.
     limit: fn(&Limits) -> Option<(f64, f64)>,
     /// How many times better than lldb-dap and gdb Dapple has to be.
     better_than: [Option<f64>; 2],
+    /// If it is of two threads: the same of one.
+    in_one: Option<Take>,
 }
+
+type Take = fn(&Contender, &Programs) -> anyhow::Result<f64>;
 
 /// How many times slower than the limit of ptrace(2) or of a pipe it may be.
 const OF_LIMIT: f64 = 2.5;
 /// How many times slower than a call in the program itself.
 const OF_CALLS: f64 = 10.0;
+/// How many times faster than one thread two are.
+const OF_ONE: f64 = 1.5;
 
 const MEASURES: [Measure; 18] = [
     Measure {
@@ -77,6 +83,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::False),
         limit: |limits| Some((limits.calls, OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: None,
     },
     Measure {
         name: "false conditions on a field",
@@ -85,6 +92,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Field),
         limit: |limits| Some((limits.calls, OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: None,
     },
     Measure {
         name: "false conditions on a thread-local",
@@ -93,6 +101,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::ThreadLocal),
         limit: |limits| Some((limits.calls, OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: None,
     },
     Measure {
         name: "false conditions on a text",
@@ -101,14 +110,18 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Text),
         limit: |limits| Some((limits.calls, 2.0 * OF_CALLS)),
         better_than: [None, Some(1_000.0)],
+        in_one: None,
     },
     Measure {
         name: "false conditions in two threads",
         unit: "/s",
         rate: true,
         take: |contender, programs| contender.hits(&programs.two(), Breakpoint::False),
-        limit: |limits| Some((limits.calls, OF_CALLS)),
+        limit: |limits| Some((limits.calls_in_two, OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: Some(|contender, programs| {
+            contender.hits(&programs.one_of_two(), Breakpoint::False)
+        }),
     },
     Measure {
         name: "hit counts",
@@ -117,14 +130,18 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Counted),
         limit: |limits| Some((limits.calls, 2.0 * OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: None,
     },
     Measure {
         name: "hit counts in two threads",
         unit: "/s",
         rate: true,
         take: |contender, programs| contender.hits(&programs.two(), Breakpoint::Counted),
-        limit: |_| None,
+        limit: |limits| Some((limits.calls_in_two, 2.0 * OF_CALLS)),
         better_than: [Some(10_000.0), Some(10_000.0)],
+        in_one: Some(|contender, programs| {
+            contender.hits(&programs.one_of_two(), Breakpoint::Counted)
+        }),
     },
     Measure {
         name: "false conditions, each by a stop",
@@ -133,6 +150,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.stopping(), Breakpoint::False),
         limit: |limits| Some((limits.hits, OF_LIMIT)),
         better_than: [Some(40.0), Some(8.0)],
+        in_one: None,
     },
     Measure {
         name: "hit counts, each by a stop",
@@ -141,6 +159,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.stopping(), Breakpoint::Counted),
         limit: |limits| Some((limits.hits, OF_LIMIT)),
         better_than: [Some(40.0), Some(8.0)],
+        in_one: None,
     },
     Measure {
         name: "log points",
@@ -149,6 +168,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.hits(&programs.one(), Breakpoint::Log),
         limit: |_| None,
         better_than: [None, None],
+        in_one: None,
     },
     Measure {
         name: "next",
@@ -157,6 +177,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.steps(&programs.steps, |session| session.next()),
         limit: |_| None,
         better_than: [Some(8.0), None],
+        in_one: None,
     },
     Measure {
         name: "next, with a full refresh",
@@ -170,6 +191,7 @@ const MEASURES: [Measure; 18] = [
         },
         limit: |_| None,
         better_than: [Some(4.0), None],
+        in_one: None,
     },
     Measure {
         name: "next over 1,000,000 inlined turns",
@@ -178,6 +200,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.turns(programs),
         limit: |_| None,
         better_than: [Some(40.0), Some(40.0)],
+        in_one: None,
     },
     Measure {
         name: "instruction steps",
@@ -188,6 +211,7 @@ const MEASURES: [Measure; 18] = [
         },
         limit: |limits| Some((limits.steps, OF_LIMIT)),
         better_than: [None, None],
+        in_one: None,
     },
     Measure {
         name: "stops at a written variable",
@@ -196,6 +220,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.writes(programs),
         limit: |limits| Some((limits.writes, OF_LIMIT)),
         better_than: [None, None],
+        in_one: None,
     },
     Measure {
         name: "pause of 500 threads",
@@ -204,6 +229,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| Ok(contender.pauses(programs)?.0),
         limit: |limits| Some((limits.pause, OF_LIMIT)),
         better_than: [None, Some(4.0)],
+        in_one: None,
     },
     Measure {
         name: "resume and stop of 500 threads",
@@ -212,6 +238,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| Ok(contender.pauses(programs)?.1),
         limit: |limits| Some((limits.pause + limits.resume, OF_LIMIT)),
         better_than: [None, None],
+        in_one: None,
     },
     Measure {
         name: "lines of output",
@@ -220,6 +247,7 @@ const MEASURES: [Measure; 18] = [
         take: |contender, programs| contender.output(programs),
         limit: |limits| Some((limits.lines, OF_LIMIT)),
         better_than: [Some(8.0), None],
+        in_one: None,
     },
 ];
 
@@ -244,6 +272,12 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
             figures.push(figure.ok());
         }
         met &= measure.print(&contenders, &figures, &limits);
+        if let (Some(in_one), Some(ours), Some(Some(in_two))) =
+            (measure.in_one, contenders.first(), figures.first())
+        {
+            let times = in_two / in_one(ours, &programs)?;
+            met &= verdict("times one thread", times, Some(OF_ONE));
+        }
     }
     Ok(if met {
         ExitCode::SUCCESS
@@ -361,7 +395,7 @@ impl Contender {
                 bail!("{} of {count} messages came", session.logged());
             }
             let rate = f64::from(count) / time.as_secs_f64();
-            if time > MEASURING / 3 {
+            if time > MEASURING / 3 || count == MOST_HITS {
                 return Ok(rate);
             }
             count = (rate * MEASURING.as_secs_f64()).min(f64::from(MOST_HITS)) as u32;

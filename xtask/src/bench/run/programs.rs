@@ -25,9 +25,10 @@ pub struct Programs {
     pub body: i64,
     /// The line after the loop.
     pub end: i64,
-    /// Such a loop in two threads.
+    /// Such a loop in two threads, and in one.
     pub pair: Debuggee,
-    /// The line in it, and the one where both have ended.
+    pub single: Debuggee,
+    /// The line in it, and the one where all threads have ended.
     pub in_pair: [i64; 2],
     pub steps: Debuggee,
     /// A loop that is inlined into one line.
@@ -45,6 +46,8 @@ pub struct Limits {
     pub hits: f64,
     /// Calls of a function that compares, in a program that nobody debugs.
     pub calls: f64,
+    /// The same in two threads.
+    pub calls_in_two: f64,
     pub steps: f64,
     pub writes: f64,
     pub pause: f64,
@@ -79,6 +82,11 @@ pub fn build(directory: &Path) -> anyhow::Result<Programs> {
         end: line(HITS, "/* end */")?,
         hits: of("hits.c", HITS, "-O0")?,
         pair: of("pair.c", PAIR, "-O0")?,
+        single: of(
+            "single.c",
+            &PAIR.replace("THREADS = 2", "THREADS = 1"),
+            "-O0",
+        )?,
         in_pair: [line(PAIR, "/* body */")?, line(PAIR, "/* end */")?],
         steps: of("steps.c", STEPS, "-O0")?,
         turns: of("turns.c", TURNS, "-O0")?,
@@ -168,6 +176,14 @@ impl Programs {
         }
     }
 
+    /// The loop in one thread of the same kind.
+    pub fn one_of_two(&self) -> Loop {
+        Loop {
+            debuggee: self.single.clone(),
+            ..self.two()
+        }
+    }
+
     /// Measures the limits; `lines` is the number of lines of output that are read.
     pub fn limits(&self, lines: u32) -> anyhow::Result<Limits> {
         let output = Command::new(&self.limit.program)
@@ -185,6 +201,7 @@ impl Programs {
         Ok(Limits {
             hits: figure("hits")?,
             calls: figure("calls")?,
+            calls_in_two: figure("both")?,
             steps: figure("steps")?,
             writes: figure("writes")?,
             pause: figure("pause")?,

@@ -55,14 +55,24 @@ static __attribute__((noinline)) int decides(int i) {
     return i == -1;
 }
 
-static void calls(void) {
+static void *decide(void *unused) {
     int held = 0;
-    double begin = now();
     for (int i = 0; i < CALLS; i++)
         held += decides(i);
-    printf("calls %f\n", CALLS / (now() - begin));
     if (held)
         die("a comparison");
+    return unused;
+}
+
+static void calls(const char *name, int count) {
+    pthread_t threads[2];
+    double begin = now();
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, decide, NULL))
+            die("pthread_create");
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    printf("%s %f\n", name, (double)count * CALLS / (now() - begin));
 }
 
 static void finish(pid_t child) {
@@ -213,7 +223,8 @@ static void threads(void) {
 }
 
 int main(void) {
-    calls();
+    calls("calls", 1);
+    calls("both", 2);
     threads();
     cpu_set_t one;
     CPU_ZERO(&one);

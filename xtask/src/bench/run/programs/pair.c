@@ -1,15 +1,17 @@
-/* The loop of hits.c in two threads, half of the turns in each. */
+/* A loop as in hits.c in some threads, which share the turns. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static int half;
-static pthread_barrier_t both;
+enum { THREADS = 2 };
+
+static int share;
+static pthread_barrier_t all;
 
 static void *turn(void *result) {
     int total = 0;
-    pthread_barrier_wait(&both);
-    for (int i = 0; i < half; i++) {
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < share; i++) {
         total += i & 15; /* body */
     }
     *(int *)result = total;
@@ -17,14 +19,16 @@ static void *turn(void *result) {
 }
 
 int main(int argc, char **argv) {
-    int totals[2];
-    pthread_t threads[2];
-    half = (argc > 1 ? atoi(argv[1]) : 1000) / 2; /* begin */
-    pthread_barrier_init(&both, NULL, 2);
-    for (int i = 0; i < 2; i++)
+    int totals[THREADS], total = 0;
+    pthread_t threads[THREADS];
+    share = (argc > 1 ? atoi(argv[1]) : 1000) / THREADS; /* begin */
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, turn, &totals[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
-    printf("%d\n", totals[0] + totals[1]); /* end */
+        total += totals[i];
+    }
+    printf("%d\n", total); /* end */
     return 0;
 }
