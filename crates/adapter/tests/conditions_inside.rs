@@ -195,6 +195,41 @@ fn hits_of_all_threads_are_counted_once_each() {
 }
 
 #[test]
+fn hits_at_all_places_of_a_line_are_counted_together() {
+    let fixture = Fixture::new("counted_places.c");
+    let wanted = fixture.breakpoint("add").with_hit_condition("% 300003");
+    let running = started_with(&fixture, json!({"args": [MANY.to_string()]}), wanted);
+    let (session, _) = &running;
+    for hit in 1..=3 {
+        let stop = stopped(&running, &fixture, "add");
+        let turn = hit * 300_003 - 1;
+        let shown = if turn % 4 == 3 { turn } else { 2 * turn };
+        assert_eq!(session.evaluate(&stop.top, "turn"), shown.to_string());
+        if hit > 1 {
+            let decided = session.ok::<DecidedRequest>(Empty).breakpoints.remove(0);
+            let counted = (decided.in_program, decided.hits);
+            assert_eq!(counted, (2, 300_003 * hit as u64));
+        }
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
+fn hits_in_the_next_program_are_counted_on() {
+    let fixture = Fixture::new("counted_turns.c");
+    let wanted = fixture.breakpoint("turn").with_hit_condition("1500000");
+    let running = started(&fixture, "executes", MANY, wanted);
+    let (session, _) = &running;
+    let stop = stopped(&running, &fixture, "turn");
+    assert_eq!(session.evaluate(&stop.top, "i"), "499999");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    running.0.disconnect();
+}
+
+#[test]
 fn a_condition_on_the_thread_costs_no_stops() {
     let fixture = Fixture::new("counted_turns.c");
     stops_once(&fixture, "$thread == first && i == 999990");

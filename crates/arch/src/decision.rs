@@ -11,6 +11,7 @@
 
 mod check;
 mod compile;
+mod count;
 mod emit;
 mod evaluate;
 mod reals;
@@ -20,12 +21,11 @@ mod state;
 mod truths;
 mod words;
 
-pub use compile::{Counter, Request, Then, compile};
+pub use compile::{Request, Then, compile};
+pub use count::Counter;
 pub use evaluate::{evaluate, evaluate_recorded};
 pub use record::{MOST_VALUES, RECORDS, Record, Recorded, Ring};
-pub use state::{
-    NOT_COUNTED, RING_IS_FULL, SWITCH, SWITCHED, Saved, State, Trampoline, with_flags,
-};
+pub use state::{RING_IS_FULL, SWITCH, SWITCHED, Saved, State, Trampoline, with_flags};
 
 use std::fmt;
 

@@ -4,9 +4,9 @@ use crate::expressions::{POINTERS, constant, decision, pair};
 use crate::thread::{Registers, Room, STACK, STATUS_FLAGS, comparable, go_on, thread_pointer};
 use dapple_arch::Address;
 use dapple_arch::decision::{
-    Comparison, Counter, ExactOperation, NOT_COUNTED, Operation, RECORDS, RING_IS_FULL, Real,
-    RealOperation, Record, Recorded, Refused, Request, Ring, SWITCH, SWITCHED, Saved, Sign, State,
-    Then, Truth, Word, compile, evaluate, evaluate_recorded,
+    Comparison, Counter, ExactOperation, Operation, RECORDS, RING_IS_FULL, Real, RealOperation,
+    Record, Recorded, Refused, Request, Ring, SWITCH, SWITCHED, Saved, Sign, State, Then, Truth,
+    Word, compile, evaluate, evaluate_recorded,
 };
 use proptest::prelude::*;
 
@@ -26,8 +26,8 @@ struct Beginning {
 #[derive(Debug, Clone)]
 enum Next {
     Asks,
-    /// Used, limit, and whether the words are out of reach of the code.
-    Counts(u64, u64, bool),
+    /// How many passes each word has.
+    Counts([i64; 8]),
     /// Used and limit.
     Records(u64, u64),
 }
@@ -53,7 +53,8 @@ fn beginning() -> impl Strategy<Value = Beginning> {
     });
     let data = prop::collection::vec(word, 512);
     let data = data.prop_map(|words| words.into_iter().flat_map(u64::to_le_bytes).collect());
-    let counts = (0_u64..3, 0_u64..3, any::<bool>());
+    let passes = prop_oneof![3 => Just(0_i64), 1 => 1_i64..3, 1 => Just(i64::MAX)];
+    let counts = prop::array::uniform8(passes);
     let far = 5 * RECORDS + 4;
     let records = (
         0_u64..3,
@@ -62,7 +63,7 @@ fn beginning() -> impl Strategy<Value = Beginning> {
     );
     let then = prop_oneof![
         1 => Just(Next::Asks),
-        1 => counts.prop_map(|(used, limit, far)| Next::Counts(used, limit, far)),
+        2 => counts.prop_map(Next::Counts),
         1 => records.prop_map(|(used, limit, from)| Next::Records(from + used, from + limit)),
     ];
     (registers, data, any::<bool>(), then, any::<bool>()).prop_map(
@@ -76,7 +77,7 @@ fn beginning() -> impl Strategy<Value = Beginning> {
     )
 }
 
-/// How far counters in reach of the code are from it.
+/// How far the counter is from the code.
 const COUNTER: u64 = 0x8_0000;
 
 /// How far the ring is from the code.
@@ -84,23 +85,21 @@ const RING: u64 = 0x4_0000;
 /// Who writes records.
 const ID: u64 = 77;
 
+fn words(counter: Counter) -> impl Iterator<Item = Address> {
+    Counter::words().map(move |offset| Address(counter.at.0 + offset))
+}
+
 fn place<'a>(room: &Room, next: &Next, values: &'a [Recorded]) -> Then<'a> {
     let write = |at: Address, word: u64| room.write(at.0, &word.to_le_bytes());
     match next {
         Next::Asks => Then::Ask,
-        Next::Counts(used, limit, far) => {
-            // The data is in the middle of its mapping of 8 GiB, so the code reaches at most one end of that.
-            let at = if *far {
-                room.data + 4080
-            } else {
-                room.code + COUNTER
-            };
+        Next::Counts(passes) => {
             let counter = Counter {
-                used: Address(at),
-                limit: Address(at + 8),
+                at: Address(room.code + COUNTER),
             };
-            write(counter.used, *used);
-            write(counter.limit, *limit);
+            for (word, passes) in words(counter).zip(passes) {
+                write(word, passes.cast_unsigned());
+            }
             Then::Count(counter)
         }
         Next::Records(used, limit) => {
@@ -196,37 +195,38 @@ fn check_recording(
         (None, next) => {
             prop_assert!(seen.asked || seen.faulted);
             if seen.asked {
-                let number = (!matches!(next, Next::Asks)).then_some(NOT_COUNTED);
-                prop_assert_eq!(seen.number, number);
+                let why = matches!(next, Next::Records(..)).then_some(0);
+                prop_assert_eq!(seen.why, why);
             }
         }
         (Some(false), _) => prop_assert!(!seen.asked && !seen.faulted),
         (Some(true), Next::Asks) => prop_assert!(seen.asked && !seen.faulted),
-        (Some(true), Next::Counts(used, limit, _)) => {
-            counted = 1;
-            prop_assert_eq!((seen.asked, seen.faulted), (used >= limit, false));
-            if seen.asked {
-                prop_assert_eq!(seen.number, Some(*used));
-            }
+        (Some(true), Next::Counts(passes)) => {
+            let none = passes.iter().all(|it| *it <= 0);
+            counted = u64::from(!none);
+            prop_assert_eq!((seen.asked, seen.faulted), (none, false));
         }
         (Some(true), Next::Records(..)) if recorded.is_none() => {
             prop_assert!(seen.asked || seen.faulted);
             if seen.asked {
-                prop_assert_eq!(seen.number, Some(NOT_COUNTED));
+                prop_assert_eq!(seen.why, Some(0));
             }
         }
         (Some(true), Next::Records(used, limit)) => {
             prop_assert_eq!((seen.asked, seen.faulted), (used >= limit, false));
             match seen.asked {
-                true => prop_assert_eq!(seen.number, Some(RING_IS_FULL)),
+                true => prop_assert_eq!(seen.why, Some(RING_IS_FULL)),
                 false => counted = 1,
             }
         }
     }
     let word = |at: Address| u64::from_le_bytes(room.bytes(at.0, 8).try_into().unwrap());
     match (then, &beginning.then) {
-        (Then::Count(counter), Next::Counts(used, ..)) => {
-            prop_assert_eq!(word(counter.used), used + counted);
+        (Then::Count(counter), Next::Counts(passes)) => {
+            let before: i128 = passes.iter().map(|it| i128::from(*it)).sum();
+            let after = words(counter).map(|it| i128::from(word(it).cast_signed()));
+            prop_assert_eq!(after.sum::<i128>(), before - i128::from(counted));
+            prop_assert!(words(counter).all(|it| word(it).cast_signed() >= 0));
         }
         (Then::Record(record), Next::Records(used, _)) => {
             prop_assert_eq!(word(record.ring.used()), used + counted);
@@ -337,15 +337,14 @@ fn a_counter_needs_a_frame_only_where_the_condition_holds() {
     let truth = plain();
     let request = Request {
         then: Then::Count(Counter {
-            used: Address(0x5000),
-            limit: Address(0x5008),
+            at: Address(0x5000),
         }),
         ..request(&truth)
     };
     let trampoline = compile(&request).expect("code");
-    assert_eq!(trampoline.bytes[..5], [0x83, 0x7d, 0xec, 41, 0x75]);
-    // One register and the number.
-    assert_eq!(trampoline.number_slot, Some(-128 - 8));
+    // `cmp`, and a jump with 32 bits for the distance.
+    assert_eq!(trampoline.bytes[..6], [0x83, 0x7d, 0xec, 41, 0x0f, 0x85]);
+    assert_eq!(trampoline.why_slot, None);
     let states = (0..trampoline.go_on).map(|offset| trampoline.state_at(offset));
     let counted = states.filter(|it| *it == State::Counted).count();
     assert!(counted > 0);

@@ -64,7 +64,7 @@ pub(crate) struct Seen {
     /// Whether the `int3` was executed.
     pub(crate) asked: bool,
     /// The word in the hit's slot then.
-    pub(crate) number: Option<u64>,
+    pub(crate) why: Option<u64>,
     /// Whether an access to memory failed while the thread decided.
     pub(crate) faulted: bool,
     /// Where the thread's registers weren't what the state says.
@@ -374,7 +374,7 @@ impl Run {
         let read = |offset| unsafe {
             std::ptr::read_unaligned(sp.wrapping_add_signed(offset) as *const u64)
         };
-        self.seen.number = self.trampoline.number_slot.map(read);
+        self.seen.why = self.trampoline.why_slot.map(read);
     }
 
     fn check(&mut self, context: &libc::ucontext_t, offset: u64) {

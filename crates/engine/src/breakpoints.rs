@@ -12,6 +12,7 @@ pub(crate) mod log;
 pub(crate) mod log_ring;
 pub(crate) mod model;
 pub(crate) mod options;
+pub(crate) mod passes;
 pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;

@@ -24,6 +24,7 @@ pub mod probe;
 pub mod process;
 pub mod ptrace;
 pub mod readable;
+pub mod shared_words;
 pub mod streams;
 pub mod untraced;
 pub mod wait;

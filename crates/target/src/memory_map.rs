@@ -18,12 +18,3 @@ pub struct Mapping {
     /// The file, `[stack]`, `[heap]` …; empty for anonymous memory.
     pub name: String,
 }
-
-/// What new memory is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Code: the program can read and execute it.
-    Code,
-    /// Data: the program can read and write it.
-    Data,
-}

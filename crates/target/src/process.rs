@@ -10,7 +10,7 @@
 //! [`What::Exited`]: crate::wait_event::What::Exited
 
 use crate::auxiliary_vector::AuxiliaryVector;
-use crate::memory_map::{Mapping, Purpose};
+use crate::memory_map::Mapping;
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
@@ -254,26 +254,25 @@ pub trait Process: Memory + Debug + Send + Sync {
 
     // Memory. Reading is `Memory`.
 
-    /// Makes a stopped thread map `size` bytes of new memory at `address`, both multiples of a page. No code of the program runs. The thread
+    /// Makes a stopped thread map `size` bytes of new memory for code at `address`, both multiples of a page. No code of the program runs. The thread
     /// must not be stopped before the delivery of a signal, nor within a system call. `call`: where a `syscall` instruction is; `None`: it is
     /// looked for in the program's code.
     ///
     /// # Errors
     /// The end of a sentence that says why not: there is memory already, or the process may not map any, or it has died.
-    fn map(
+    fn map_code(
         &self,
         thread: ThreadId,
         address: Address,
         size: u64,
-        purpose: Purpose,
         call: Option<Address>,
     ) -> Result<(), String>;
 
-    /// Makes a stopped thread map `size` bytes of new memory that the debugger shares, as [`Process::map`] does: zeros at first. Returns where
-    /// they are, and the file of memory that has them. It outlives the process; children that the process forks don't have it.
+    /// Makes a stopped thread map `size` bytes of new memory that the debugger shares, as [`Process::map_code`] does: zeros at first. Returns where
+    /// they are, and the file of memory that has them, which can't become smaller. It outlives the process; children that the process forks don't have it.
     ///
     /// # Errors
-    /// As of [`Process::map`].
+    /// As of [`Process::map_code`].
     fn share(
         &self,
         thread: ThreadId,

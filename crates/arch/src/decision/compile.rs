@@ -4,7 +4,7 @@
 //!   lea rsp, [rsp - depth]        the frame, below the red zone (`lea` changes no flags)
 //!   mov [rsp + …], …              registers that the decision uses, flags
 //!   …                             the decision: jumps to `false`
-//!   lock xadd [used], …           counts, and jumps to `false` if the hit isn't asked for
+//!   lock cmpxchg [pass], …        takes a pass if it counts hits, and jumps to `false` if there was one
 //! ask:
 //!   mov …, [rsp + …]
 //!   lea rsp, [rsp + depth]
@@ -21,11 +21,12 @@
 //! Which registers the code uses is known only when it is made. So it is made again with a frame for those, until it uses no other ones.
 
 use super::check::{Facts, check};
+use super::count::Counter;
 use super::emit::{Assembler, Label};
 use super::record::{Record, Recorded};
 use super::registers::{Frame, Free, Used};
 use super::state::{Saved, State, Trampoline};
-use super::{NOT_COUNTED, Refused, Truth};
+use super::{Refused, Truth};
 use crate::Address;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -35,8 +36,6 @@ const MOST_CODE: usize = 4096;
 const MOST_FRAME: u32 = 512;
 /// MXCSR as a process starts with it: all exceptions masked, rounded to the nearest (Intel SDM volume 1, §10.2.3).
 const DEFAULT_MXCSR: i32 = 0x1f80;
-/// How much of the 2 GiB that operands reach may be between the code's first byte and an operand, or the instruction.
-const REACH: u64 = 0x7fff_0000;
 
 /// What to compile.
 pub struct Request<'a> {
@@ -58,19 +57,10 @@ pub struct Request<'a> {
 pub enum Then<'a> {
     /// It asks.
     Ask,
-    /// It counts its hit, and asks if that is due.
+    /// It takes a pass, which counts its hit. It asks if there is none.
     Count(Counter),
     /// It writes a record, and goes on. It asks if the ring is full.
     Record(Record<'a>),
-}
-
-/// Words in the program's memory that count how often a condition holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counter {
-    /// Where the word is that each hit increases by one, atomically.
-    pub used: Address,
-    /// Where the word is with the number of hits that go on: a hit asks if the value of `used` before it is at least this (unsigned).
-    pub limit: Address,
 }
 
 /// Makes the code of a decision.
@@ -168,32 +158,38 @@ impl<'a> Walk<'a> {
         let no = if self.bare { ends.go_on } else { fails };
         self.branch(request.truth, false, no, self.free);
         self.note_flags();
-        // Counting leaves a word in the frame even if the condition has no value.
-        let needs_frame = self.goes_to_no_value && self.leaves_number();
-        self.leaves_bare = self.used != Used::default() || needs_frame;
+        self.leaves_bare = self.used != Used::default();
         match self.then {
-            Then::Ask => self.code.place(self.no_value),
+            Then::Ask => {}
             Then::Count(counter) => {
                 if self.bare {
                     self.enter();
                 }
-                self.count(counter, request.at, fails);
+                self.take_pass(counter, fails);
             }
             Then::Record(record) => self.record(&record, fails),
         }
+        if !self.bare && !self.records() {
+            self.code.place(self.no_value);
+        }
         self.code.place(ask);
+        self.decided(false);
         self.leave();
+        if self.bare {
+            self.code.place(self.no_value);
+        }
         self.code.place(ends.ask);
         self.code.state(State::Asking);
         self.code.simple(Code::Int3);
         self.code.jump(Code::Jmp_rel32_64, ends.go_on);
-        self.decided();
-        if self.leaves_number() && self.goes_to_no_value {
+        if self.records() && self.goes_to_no_value {
             self.code.place(self.no_value);
-            self.set_number(NOT_COUNTED.cast_signed() as i32);
+            self.decided(false);
+            self.set_why(0);
             self.code.jump(Code::Jmp_rel32_64, ask);
         }
         self.code.place(fails);
+        self.decided(!matches!(self.then, Then::Ask));
         self.leave();
         // Cut off in the end.
         self.code.place(ends.go_on);
@@ -282,22 +278,22 @@ impl<'a> Walk<'a> {
         self.code.load(Code::Lea_r64_m, Register::RSP, memory);
     }
 
-    /// Whether a thread that asks leaves the number of its hit in the frame.
-    fn leaves_number(&self) -> bool {
-        !matches!(self.then, Then::Ask)
+    /// Whether a thread writes records.
+    fn records(&self) -> bool {
+        matches!(self.then, Then::Record(_))
     }
 
-    /// Keeps something else in place of the number of a hit.
-    pub(super) fn set_number(&mut self, number: i32) {
-        self.used.number = true;
-        let slot = self.slot(self.frame.number());
-        let store = Instruction::with2(Code::Mov_rm64_imm32, slot, number);
+    /// Keeps in the frame why the thread asks: 0, or [`super::RING_IS_FULL`].
+    pub(super) fn set_why(&mut self, why: i32) {
+        self.used.why = true;
+        let slot = self.slot(self.frame.why());
+        let store = Instruction::with2(Code::Mov_rm64_imm32, slot, why);
         self.code.push(store);
     }
 
-    /// From here on the thread mustn't be put back, if it may have counted or recorded.
-    fn decided(&mut self) {
-        if self.leaves_number() {
+    /// From here on the thread has decided. `may_have_counted`: it mustn't be put back.
+    fn decided(&mut self, may_have_counted: bool) {
+        if may_have_counted {
             self.code.state(State::Counted);
         } else {
             self.code.state(State::Deciding(self.all_saved()));
@@ -319,40 +315,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Counts a hit, and goes to `fails` unless it asks.
-    fn count(&mut self, counter: Counter, code_at: Address, fails: Label) {
-        self.code.changes_flags = false;
-        self.used.number = true;
-        let number = self.free.general.first();
-        self.used.add_general(number);
-        let words = [counter.used, counter.limit];
-        let near = |word: &Address| word.0.abs_diff(code_at.0) < REACH;
-        let memory = |walk: &mut Walk<'_>, word: Address| {
-            let second = walk.free.general.second().unwrap_or_default();
-            if words.iter().all(near) {
-                let displacement = word.0.cast_signed();
-                return MemoryOperand::with_base_displ_size(Register::RIP, displacement, 8);
-            }
-            walk.used.add_general(second);
-            walk.code.set(second, word.0);
-            at(second, 0)
-        };
-        let used = memory(self, counter.used);
-        self.code.set(number, 1);
-        let mut count = Instruction::with2(Code::Xadd_rm64_r64, used, number);
-        if let Ok(count) = &mut count {
-            count.set_has_lock_prefix(true);
-        }
-        self.code.push(count);
-        self.code.state(State::Counted);
-        let slot = self.slot(self.frame.number());
-        self.code.store(Code::Mov_rm64_r64, slot, number);
-        let limit = memory(self, counter.limit);
-        self.code.load(Code::Cmp_r64_rm64, number, limit);
-        self.code.jump(Code::Jb_rel32_64, fails);
-        self.note_flags();
-    }
-
     /// Has the flags saved if they must be kept and the code since the last look changes them.
     pub(super) fn note_flags(&mut self) {
         if self.keeps_flags && self.code.changes_flags {
@@ -362,7 +324,7 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self, request: &Request<'_>, ends: Ends) -> Result<Trampoline, Refused> {
-        let (frame, leaves_number) = (self.frame, self.leaves_number());
+        let (frame, records) = (self.frame, self.records());
         if frame.size() > MOST_FRAME {
             return Err(Refused::TooLarge);
         }
@@ -377,12 +339,12 @@ impl<'a> Walk<'a> {
         }
         let behind = (request.go_on)(Address(request.at.0.wrapping_add(go_on)));
         bytes.extend(behind.ok_or(Refused::OutOfReach)?);
-        let number = i64::from(frame.number()) - i64::from(frame.depth());
+        let why = i64::from(frame.why()) - i64::from(frame.depth());
         Ok(Trampoline {
             bytes,
             ask,
             go_on,
-            number_slot: leaves_number.then_some(number),
+            why_slot: records.then_some(why),
             zones: assembled.states,
         })
     }

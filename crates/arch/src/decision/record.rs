@@ -133,7 +133,7 @@ impl Walk<'_> {
         self.code.place(full);
         let saved = self.all_saved();
         self.code.state(State::Deciding(saved));
-        self.set_number(RING_IS_FULL.cast_signed() as i32);
+        self.set_why(RING_IS_FULL.cast_signed() as i32);
         for _ in slots {
             self.unspill();
         }

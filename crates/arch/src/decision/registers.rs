@@ -145,8 +145,8 @@ pub(super) struct Used {
     pub(super) flags: bool,
     /// Whether numbers with a fraction are computed.
     pub(super) mxcsr: bool,
-    /// Whether the hit's number is kept.
-    pub(super) number: bool,
+    /// Whether it is kept why a thread asks.
+    pub(super) why: bool,
 }
 
 impl Used {
@@ -167,13 +167,13 @@ impl Used {
             spilled: self.spilled.max(other.spilled),
             flags: self.flags | other.flags,
             mxcsr: self.mxcsr | other.mxcsr,
-            number: self.number | other.number,
+            why: self.why | other.why,
         }
     }
 }
 
 /// The frame: from the stack pointer up, in this order: general registers, flags, intermediate values, MXCSR and the value that replaces it,
-/// the hit's number, SSE registers. None of them is aligned to more than 8 bytes, nor even to that if the thread's stack isn't.
+/// why a thread asks, SSE registers. None of them is aligned to more than 8 bytes, nor even to that if the thread's stack isn't.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame(pub(super) Used);
 
@@ -208,12 +208,12 @@ impl Frame {
         self.spilled(self.0.spilled)
     }
 
-    pub(super) fn number(&self) -> u32 {
+    pub(super) fn why(&self) -> u32 {
         self.mxcsr() + 8 * u32::from(self.0.mxcsr)
     }
 
     fn sse_from(&self) -> u32 {
-        self.number() + 8 * u32::from(self.0.number)
+        self.why() + 8 * u32::from(self.0.why)
     }
 
     /// The slot of an SSE register, if it is saved.

@@ -10,19 +10,15 @@ pub struct Trampoline {
     pub ask: u64,
     /// Where in it the code is that a thread goes on with.
     pub go_on: u64,
-    /// Where a thread that asks has the number of its hit, as an offset from its stack pointer (below the red zone): the value that
-    /// [`super::Counter::used`] had before, or [`NOT_COUNTED`], or [`RING_IS_FULL`]. `None`: hits are neither counted nor recorded. A signal
-    /// handler that runs between the count and the `int3` overwrites it.
-    pub number_slot: Option<i64>,
+    /// If it writes records: where a thread that asks has a word that says why, as an offset from its stack pointer (below the red zone):
+    /// [`RING_IS_FULL`], or 0. A signal handler that runs between the decision and the `int3` overwrites it.
+    pub why_slot: Option<i64>,
     /// Parts of the code up to `go_on`, each with its start and its state, in order.
     pub(super) zones: Vec<(u64, State)>,
 }
 
-/// In place of the number of a hit: the condition has no value.
-pub const NOT_COUNTED: u64 = u64::MAX;
-
-/// In place of the number of a hit: there is no room for the record.
-pub const RING_IS_FULL: u64 = u64::MAX - 1;
+/// Why a thread asks: there is no room for its record.
+pub const RING_IS_FULL: u64 = u64::MAX;
 
 /// What a thread has done that is about to execute an instruction of a [`Trampoline`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +26,7 @@ pub enum State {
     /// It is still deciding, and may be put back to the place.
     Deciding(Saved),
     /// It has decided, and may have counted its hit or begun a record: let it run on by single steps until it is in another state. It
-    /// accesses only its frame, and the counter's words or the ring.
+    /// accesses only its frame, and the ring.
     Counted,
     /// It goes on: it is at this offset in the code made by [`super::Request::go_on`]. If that is 0, all registers are as at the place.
     GoingOn(u64),

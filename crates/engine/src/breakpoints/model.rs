@@ -12,6 +12,7 @@ use crate::breakpoints::condition::Here;
 use crate::breakpoints::function::{self, Places};
 use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::options::{Act, BreakpointOptions, Rules};
+use crate::breakpoints::passes::Passes;
 use crate::breakpoints::refusal::Refusal;
 use crate::breakpoints::temporary::Temporary;
 use crate::breakpoints::wanted::{
@@ -322,15 +323,16 @@ impl Model {
         modules: &Modules,
         here: impl FnOnce(&Place) -> Here<'a>,
         holds: Option<Result<bool, Error>>,
+        passes: Option<&Passes>,
     ) -> (Act, Option<Place>) {
         let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) else {
             return (Act::GoOn, None);
         };
         if breakpoint.rules.look_at_nothing() {
-            return (breakpoint.rules.count_hit(), None);
+            return (breakpoint.rules.count_hit(passes), None);
         }
         let place = breakpoint.known_place(address, modules);
-        let act = breakpoint.rules.decide(&here(&place), holds);
+        let act = breakpoint.rules.decide(&here(&place), holds, passes);
         (act, Some(place))
     }
 

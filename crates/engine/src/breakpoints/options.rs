@@ -3,6 +3,7 @@
 use super::condition::{Expression, Here, language_at};
 use super::hits::HitCondition;
 use super::log::{LogMessage, Message, Recording};
+use super::passes::Passes;
 use crate::{Address, Error};
 use dapple_arch::decision::Truth;
 use dapple_inspect::modules::Modules;
@@ -179,12 +180,25 @@ impl Rules {
         self.condition.is_none() && self.log.is_none()
     }
 
-    /// Counts a hit for which the condition holds, and decides by the hit condition whether to stop or to go on.
-    pub(crate) fn count_hit(&mut self) -> Act {
-        self.count = self.count.saturating_add(1);
-        match self.hits {
-            Some(hits) if !hits.holds(self.count) => Act::GoOn,
-            _ => Act::Stop,
+    /// Counts a hit for which the condition holds, and decides by the hit condition whether to stop or to go on. `passes`: by what the program
+    /// counts hits.
+    pub(crate) fn count_hit(&mut self, passes: Option<&Passes>) -> Act {
+        if let Some(passes) = passes {
+            if passes.take() {
+                return Act::GoOn;
+            }
+            self.count_more(passes.used());
+        }
+        self.count_more(1);
+        let Some(hits) = self.hits else {
+            return Act::Stop;
+        };
+        if let Some(passes) = passes {
+            passes.give(hits.skips_after(self.count));
+        }
+        match hits.holds(self.count) {
+            true => Act::Stop,
+            false => Act::GoOn,
         }
     }
 
@@ -214,10 +228,9 @@ impl Rules {
         })
     }
 
-    /// If hits are to be counted: how many there were, and how many come before the next on which the breakpoint acts.
-    pub(crate) fn hits(&self) -> Option<(u64, u64)> {
-        let hits = self.hits?;
-        Some((self.count, hits.skips_after(self.count)))
+    /// If hits are to be counted: how many come before the next on which the breakpoint acts.
+    pub(crate) fn skips(&self) -> Option<u64> {
+        Some(self.hits?.skips_after(self.count))
     }
 
     /// Whether hits that were counted under other options count under these.
@@ -235,35 +248,25 @@ impl Rules {
         self.count = self.count.saturating_add(count);
     }
 
-    /// The hits were counted elsewhere.
-    pub(crate) fn were_counted(&mut self, count: u64) {
-        self.count = count;
-    }
-
     /// Which hits count.
     pub(crate) fn hit_condition(&self) -> Option<HitCondition> {
         self.hits
     }
 
-    /// Decides what to do with a thread that has reached the breakpoint, whose condition holds, and whose hit was counted elsewhere and has
-    /// this number.
-    pub(crate) fn decide_counted(&mut self, here: &Here<'_>, hit: u64) -> Act {
-        match (self.hits.is_none_or(|hits| hits.holds(hit)), &mut self.log) {
-            (false, _) => Act::GoOn,
-            (true, Some(log)) => log.message(here).map_or(Act::LogCalling, Act::Log),
-            (true, None) => Act::Stop,
-        }
-    }
-
     /// Decides what to do with a thread that has reached the breakpoint. `holds` is the condition's value, if an inferior call has
-    /// found it already.
-    pub(crate) fn decide(&mut self, here: &Here<'_>, holds: Option<Result<bool, Error>>) -> Act {
+    /// found it already. `passes`: as of [`Rules::count_hit`].
+    pub(crate) fn decide(
+        &mut self,
+        here: &Here<'_>,
+        holds: Option<Result<bool, Error>>,
+        passes: Option<&Passes>,
+    ) -> Act {
         let holds = match (holds, &mut self.condition) {
             (Some(holds), _) => holds.map(Some),
             (None, Some(condition)) => condition.holds(here),
             (None, None) => Ok(Some(true)),
         };
-        match (self.decided(holds), &mut self.log) {
+        match (self.decided(holds, passes), &mut self.log) {
             (Act::Stop, Some(log)) => log.message(here).map_or(Act::LogCalling, Act::Log),
             (act, _) => act,
         }
@@ -271,9 +274,13 @@ impl Rules {
 
     /// Decides what to do, given the condition's value. `Ok(None)`: not known, since evaluating it would call a function of the program.
     /// Disregards the log message: [`Act::Stop`] may mean to write it instead.
-    pub(crate) fn decided(&mut self, holds: Result<Option<bool>, Error>) -> Act {
+    pub(crate) fn decided(
+        &mut self,
+        holds: Result<Option<bool>, Error>,
+        passes: Option<&Passes>,
+    ) -> Act {
         match holds {
-            Ok(Some(true)) => self.count_hit(),
+            Ok(Some(true)) => self.count_hit(passes),
             Ok(Some(false)) => Act::GoOn,
             Ok(None) => Act::Call,
             Err(error) => {

@@ -338,13 +338,12 @@ impl PatchedMemory {
     /// else there.
     pub(crate) fn forget(&mut self, gone: impl Fn(Address) -> bool) {
         let (guardian, trampolines) = (&mut self.guardian, &mut self.trampolines);
-        let process = self.process.as_ref();
         self.sites.retain(|address, site| {
             let gone = gone(*address);
             if gone {
                 strike(guardian, site.note);
                 if let Some(jump) = &site.jump {
-                    trampolines.retire(jump.to, process);
+                    trampolines.retire(jump.to);
                 }
             }
             !gone

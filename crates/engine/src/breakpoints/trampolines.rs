@@ -10,19 +10,18 @@
 
 use crate::breakpoints::log_ring::LogRing;
 use crate::breakpoints::options::BreakpointOptions;
+use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
 use crate::{Address, ThreadId};
-use dapple_arch::decision::{self, Counter, Ring, State};
+use dapple_arch::decision::{self, Ring, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
-use dapple_target::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How far a jump reaches that has 32 bits for the distance, less some room for the code at both ends.
 const REACH: u64 = (1 << 31) - (1 << 20);
 /// The size of an arena in bytes.
 pub(crate) const ARENA: u64 = 64 << 10;
-/// The size of the memory for counters behind it, in bytes.
-pub(crate) const COUNTERS: u64 = 16 << 10;
 /// The most arenas of a process.
 const MOST_ARENAS: usize = 16;
 /// What the addresses of trampolines are multiples of: a line of the processor's cache.
@@ -57,10 +56,8 @@ pub(crate) struct Trampoline {
     pub(crate) is_switched: bool,
     /// The part of the code that does what the replaced instructions did.
     pub(crate) relocated: Relocated,
-    /// Where it counts hits.
-    pub(crate) counting: Option<Counting>,
-    /// Which of the hits that have to trap have done so, except the first: hits are numbered from 0 here.
-    pub(crate) arrived: BTreeSet<u64>,
+    /// If it counts hits: by what. All places of a breakpoint have the same.
+    pub(crate) passes: Option<Arc<Passes>>,
     /// The id of the records that it writes into the log ring, if it writes any.
     pub(crate) writer: Option<u64>,
     /// The breakpoints whose conditions it decides, with their options then.
@@ -69,20 +66,7 @@ pub(crate) struct Trampoline {
     pub(crate) own_id: Option<u64>,
 }
 
-/// Where hits are counted in the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counting {
-    /// The words of the trampoline.
-    pub(crate) words: Counter,
-    /// How many hits there were before the trampoline was made.
-    pub(crate) base: u64,
-    /// How many hits go on: the next one is sure to trap, as are all hits later.
-    pub(crate) limit: u64,
-    /// How many it had counted when it was last used. `None`: it is in use.
-    pub(crate) taken: Option<u64>,
-}
-
-/// Hits of a breakpoint, with the options that it had, counted in the program until its trampoline was taken out of use.
+/// More hits of a breakpoint, with the options that it had, that were counted in the program.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) breakpoint: i64,
@@ -93,9 +77,9 @@ pub(crate) struct Counted {
 /// What a thread in a trampoline is about to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Within {
-    /// It decides: it counts as being at the site, with these registers.
+    /// It decides: it is shown at the site, with these registers.
     Deciding(decision::Saved),
-    /// Its hit was counted: it has to go on to one of the ends.
+    /// Its hit may have been counted, or it has begun a record: it has to go on to one of the ends.
     Counted,
     /// It counts as being at this address, with a stack pointer that is higher by so many bytes.
     At(Address, u64),
@@ -124,36 +108,21 @@ impl Trampoline {
         Some(Address(self.start.0 + self.code.go_on + offset))
     }
 
-    /// Notes that the hit with the number `hit` has trapped. Returns how many hits go on from now on, if that is more than before.
-    ///
-    /// A thread looks at the limit after it has counted, when others may have been here with later hits. So the limit passes a hit on which the
-    /// breakpoint acts only once that hit has trapped. `skips`: how many hits come after one before the next on which the breakpoint acts.
-    pub(crate) fn arrives(&mut self, hit: u64, skips: impl Fn(u64) -> u64) -> Option<u64> {
-        let counting = self.counting.as_mut()?;
-        let before = counting.limit;
-        self.arrived.insert(hit.checked_sub(counting.base + 1)?);
-        while self.arrived.remove(&counting.limit) {
-            let number = counting.base + counting.limit + 1;
-            let next = counting.limit.saturating_add(1);
-            counting.limit = next.saturating_add(skips(number));
-        }
-        self.arrived = self.arrived.split_off(&counting.limit);
-        (counting.limit > before).then_some(counting.limit)
+    /// The hits that were counted since this was last asked.
+    fn counted(&self) -> Option<Counted> {
+        let hits = self.passes.as_ref()?.used();
+        let (breakpoint, options) = self.decides.first()?.clone();
+        (hits > 0).then_some(Counted {
+            breakpoint,
+            options,
+            hits,
+        })
     }
 
     /// Lets all hits ask from now on, and returns those that were counted.
-    fn ends_counting(&mut self, memory: &dyn Process) -> Option<Counted> {
-        let counting = self.counting.as_mut()?;
-        // In this order: a thread that counts its hit after the count is read here finds that it has to ask.
-        let _ = memory.write(counting.words.limit, &[0; 8]);
-        let taken = memory.read_u64(counting.words.used).ok()?;
-        counting.taken = Some(taken);
-        let (breakpoint, options) = self.decides.first()?.clone();
-        Some(Counted {
-            breakpoint,
-            options,
-            hits: counting.base.saturating_add(taken),
-        })
+    fn ends_counting(&self) -> Option<Counted> {
+        self.passes.as_ref()?.withdraw();
+        self.counted()
     }
 
     /// Where its `int3` is.
@@ -187,6 +156,8 @@ pub(crate) struct Trampolines {
     pub(crate) counted: Vec<Counted>,
     /// Why sites that were passed often have no jump.
     pub(crate) refused: BTreeMap<Address, String>,
+    /// How the program counts hits.
+    pub(crate) counters: Option<Counters>,
     /// What the program logs by itself.
     pub(crate) log_ring: Option<LogRing>,
     /// Threads that wait for room in it, and have yet to come to their site.
@@ -198,8 +169,9 @@ pub(crate) struct Trampolines {
 impl Trampolines {
     /// How many bytes they take in the program's memory.
     pub(crate) fn size(&self) -> u64 {
+        let counters = self.counters.as_ref().map_or(0, |_| COUNTERS);
         let ring = self.log_ring.as_ref().map_or(0, |_| Ring::SIZE);
-        self.arenas.len() as u64 * (ARENA + COUNTERS) + ring
+        self.arenas.len() as u64 * ARENA + counters + ring
     }
 
     /// Whether there are none.
@@ -256,21 +228,6 @@ impl Trampolines {
         (free + size < arena.end.0).then_some(Address(free))
     }
 
-    /// Where two words for a counter are free, in the arena of an address. They are multiples of a cache line apart.
-    pub(crate) fn room_for_counter(&self, near: Address) -> Option<Counter> {
-        let arena = self.arenas.iter().find(|arena| arena.contains(&near))?;
-        let taken: Vec<Address> = { self.all() }
-            .filter_map(|trampoline| Some(trampoline.counting?.words.used))
-            .collect();
-        let lines =
-            (0..COUNTERS / ALIGNMENT).map(|line| arena.end.offset((line * ALIGNMENT) as i64));
-        let free = { lines }.find(|line| !taken.contains(line))?;
-        Some(Counter {
-            used: free,
-            limit: free.offset(8),
-        })
-    }
-
     /// Where memory for another arena can be mapped, given what is mapped already. `None`: nowhere near enough, or there are too many.
     pub(crate) fn place_for_arena(
         &self,
@@ -288,7 +245,7 @@ impl Trampolines {
         for range in mapped.iter().chain([&last]) {
             // A page stays free on both sides: a stack below grows, and nobody mistakes the arena for a part of its neighbour.
             let gap = end + 4096..range.start.saturating_sub(4096);
-            const SIZE: u64 = ARENA + COUNTERS;
+            const SIZE: u64 = ARENA;
             if gap.end.saturating_sub(gap.start) >= SIZE {
                 for start in [gap.start, gap.end - SIZE] {
                     let is_nearer =
@@ -319,17 +276,27 @@ impl Trampolines {
         self.used.insert(trampoline.start, trampoline);
     }
 
-    /// As [`Trampolines::of`], to be changed.
-    pub(crate) fn of_mut(&mut self, start: Address) -> Option<&mut Trampoline> {
-        self.used.get_mut(&start)
-    }
-
     /// Keeps a trampoline from further use.
-    pub(crate) fn retire(&mut self, start: Address, memory: &dyn Process) {
-        if let Some(mut trampoline) = self.used.remove(&start) {
-            self.counted.extend(trampoline.ends_counting(memory));
+    pub(crate) fn retire(&mut self, start: Address) {
+        if let Some(trampoline) = self.used.remove(&start) {
+            self.counted.extend(trampoline.ends_counting());
             self.retired.insert(start, trampoline);
         }
+    }
+
+    /// By what the program counts the hits of a breakpoint, at whichever of its places.
+    pub(crate) fn passes_of(&self, breakpoint: i64) -> Option<Arc<Passes>> {
+        let counts = self.used.values().find(|trampoline| {
+            let decides = &trampoline.decides;
+            trampoline.passes.is_some() && decides.iter().any(|(id, _)| *id == breakpoint)
+        });
+        counts?.passes.clone()
+    }
+
+    /// Notes what was counted in the program so far.
+    pub(crate) fn note_counted(&mut self) {
+        let counted = self.used.values().filter_map(Trampoline::counted);
+        self.counted.extend(counted);
     }
 
     /// Frees the retired ones, and returns them. Call only when no thread, nor a vfork child, is in any.
@@ -344,9 +311,12 @@ impl Trampolines {
 
     /// Forgets all trampolines, but not the arenas: the process was copied, and no thread of the copy is in one.
     pub(crate) fn empty(&mut self) {
+        let counted = self.used.values().filter_map(Trampoline::ends_counting);
+        self.counted.extend(counted);
         self.used.clear();
         self.retired.clear();
-        // The copy doesn't have its memory.
+        // The copy doesn't have this memory.
+        self.counters = None;
         self.log_ring = None;
         self.waiting.clear();
     }
@@ -368,7 +338,7 @@ mod tests {
     fn an_arena_is_as_near_as_memory_is_free() {
         let trampolines = Trampolines::default();
         let mapped = [0x40_0000..0x50_0000, 0x7fff_0000_0000..0x7fff_0010_0000];
-        let below = Address(0x40_0000 - 0x1000 - ARENA - COUNTERS);
+        let below = Address(0x40_0000 - 0x1000 - ARENA);
         let place = trampolines.place_for_arena(Address(0x40_1000), mapped.clone());
         assert_eq!(place, Some(below));
         let place = trampolines.place_for_arena(Address(0x4f_f000), mapped.clone());

@@ -133,7 +133,7 @@ impl Owner {
         let Some(watch) = watches.iter_mut().find(|watch| watch.id == id) else {
             return;
         };
-        hit.undecided = match watch.rules.decided(holds.map(Some)) {
+        hit.undecided = match watch.rules.decided(holds.map(Some), None) {
             Act::Stop => None,
             Act::Undecided(why) => Some(why),
             Act::GoOn | Act::Log(_) | Act::Call | Act::LogCalling => return,

@@ -76,7 +76,7 @@ impl Owner {
         self.tell_logged();
         // No registers: the thread has died; its exit event follows.
         let kernels = self.registers(thread)?;
-        let hit = self.counted_hit(thread, address);
+        self.take_counts_over();
         let asks = &mut self.control(thread).asks;
         asks.retain(|ask| matches!(ask, Ask::Access(_)));
         let mut stopping = Vec::new();
@@ -85,10 +85,7 @@ impl Owner {
             if !self.admits(id, thread, address) {
                 continue;
             }
-            let decided = match hit {
-                Some(hit) => self.act_on_counted(thread, kernels, id, address, hit),
-                None => self.act(thread, kernels, id, address, None),
-            };
+            let decided = self.act(thread, kernels, id, address, None);
             self.acted(id, thread, decided, &mut stopping, &mut why);
         }
         self.breakpoints.spend(&stopping);
@@ -113,22 +110,6 @@ impl Owner {
         self.breakpoints.rules(id)
     }
 
-    /// As [`Owner::act`], for a hit that was counted in the program and has the number `hit`.
-    fn act_on_counted(
-        &mut self,
-        thread: ThreadId,
-        kernels: UserRegisters,
-        id: i64,
-        address: Address,
-        hit: u64,
-    ) -> (Act, Option<Place>) {
-        let act = self.looking(thread, kernels, |breakpoints, modules, here| {
-            breakpoints.decide_counted(id, address, modules, here, hit)
-        });
-        self.skip_hits_after(address, id, hit);
-        act
-    }
-
     /// What a breakpoint does with a thread that has come to it. `kernels`: the thread's registers. `holds`: the condition's value, if it
     /// was evaluated by inferior calls.
     pub(super) fn act(
@@ -139,8 +120,9 @@ impl Owner {
         address: Address,
         holds: Option<Result<bool, Error>>,
     ) -> (Act, Option<Place>) {
+        let passes = self.memory.trampolines.passes_of(id);
         self.looking(thread, kernels, |breakpoints, modules, here| {
-            breakpoints.decide(id, address, modules, here, holds)
+            breakpoints.decide(id, address, modules, here, holds, passes.as_deref())
         })
     }
 

@@ -4,11 +4,10 @@
 
 use super::Owner;
 use super::attached::Lent;
-use super::jumps::CountedHit;
-use crate::breakpoints::trampolines::{Trampoline, Within};
+use crate::breakpoints::trampolines::Within;
 use crate::stops::How;
 use crate::{Address, ThreadId};
-use dapple_arch::decision::{NOT_COUNTED, Saved, with_flags};
+use dapple_arch::decision::{Saved, with_flags};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{extended, named};
 use dapple_inspect::inspect::Inspect;
@@ -22,37 +21,17 @@ const MOST_STEPS: usize = 200;
 const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
 impl Owner {
-    /// The number of the hit of a thread that has run into the trap of a trampoline. `None`: it wasn't counted.
-    fn number_of_hit(&self, trampoline: &Trampoline, sp: u64) -> Option<u64> {
-        let counting = trampoline.counting?;
-        let slot = Address(sp).offset(trampoline.code.number_slot?);
-        let before = self.memory().read_u64(slot).ok()?;
-        let is_counted = before != NOT_COUNTED && counting.taken.is_none_or(|taken| before < taken);
-        is_counted.then(|| counting.base.saturating_add(before).saturating_add(1))
-    }
-
     /// The site of the trampoline whose trap a thread has run into, if the trap is at `trap`.
     pub(super) fn site_asking(&mut self, thread: ThreadId, trap: Address) -> Option<Address> {
         let trampoline = self.trampolines().at(trap)?;
         if trampoline.place_of(trap) != Some(Within::Asking) {
             return None;
         }
+        let (site, why) = (trampoline.site, trampoline.code.why_slot);
         let sp = self.registers(thread)?.sp();
-        let trampoline = self.trampolines().at(trap)?;
-        let (site, hit) = (trampoline.site, self.number_of_hit(trampoline, sp));
-        let slot = trampoline.code.number_slot;
-        let writes = trampoline.writer.is_some();
-        let is_full = writes && self.found_ring_full(sp, slot);
+        let is_full = self.found_ring_full(sp, why);
         self.control(thread).found_full = is_full.then_some(site);
-        self.note_counted_hit(thread, site, sp, hit);
         Some(site)
-    }
-
-    /// Notes the number of a thread's hit, for when it comes to the site: its signal handlers may come to others first.
-    fn note_counted_hit(&mut self, thread: ThreadId, site: Address, sp: u64, hit: Option<u64>) {
-        let counted = &mut self.control(thread).counted;
-        counted.retain(|it| (it.site, it.sp) != (site, sp));
-        counted.extend(hit.map(|number| CountedHit { site, sp, number }));
     }
 
     /// Moves a thread that has stopped in a trampoline to the site or the replaced instruction that it counts as being at. Returns whether it
@@ -88,7 +67,7 @@ impl Owner {
         true
     }
 
-    /// Lets a thread whose hit was counted go on to one of the ends of its trampoline. Its signals wait meanwhile.
+    /// Lets a thread whose hit may have been counted go on to one of the ends of its trampoline. Its signals wait meanwhile.
     fn step_out_of_counting(&mut self, thread: ThreadId) {
         let Ok(mask) = self.process().signal_mask(thread) else {
             return;
@@ -100,8 +79,8 @@ impl Owner {
         for _ in 0..MOST_STEPS {
             let registers = self.registers(thread);
             let within = registers.and_then(|it| self.within_trampoline(it.pc()));
-            let is_counted = within.is_some_and(|(_, within)| within == Within::Counted);
-            if !is_counted || !self.step_within(thread, &mut late) {
+            let may_be_counted = within.is_some_and(|(_, within)| within == Within::Counted);
+            if !may_be_counted || !self.step_within(thread, &mut late) {
                 break;
             }
         }
@@ -127,16 +106,7 @@ impl Owner {
     ) -> Option<UserRegisters> {
         match within {
             Within::Counted => return None,
-            Within::Asking => {
-                let hit = { self.trampolines().at(registers.pc()) }
-                    .and_then(|trampoline| self.number_of_hit(trampoline, registers.sp()));
-                if hit.is_some() {
-                    // It will come to the site again, and must not be counted again.
-                    self.stop_counting_at(site);
-                }
-                self.note_counted_hit(thread, site, registers.sp(), hit);
-                registers.set_pc(site);
-            }
+            Within::Asking => registers.set_pc(site),
             Within::At(original, pushed) => {
                 if *original == site {
                     self.control(thread).passed = Some(site);

@@ -10,7 +10,8 @@ use super::Owner;
 use super::attached::Lent;
 use crate::breakpoints::log_ring::Writer;
 use crate::breakpoints::options::BreakpointOptions;
-use crate::breakpoints::trampolines::{ARENA, COUNTERS, Counting, Trampoline, WhereDecided};
+use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
+use crate::breakpoints::trampolines::{ARENA, Trampoline, WhereDecided};
 use crate::breakpoints::wanted::{Decided, Decisions};
 use crate::{Address, ThreadId};
 use dapple_arch::decision::{self, Record, Recorded, Request, SWITCHED, Then, Truth};
@@ -18,9 +19,8 @@ use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_inspect::own_ids::has_own_id;
-use dapple_target::memory_map::Purpose;
+use dapple_target::linux::shared_words::SharedWords;
 use dapple_target::process::Process;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,25 +28,15 @@ use std::sync::Arc;
 const LONGEST_FUNCTION: u64 = 1 << 20;
 /// The most room that is kept for a trampoline before its size is known, in bytes.
 const MOST_ROOM: u64 = 4096;
-/// The most hits that may trap while an earlier one is awaited.
-const MOST_ARRIVED: usize = 1000;
 const NOT_OWN: &str =
     "its condition has `$thread`, and the program has a thread that the C library does not know";
-
-/// A hit of a thread that was counted in the program, before the thread was moved back to the site.
-#[derive(Debug)]
-pub(super) struct CountedHit {
-    pub(super) site: Address,
-    pub(super) sp: u64,
-    pub(super) number: u64,
-}
 
 /// What is to be decided in the program.
 struct Wanted {
     /// Whether a thread has to be looked at.
     truth: Truth,
-    /// If hits are to be counted: how many there were, and how many come before the next that has to be looked at.
-    hits: Option<(u64, u64)>,
+    /// If hits are to be counted: how many come before the next that has to be looked at.
+    skips: Option<u64>,
     /// If the program writes the message: its values, and what is known of the breakpoint.
     logs: Option<(Vec<Recorded>, Writer)>,
     /// The breakpoints, with their options.
@@ -130,8 +120,7 @@ impl Owner {
         for thread in &stopped {
             // It has yet to come to the site. There, it must trap: the jump's decision would count its hit again.
             let control = self.control(*thread);
-            let is_counted = control.counted.iter().any(|hit| hit.site == at);
-            if is_counted || control.comes_back.iter().any(|noted| noted.0 == at) {
+            if control.comes_back.iter().any(|noted| noted.0 == at) {
                 return Err(now("a thread comes to it whose hit was counted already"));
             }
         }
@@ -172,7 +161,7 @@ impl Owner {
         let registers = self.registers(thread).ok_or("the thread has ended")?;
         self.looking(thread, registers, |breakpoints, _, here| {
             let mut truth: Option<Truth> = None;
-            let mut hits = None;
+            let mut skips = None;
             let mut logs = None;
             let mut own_id = None;
             let mut decides = Vec::new();
@@ -185,7 +174,7 @@ impl Owner {
                 own_id = next.own_id.or(own_id);
                 let rules = breakpoints.rules(*id).ok_or("the breakpoint is gone")?;
                 let options = rules.asked().clone();
-                hits = rules.hits().or(hits);
+                skips = rules.skips().or(skips);
                 if let Some(recording) = next.message {
                     let writer = Writer {
                         breakpoint: *id,
@@ -197,7 +186,7 @@ impl Owner {
                 }
                 decides.push((*id, options));
             }
-            if users.len() > 1 && hits.is_some() {
+            if users.len() > 1 && skips.is_some() {
                 return Err("another breakpoint is there, and hits are counted".to_owned());
             }
             if users.len() > 1 && logs.is_some() {
@@ -206,7 +195,7 @@ impl Owner {
             let truth = truth.ok_or("it has no condition")?;
             Ok(Wanted {
                 truth,
-                hits,
+                skips,
                 logs,
                 decides,
                 own_id,
@@ -214,48 +203,26 @@ impl Owner {
         })
     }
 
-    /// Tells the breakpoints how many hits were counted in the program.
+    /// Tells the breakpoints how many more hits were counted in the program, as far as that was noted.
     pub(super) fn take_counts_over(&mut self) {
         for counted in std::mem::take(&mut self.memory.trampolines.counted) {
             let rules = self.rules(counted.breakpoint);
             if let Some(rules) = rules.filter(|rules| rules.counts_as(&counted.options)) {
-                rules.were_counted(counted.hits);
+                rules.count_more(counted.hits);
             }
-        }
-    }
-
-    /// Before the breakpoints of a site count a hit of a thread. If the hit was counted in the program, returns its number. If not, hits are
-    /// no longer counted there, so that only the breakpoints count.
-    pub(super) fn counted_hit(&mut self, thread: ThreadId, at: Address) -> Option<u64> {
-        let sp = self.registers(thread).map(|registers| registers.sp());
-        let counted = &mut self.control(thread).counted;
-        let is_here = |it: &CountedHit| it.site == at && Some(it.sp) == sp;
-        let found = counted.iter().position(is_here);
-        let hit = found.map(|index| counted.remove(index).number);
-        if hit.is_none() {
-            self.stop_counting_at(at);
-        }
-        self.take_counts_over();
-        hit
-    }
-
-    /// Before a thread comes to a site whose hit was counted already: it must not be counted again.
-    pub(super) fn stop_counting_at(&mut self, at: Address) {
-        let trampoline = self.memory.trampoline_of(at);
-        if trampoline.is_some_and(|trampoline| trampoline.counting.is_some()) {
-            self.memory.take_jumps_out(at..at.offset(1));
         }
     }
 
     /// Before a thread runs whose hits neither count nor are logged: a vfork child, or one that calls a function for the user.
     pub(super) fn stop_counting(&mut self) {
         let counts =
-            |trampoline: &Trampoline| trampoline.counting.is_some() || trampoline.writer.is_some();
+            |trampoline: &Trampoline| trampoline.passes.is_some() || trampoline.writer.is_some();
         self.memory.take_stale_jumps_out(counts);
     }
 
     /// How it is decided whether the user's breakpoints act.
     pub(crate) fn decisions(&mut self) -> Decisions {
+        self.memory.trampolines.note_counted();
         self.take_counts_over();
         self.tell_logged();
         let deciding = self.deciding_breakpoints();
@@ -268,9 +235,8 @@ impl Owner {
                 skips: Some(0),
             };
             for at in self.memory.sites_of(id) {
-                if let Some(trampoline) = self.memory.trampoline_of(at) {
+                if self.memory.trampoline_of(at).is_some() {
                     decided.in_program += 1;
-                    decided.hits = self.memory.counted_by(trampoline).unwrap_or(hits);
                 } else if let Some(reason) = self.memory.trampolines.refused.get(&at)
                     && !decided.by_stops.contains(reason)
                 {
@@ -302,25 +268,6 @@ impl Owner {
     /// Puts an `int3` in place of each jump.
     pub(super) fn take_all_jumps_out(&mut self) {
         self.memory.take_jumps_out(Address(0)..Address(u64::MAX));
-    }
-
-    /// Lets the hits go on in the program that come before the next on which the breakpoint acts, after the hit with the number `hit`.
-    pub(super) fn skip_hits_after(&mut self, at: Address, id: i64, hit: u64) {
-        let hits = self.rules(id).and_then(|it| it.hit_condition());
-        let skips = |hit: u64| hits.map_or(0, |it| it.skips_after(hit));
-        let Some(trampoline) = self.memory.trampoline_of_mut(at) else {
-            return;
-        };
-        let limit = trampoline.arrives(hit, skips);
-        let words = trampoline.counting.map(|counting| counting.words);
-        let is_stuck = trampoline.arrived.len() > MOST_ARRIVED;
-        if let (Some(words), Some(limit)) = (words, limit) {
-            self.memory.raise_limit(words, limit);
-        }
-        if is_stuck {
-            // A thread has ended after it had counted its hit.
-            self.stop_counting_at(at);
-        }
     }
 
     /// All code of the function around an address.
@@ -419,13 +366,9 @@ impl Owner {
             Some(start) => start,
             None => self.map_arena(thread, replaced.site)?,
         };
-        let counter = match wanted.hits {
-            None => None,
-            Some(_) => {
-                let room = self.memory.trampolines.room_for_counter(start);
-                Some(room.ok_or("there is no room for a counter")?)
-            }
-        };
+        let counting = wanted.skips.zip(wanted.decides.first());
+        let counting = counting.map(|(skips, (id, _))| self.passes(thread, *id, skips));
+        let passes = counting.transpose()?;
         let (values, writer) = wanted.logs.unzip();
         let writer = { writer.map(|writer| self.add_writer(thread, writer)) }.transpose()?;
         let relocated = |at: Address| Some(replaced.relocated(at)?.bytes);
@@ -436,8 +379,8 @@ impl Owner {
             truth: &wanted.truth,
             at: Address(start.0 + ahead),
             keeps_flags,
-            then: match (counter, &values, writer) {
-                (Some(counter), ..) => Then::Count(counter),
+            then: match (&passes, &values, writer) {
+                (Some(passes), ..) => Then::Count(passes.counter),
                 (None, Some(values), Some((ring, id))) => Then::Record(Record { ring, id, values }),
                 _ => Then::Ask,
             },
@@ -460,13 +403,7 @@ impl Owner {
             code,
             is_switched,
             relocated,
-            counting: counter.map(|words| Counting {
-                words,
-                base: wanted.hits.map_or(0, |(base, _)| base),
-                limit: wanted.hits.map_or(0, |(_, limit)| limit),
-                taken: None,
-            }),
-            arrived: BTreeSet::new(),
+            passes,
             writer: writer.map(|(_, id)| id),
             decides: wanted.decides,
             own_id: wanted.own_id,
@@ -474,6 +411,27 @@ impl Owner {
         self.memory
             .put_jump_in(trampoline)
             .map_err(|error| format!("the jump can't be written: {error}"))
+    }
+
+    /// By what the program counts the hits of a breakpoint: lets `count` go on, unless some may go on already.
+    fn passes(&mut self, thread: ThreadId, id: i64, count: u64) -> Result<Arc<Passes>, String> {
+        if let Some(passes) = self.memory.trampolines.passes_of(id) {
+            return Ok(passes);
+        }
+        if self.memory.trampolines.counters.is_none() {
+            let shared = self.calling_system(thread, |process, call| {
+                process.share(thread, COUNTERS, call)
+            });
+            let (at, file) = shared.map_err(|why| format!("no memory can be shared: {why}"))?;
+            let words = SharedWords::new(&file, COUNTERS as usize);
+            let words = words.map_err(|why| format!("no memory can be shared: {why}"))?;
+            self.memory.trampolines.counters = Some(Counters::new(at, words));
+        }
+        let counters = self.memory.trampolines.counters.as_mut();
+        let passes = counters.and_then(Counters::free);
+        let passes = passes.ok_or("there is no room for a counter")?;
+        passes.give(count);
+        Ok(passes)
     }
 
     /// Maps memory for an arena near `near`. Returns where trampolines may be in it.
@@ -485,10 +443,8 @@ impl Owner {
         let mapped = mapped.iter().map(|mapping| mapping.start..mapping.end);
         let place = self.memory.trampolines.place_for_arena(near, mapped);
         let place = place.ok_or("there is no room for code near enough")?;
-        let counters = place.offset(ARENA as i64);
         let mapped = self.calling_system(thread, |process, call| {
-            process.map(thread, place, ARENA, Purpose::Code, call)?;
-            process.map(thread, counters, COUNTERS, Purpose::Data, call)
+            process.map_code(thread, place, ARENA, call)
         });
         mapped.map_err(|reason| format!("no memory can be mapped: {reason}"))?;
         self.memory.trampolines.add_arena(place);

@@ -159,6 +159,8 @@ impl Owner {
     /// Continues with memory that nothing has been inserted into.
     pub(super) fn begin_memory(&mut self, process: Arc<dyn Process>, guardian: Option<Guardian>) {
         self.tell_logged();
+        self.memory.trampolines.empty();
+        self.take_counts_over();
         let decided = self.memory.trampolines.decided;
         self.memory = PatchedMemory::new(process, guardian);
         self.memory.trampolines.decided = decided;

@@ -7,7 +7,6 @@
 use super::Owner;
 use super::breakpoint_calls::Ask;
 use super::interruptions::Interruptions;
-use super::jumps::CountedHit;
 use super::trap::Trap;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
@@ -32,8 +31,6 @@ pub(super) struct Control {
     pub(super) trap: Option<Trap>,
     /// The address whose breakpoints have counted this thread's hit: it may get past a site there.
     pub(super) passed: Option<Address>,
-    /// Its hits of breakpoints that were counted in the program, until it comes to their sites.
-    pub(super) counted: Vec<CountedHit>,
     /// The site whose trampoline had no room for its message, until that is handled.
     pub(super) found_full: Option<Address>,
     /// Sites that it comes back to when signal handlers return, each with the stack pointer there: that is no new hit.

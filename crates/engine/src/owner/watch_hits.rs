@@ -218,8 +218,8 @@ impl Owner {
         for (index, old) in hits {
             let rules = &mut self.watches.list[index].rules;
             let act = match rules.look_at_nothing() {
-                true => rules.count_hit(),
-                false => rules.decide(&here, None),
+                true => rules.count_hit(None),
+                false => rules.decide(&here, None, None),
             };
             match act {
                 Act::GoOn | Act::Log(_) | Act::LogCalling => {}

@@ -5,9 +5,10 @@
 
 use crate::linux::memory::ProcessMemory;
 use crate::linux::{attach, process, ptrace, wait};
-use crate::memory_map::{Mapping, Purpose};
+use crate::memory_map::Mapping;
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::SYSCALL;
+use rustix::fs::{SealFlags, fcntl_add_seals};
 use std::fs::File;
 use std::io;
 
@@ -18,22 +19,18 @@ const SEARCHED: u64 = 1 << 20;
 
 const ENDED: &str = "it has ended meanwhile";
 
-/// Makes a stopped thread map `size` bytes of new memory at `address`, where there is none. `from`: where a `syscall` instruction is, if it
+/// Makes a stopped thread map `size` bytes of new memory for code at `address`, where there is none. `from`: where a `syscall` instruction is, if it
 /// shouldn't be looked for.
 ///
 /// # Errors
 /// The end of a sentence that says why not.
-pub fn map(
+pub fn map_code(
     thread: ThreadId,
     address: Address,
     size: u64,
-    purpose: Purpose,
     from: Option<Address>,
 ) -> Result<(), String> {
-    let protection = match purpose {
-        Purpose::Code => libc::PROT_READ | libc::PROT_EXEC,
-        Purpose::Data => libc::PROT_READ | libc::PROT_WRITE,
-    };
+    let protection = libc::PROT_READ | libc::PROT_EXEC;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let no_file = word(-1);
     let arguments = [address.0, size, word(protection), word(flags), no_file, 0];
@@ -59,7 +56,7 @@ fn refused(answer: i64) -> String {
 }
 
 /// Makes a stopped thread map `size` bytes of new memory that the debugger shares: zeros at first. Returns where they are, and the file of
-/// memory that has them. Children of the process that are forked don't have the memory. `from`: as in [`map`].
+/// memory that has them. Children of the process that are forked don't have the memory. `from`: as in [`map_code`].
 ///
 /// # Errors
 /// The end of a sentence that says why not.
@@ -77,13 +74,15 @@ pub fn share(
         return Err("its files may not be so large (RLIMIT_FSIZE)".into());
     }
     let name = in_code(thread, &[0]).ok_or("it has no zero in its memory")?;
-    let flags = u64::from(libc::MFD_CLOEXEC);
+    let flags = u64::from(libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
     let file = answered(libc::SYS_memfd_create, [name.0, flags, 0, 0, 0, 0])?;
     let mapped = (|| {
         answered(libc::SYS_ftruncate, [file, size, 0, 0, 0, 0])?;
         let ours = format!("/proc/{}/fd/{file}", thread.0);
         let ours = File::options().read(true).write(true).open(ours);
         let ours = ours.map_err(|error| error.to_string())?;
+        // The debugger must be able to rely on the memory.
+        fcntl_add_seals(&ours, SealFlags::SHRINK).map_err(|error| error.to_string())?;
         let protection = word(libc::PROT_READ | libc::PROT_WRITE);
         let arguments = [0, size, protection, word(libc::MAP_SHARED), file, 0];
         let at = answered(libc::SYS_mmap, arguments)?;

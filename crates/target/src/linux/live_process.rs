@@ -3,7 +3,7 @@
 use super::memory::ProcessMemory;
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
-use crate::memory_map::{Mapping, Purpose};
+use crate::memory_map::Mapping;
 use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
@@ -207,15 +207,14 @@ impl Process for LiveProcess {
         self.memory.write(address, bytes)
     }
 
-    fn map(
+    fn map_code(
         &self,
         thread: ThreadId,
         address: Address,
         size: u64,
-        purpose: Purpose,
         call: Option<Address>,
     ) -> Result<(), String> {
-        injected::map(thread, address, size, purpose, call)
+        injected::map_code(thread, address, size, call)
     }
 
     fn share(

@@ -1,10 +1,9 @@
-//! What the program needs to decide by itself whether a breakpoint acts, and what becomes of hits that it has counted.
+//! What the program needs to decide by itself whether a breakpoint acts.
 
 use super::{Model, Place};
 use crate::Address;
 use crate::breakpoints::condition::Here;
-use crate::breakpoints::options::{Act, BreakpointOptions, Decision, Rules};
-use dapple_inspect::modules::Modules;
+use crate::breakpoints::options::{BreakpointOptions, Decision, Rules};
 
 impl Model {
     /// What was asked of a breakpoint. `None`: it is gone.
@@ -43,22 +42,5 @@ impl Model {
     pub(crate) fn rules(&mut self, id: i64) -> Option<&mut Rules> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;
         Some(&mut breakpoint.rules)
-    }
-
-    /// As [`Model::decide`], for a hit that was counted in the program and has the number `hit`.
-    pub(crate) fn decide_counted<'a>(
-        &mut self,
-        id: i64,
-        address: Address,
-        modules: &Modules,
-        here: impl FnOnce(&Place) -> Here<'a>,
-        hit: u64,
-    ) -> (Act, Option<Place>) {
-        let Some(breakpoint) = self.list.iter_mut().find(|b| b.id == id) else {
-            return (Act::GoOn, None);
-        };
-        let place = breakpoint.known_place(address, modules);
-        let act = breakpoint.rules.decide_counted(&here(&place), hit);
-        (act, Some(place))
     }
 }

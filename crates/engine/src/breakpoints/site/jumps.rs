@@ -8,8 +8,7 @@
 
 use super::{PatchedMemory, Reason, exchange};
 use crate::Address;
-use crate::breakpoints::trampolines::{Counting, Trampoline};
-use dapple_arch::decision::Counter;
+use crate::breakpoints::trampolines::Trampoline;
 use dapple_arch::jump_site::{JUMP, MOST_REPLACED, jump};
 use dapple_arch::trap::{NOP, TRAP};
 use dapple_target::process::Process;
@@ -49,23 +48,10 @@ impl PatchedMemory {
         meant.map(|(address, _)| *address)
     }
 
-    /// How many hits a trampoline has counted. `None`: it counts none, or they can't be read.
-    pub(crate) fn counted_by(&self, trampoline: &Trampoline) -> Option<u64> {
-        let counting = trampoline.counting?;
-        let counted = self.process.read_u64(counting.words.used).ok()?;
-        Some(counting.base.saturating_add(counted))
-    }
-
     /// The trampoline of the site at `address`.
     pub(crate) fn trampoline_of(&self, address: Address) -> Option<&Trampoline> {
         let jump = self.sites.get(&address)?.jump.as_ref()?;
         self.trampolines.of(jump.to)
-    }
-
-    /// The trampoline of the site at `address`, to be changed.
-    pub(crate) fn trampoline_of_mut(&mut self, address: Address) -> Option<&mut Trampoline> {
-        let jump = self.sites.get(&address)?.jump.as_ref()?;
-        self.trampolines.of_mut(jump.to)
     }
 
     /// The trampoline of the site whose jump replaces the instruction at `address`: the site is there or before.
@@ -98,10 +84,6 @@ impl PatchedMemory {
             return Err(io::Error::other("there is no memory"));
         }
         self.process.write(start, &trampoline.code.bytes)?;
-        if let Some(Counting { words, limit, .. }) = trampoline.counting {
-            self.process.write(words.used, &[0; 8])?;
-            self.process.write(words.limit, &limit.to_le_bytes())?;
-        }
         let Some(site) = self.sites.get_mut(&at) else {
             return Err(io::Error::other("there is no site"));
         };
@@ -160,7 +142,7 @@ impl PatchedMemory {
             }
             self.removed
                 .insert((*at, jump.bytes.to_vec()), site.original.to_vec());
-            self.trampolines.retire(jump.to, self.process.as_ref());
+            self.trampolines.retire(jump.to);
         }
     }
 
@@ -194,13 +176,6 @@ impl PatchedMemory {
         for trampoline in self.trampolines.all() {
             let _ = process.write(trampoline.ask(), &[NOP]);
         }
-    }
-
-    /// Lets hits go on in the program until there were `limit` since the trampoline was made, which is more than now.
-    pub(crate) fn raise_limit(&self, words: Counter, limit: u64) {
-        // Threads may read the word while it is written. Whatever mixture they see isn't above the old value, then not above the new one.
-        let _ = self.process.write(words.limit, &[0; 8]);
-        let _ = self.process.write(words.limit, &limit.to_le_bytes());
     }
 
     /// Lets a site be considered for a jump again, after it was passed twice as often.
