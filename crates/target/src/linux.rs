@@ -8,6 +8,7 @@ pub mod allocator;
 pub mod apart;
 pub mod attach;
 pub mod check;
+pub mod checkpoint;
 pub mod debug_registers;
 pub mod guardian;
 pub mod handover;

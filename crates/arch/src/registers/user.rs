@@ -157,6 +157,18 @@ impl UserRegisters {
         }
     }
 
+    /// If the thread was interrupted in a system call that would be restarted: moves it back to the `syscall` instruction, so that it calls
+    /// again from the start. For a thread whose kernel state knows nothing of that call.
+    pub fn call_again(&mut self) {
+        /// The size of the instruction.
+        const SYSCALL: u64 = 2;
+        if self.restarts_system_call() {
+            self.0[word::RAX] = self.0[word::ORIG_RAX];
+            self.0[word::RIP] = self.0[word::RIP].wrapping_sub(SYSCALL);
+            self.forget_system_call();
+        }
+    }
+
     /// Sets a register in which a caller passes something ([`GIVEN`](crate::instructions::GIVEN)), by iced's name; ignores others.
     pub fn set_argument(&mut self, register: Register, value: u64) {
         let r = &mut self.0;

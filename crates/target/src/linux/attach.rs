@@ -219,6 +219,11 @@ struct Status {
     shadow_stack: bool,
 }
 
+/// The id of a process's parent. `None`: there is no such process.
+pub(super) fn parent(process: ThreadId) -> Option<ThreadId> {
+    Status::read(process.0).map(|status| ThreadId(status.parent))
+}
+
 impl Status {
     fn read(process: i32) -> Option<Status> {
         let text = fs::read_to_string(format!("/proc/{process}/status")).ok()?;

@@ -51,7 +51,7 @@ fn word(number: i32) -> u64 {
     i64::from(number).cast_unsigned()
 }
 
-fn refused(answer: i64) -> String {
+pub(super) fn refused(answer: i64) -> String {
     io::Error::from_raw_os_error(-(answer as i32)).to_string()
 }
 
@@ -95,12 +95,22 @@ pub fn share(
 }
 
 /// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.
-fn call(
+pub(super) fn call(
     thread: ThreadId,
     number: i64,
     arguments: [u64; 6],
     from: Option<Address>,
 ) -> Result<i64, String> {
+    Ok(call_making(thread, number, arguments, from)?.0)
+}
+
+/// As [`call`]. Also returns the thread or process that the call has made, which is traced.
+pub(super) fn call_making(
+    thread: ThreadId,
+    number: i64,
+    arguments: [u64; 6],
+    from: Option<Address>,
+) -> Result<(i64, Option<ThreadId>), String> {
     if attach::has_own_filter(thread) {
         return Err("it runs under a filter of system calls (seccomp)".into());
     }
@@ -113,7 +123,7 @@ fn call(
     calling.set_call_at(site, number, arguments);
     let answer = ptrace::set_registers(thread, &calling)
         .map_err(lost)
-        .and_then(|()| run_call(thread));
+        .and_then(|()| run_making(thread));
     ptrace::set_registers(thread, &registers).map_err(lost)?;
     ptrace::set_signal_mask(thread, mask).map_err(lost)?;
     answer
@@ -136,15 +146,21 @@ fn in_code(thread: ThreadId, bytes: &[u8]) -> Option<Address> {
 
 /// Runs the system call that a thread is about to call, and returns its answer.
 pub(super) fn run_call(thread: ThreadId) -> Result<i64, String> {
-    // To the entry of the call, and to its exit.
-    to_system_call(thread)?;
-    to_system_call(thread)?;
-    let registers = ptrace::registers(thread).map_err(lost)?;
-    Ok(registers.answer())
+    Ok(run_making(thread)?.0)
 }
 
-fn to_system_call(thread: ThreadId) -> Result<(), String> {
+fn run_making(thread: ThreadId) -> Result<(i64, Option<ThreadId>), String> {
+    // To the entry of the call, and to its exit.
+    to_system_call(thread)?;
+    let made = to_system_call(thread)?;
+    let registers = ptrace::registers(thread).map_err(lost)?;
+    Ok((registers.answer(), made))
+}
+
+/// Lets a thread run to the entry or the exit of a system call. Returns the thread or process that it makes meanwhile.
+fn to_system_call(thread: ThreadId) -> Result<Option<ThreadId>, String> {
     let mut signal = 0;
+    let mut made = None;
     for _ in 0..MOST_STOPS {
         ptrace::cont_to_system_call(thread, signal).map_err(lost)?;
         let status = wait::raw_status_of(thread);
@@ -152,10 +168,15 @@ fn to_system_call(thread: ThreadId) -> Result<(), String> {
             return Err(died(thread, status));
         };
         signal = match stop >> 16 {
-            0 if libc::WSTOPSIG(stop) == libc::SIGTRAP | 0x80 => return Ok(()),
+            0 if libc::WSTOPSIG(stop) == libc::SIGTRAP | 0x80 => return Ok(made),
             // SIGSTOP, which can't be blocked, is delivered; the stop takes effect when the thread isn't traced any more.
             0 => libc::WSTOPSIG(stop),
             libc::PTRACE_EVENT_EXIT => return Err(died(thread, status)),
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK => {
+                let id = ptrace::event_message(thread).map_err(lost)?;
+                made = Some(ThreadId(id as i32));
+                0
+            }
             _ => 0,
         };
     }

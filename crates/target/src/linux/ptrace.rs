@@ -71,6 +71,12 @@ pub fn end_exit_kill(thread: ThreadId) -> io::Result<()> {
     request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(OPTIONS))
 }
 
+/// Has a stopped thread's process killed when the tracer ends.
+pub fn kill_at_exit(thread: ThreadId) -> io::Result<()> {
+    let options = OPTIONS | libc::PTRACE_O_EXITKILL;
+    request(libc::PTRACE_SETOPTIONS, thread, 0, signal_data(options))
+}
+
 /// Turns off all options of a stopped thread: it reports no events, and its process survives the end of the tracer. Call this for all
 /// threads before the first one is detached: a detached thread may execute another program at once. That kills the other threads in their
 /// stops, and if one of them still had PTRACE_O_EXITKILL, the whole process would be killed when its tracer ends.

@@ -1,0 +1,3 @@
+//! Live processes, as this crate runs, copies and reads them.
+
+mod checkpoints;
