@@ -172,7 +172,7 @@ fn breakpoints_say_how_they_are_decided() {
         breakpoint 2 at fixtures/counted_turns.c:38 if (long)outer->ratio == -1, decided by a stop at each hit: it converts a number with a fraction to an integer
         breakpoint 3 at fixtures/counted_turns.c:39 on hit > 5000, decided in the program; 990 hits have counted
         breakpoint 4 at fixtures/counted_turns.c:41
-        what is decided in the program takes 80 KB of its memory
+        what is decided in the program takes 128 KB of its memory
         (dapple) d all
         breakpoint 1 deleted
         breakpoint 2 deleted
