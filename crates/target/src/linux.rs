@@ -27,5 +27,6 @@ pub mod ptrace;
 pub mod readable;
 pub mod shared_words;
 pub mod streams;
+pub mod system_calls;
 pub mod untraced;
 pub mod wait;

@@ -214,6 +214,19 @@ impl UserRegisters {
         [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]]
     }
 
+    /// The number and the arguments of the system call that the thread is in, or was in when it was interrupted.
+    pub fn call(&self) -> (u64, [u64; 6]) {
+        let places = [
+            word::RDI,
+            word::RSI,
+            word::RDX,
+            word::R10,
+            word::R8,
+            word::R9,
+        ];
+        (self.0[word::ORIG_RAX], places.map(|place| self.0[place]))
+    }
+
     /// The result of a system call.
     pub fn answer(&self) -> i64 {
         self.0[word::RAX].cast_signed()
