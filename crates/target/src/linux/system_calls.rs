@@ -175,7 +175,7 @@ impl Call {
         };
         Ok(Effects {
             written: places::written(places, result, memory),
-            what: if is_error {
+            what: if is_error && !described.always_does {
                 Kind::Plain
             } else {
                 (described.does)(&facts)

@@ -19,6 +19,8 @@ pub(super) struct Description {
     pub outputs: &'static [Output],
     /// What else it does when it has succeeded.
     pub does: fn(&Facts) -> Kind,
+    /// It does that whatever its result is.
+    pub always_does: bool,
     /// It may wait until another thread or process does something.
     pub blocks: bool,
     /// The commands of a call that has some.
@@ -137,6 +139,7 @@ pub(super) const fn call(
         name,
         outputs,
         does: |_| Kind::Plain,
+        always_does: false,
         blocks: false,
         commands: None,
         structure: None,
@@ -153,6 +156,13 @@ impl Description {
     /// What the call does beside writing memory.
     pub(super) const fn does(mut self, does: fn(&Facts) -> Kind) -> Description {
         self.does = does;
+        self
+    }
+
+    /// As [`Description::does`], whatever the result is.
+    pub(super) const fn always_does(mut self, does: fn(&Facts) -> Kind) -> Description {
+        self.does = does;
+        self.always_does = true;
         self
     }
 

@@ -14,14 +14,15 @@ pub(super) const CALLS: &[Description] = &[
     call(13, "rt_sigaction", &[fixed(2, ACTION)]).does(|_| Kind::SignalState),
     // The mask's size is an argument.
     call(14, "rt_sigprocmask", &[at(2, Argument(3))]).does(|_| Kind::SignalState),
-    silent(15, "rt_sigreturn").does(|_| Kind::ReturnsFromHandler),
+    // Its result is the interrupted code's register.
+    silent(15, "rt_sigreturn").always_does(|_| Kind::ReturnsFromHandler),
     silent(34, "pause").blocks(),
     silent(62, "kill"),
     call(127, "rt_sigpending", &[at(0, Argument(1))]),
     call(128, "rt_sigtimedwait", &[fixed(1, SIGNAL_INFO)]).blocks(),
     silent(129, "rt_sigqueueinfo"),
     // It always fails with EINTR, and its mask is in force until a handler returns.
-    silent(130, "rt_sigsuspend").does(|_| Kind::SignalState).blocks(),
+    silent(130, "rt_sigsuspend").always_does(|_| Kind::SignalState).blocks(),
     call(131, "sigaltstack", &[fixed(1, STACK)]).does(|_| Kind::SignalState),
     silent(200, "tkill"),
     silent(219, "restart_syscall").blocks(),
