@@ -25,6 +25,7 @@ pub mod probe;
 pub mod process;
 pub mod ptrace;
 pub mod readable;
+pub mod recording;
 pub mod shared_words;
 pub mod streams;
 pub mod system_calls;

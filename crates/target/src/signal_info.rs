@@ -1,5 +1,7 @@
 //! The kernel's description of a signal.
 
+use crate::signals::is_fault;
+
 /// The fields of `siginfo_t` (sigaction(2)). Some share storage in a union: the signal and its code determine which of them are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignalInfo {
@@ -20,6 +22,18 @@ pub struct SignalInfo {
 /// The complete `siginfo_t` of the signal at whose delivery a thread is stopped.
 #[derive(Clone, Copy)]
 pub struct WholeSignal(pub(crate) libc::siginfo_t);
+
+impl WholeSignal {
+    /// `si_signo`.
+    pub fn number(&self) -> i32 {
+        self.0.si_signo
+    }
+
+    /// Whether an instruction of the thread has raised it, and not another process or a timer.
+    pub fn is_of_instruction(&self) -> bool {
+        self.0.si_code > 0 && is_fault(self.0.si_signo)
+    }
+}
 
 impl std::fmt::Debug for WholeSignal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

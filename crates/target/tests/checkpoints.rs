@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// Compiles a fixture.
-fn compiled(name: &str, options: &[&str]) -> PathBuf {
+pub fn compiled(name: &str, options: &[&str]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("target-fixtures");
     std::fs::create_dir_all(&folder).expect("a folder");

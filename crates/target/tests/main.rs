@@ -1,4 +1,5 @@
-//! Live processes, as this crate runs, copies and reads them, and what the kernel does for them.
+//! Live processes, as this crate runs, copies, records and reads them, and what the kernel does for them.
 
 mod checkpoints;
+mod recordings;
 mod system_calls;

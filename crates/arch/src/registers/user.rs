@@ -209,6 +209,54 @@ impl UserRegisters {
         self.0[word::ORIG_RAX].cast_signed() == number
     }
 
+    /// At the entry or the exit of a system call: its number and its arguments.
+    pub fn system_call(&self) -> (u64, [u64; 6]) {
+        let places = [
+            word::RDI,
+            word::RSI,
+            word::RDX,
+            word::R10,
+            word::R8,
+            word::R9,
+        ];
+        (self.0[word::ORIG_RAX], places.map(|place| self.0[place]))
+    }
+
+    /// Sets the arguments of a system call that the thread is about to make, is at the entry of, or has made.
+    pub fn set_arguments(&mut self, arguments: [u64; 6]) {
+        let places = [
+            word::RDI,
+            word::RSI,
+            word::RDX,
+            word::R10,
+            word::R8,
+            word::R9,
+        ];
+        for (place, argument) in places.into_iter().zip(arguments) {
+            self.0[place] = argument;
+        }
+    }
+
+    /// At the exit of a system call: sets its result. `number`: the call, which the kernel restarts if the result says so and a signal is
+    /// delivered.
+    pub fn set_answer(&mut self, answer: i64, number: u64) {
+        self.0[word::RAX] = answer.cast_unsigned();
+        self.0[word::ORIG_RAX] = number;
+    }
+
+    /// Sets the result of an instruction that reads the processor's time (`rdtsc`, `rdtscp`: with `processor`), and moves the thread behind it.
+    pub fn set_time(&mut self, time: u64, processor: Option<u32>) {
+        const LOW: u64 = 0xffff_ffff;
+        self.0[word::RAX] = time & LOW;
+        self.0[word::RDX] = time >> 32;
+        let mut size = 2;
+        if let Some(processor) = processor {
+            self.0[word::RCX] = processor.into();
+            size = 3;
+        }
+        self.0[word::RIP] = self.0[word::RIP].wrapping_add(size);
+    }
+
     /// The first three arguments of the system call that the thread is in, or was in when it was interrupted.
     pub fn call_arguments(&self) -> [u64; 3] {
         [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]]

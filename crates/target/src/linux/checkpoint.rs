@@ -28,6 +28,7 @@ pub struct Checkpoint {
     /// Means the process also when its id is another's.
     handle: OwnedFd,
     threads: Vec<(ThreadId, ThreadId)>,
+    originals: Vec<Original>,
 }
 
 /// A thread to be copied, with what the kernel doesn't copy of it.
@@ -86,6 +87,7 @@ impl Checkpoint {
             process,
             handle: handle(process)?,
             threads: vec![(first.thread, process)],
+            originals: threads.to_vec(),
         };
         settle(first.thread, process)?;
         let all = [0, u32::MAX.into(), 0, 0, 0, 0];
@@ -102,6 +104,23 @@ impl Checkpoint {
             if let Some(stack) = original.alternate {
                 set_alternate_stack(*made, stack)?;
             }
+        }
+        Ok(copy)
+    }
+
+    /// Another copy, while this one is as it was taken. Its threads are named by the same originals.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::take`].
+    pub fn copy(&self) -> Result<Checkpoint, String> {
+        let threads = self.originals.iter().zip(&self.threads);
+        let threads = threads.map(|(original, (_, thread))| Original {
+            thread: *thread,
+            ..*original
+        });
+        let mut copy = Checkpoint::take(&threads.collect::<Vec<_>>())?;
+        for ((own, _), (original, _)) in copy.threads.iter_mut().zip(&self.threads) {
+            *own = *original;
         }
         Ok(copy)
     }

@@ -9,6 +9,7 @@ use crate::memory_map::Mapping;
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::SYSCALL;
 use rustix::fs::{SealFlags, fcntl_add_seals};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
@@ -92,6 +93,27 @@ pub fn share(
     })();
     answered(libc::SYS_close, [file, 0, 0, 0, 0, 0])?;
     mapped
+}
+
+/// Makes a stopped thread open a file for reading. Returns the descriptor.
+pub(super) fn open(thread: ThreadId, path: &CStr) -> Result<u64, String> {
+    let answered = |number, arguments| {
+        let answer = call(thread, number, arguments, None)?;
+        u64::try_from(answer).map_err(|_| refused(answer))
+    };
+    let path = path.to_bytes_with_nul();
+    let size = path.len() as u64;
+    let protection = word(libc::PROT_READ | libc::PROT_WRITE);
+    let flags = word(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let room = answered(libc::SYS_mmap, [0, size, protection, flags, word(-1), 0])?;
+    let written = ProcessMemory::open(thread).and_then(|it| it.write(Address(room), path));
+    let opened = written.map_err(lost).and_then(|()| {
+        let flags = word(libc::O_RDONLY | libc::O_CLOEXEC);
+        let arguments = [word(libc::AT_FDCWD), room, flags, 0, 0, 0];
+        answered(libc::SYS_openat, arguments)
+    });
+    answered(libc::SYS_munmap, [room, size, 0, 0, 0, 0])?;
+    opened
 }
 
 /// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.

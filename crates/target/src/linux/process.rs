@@ -3,6 +3,7 @@
 use crate::ThreadId;
 use crate::memory_map::Mapping;
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -179,6 +180,22 @@ pub fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// Sends a signal to the first thread of a process alone.
+pub fn signal_thread(process: ThreadId, signal: i32) -> io::Result<()> {
+    // SAFETY: tgkill(2) takes numbers only.
+    let sent = unsafe { libc::syscall(libc::SYS_tgkill, process.0, process.0, signal) };
+    if sent == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// The path of an open file, if it has one.
+pub fn file(process: ThreadId, descriptor: i32) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/{process}/fd/{descriptor}")).ok()?;
+    path.is_absolute().then_some(path)
 }
 
 #[cfg(test)]

@@ -1,0 +1,18 @@
+//! Recording a process, and running it again from a checkpoint.
+//!
+//! What a program does depends only on its state and on what comes from outside: the results of system calls and what they write, signals, the
+//! processor's time. A [`Recorder`] keeps that in a [`Journal`] while the program runs. A [`Replayer`] lets a checkpoint run, and gives it the
+//! same from the journal: nothing happens outside, no file is written twice. Calls that change the copy itself (its memory map, its signal
+//! handlers) are made again.
+//!
+//! What the journal doesn't hold must not reach the program: [`start`] hides the code of the kernel that reads clocks without a system call
+//! (the vDSO), and makes instructions trap that read the processor's time.
+
+pub mod journal;
+pub mod recorder;
+pub mod replayer;
+pub mod start;
+
+pub use journal::Journal;
+pub use recorder::Recorder;
+pub use replayer::Replayer;

@@ -1,0 +1,115 @@
+//! What came from outside while a process was recorded, in order.
+
+use crate::Address;
+use crate::exit_status::ExitStatus;
+use crate::signal_info::WholeSignal;
+use dapple_arch::registers::user::UserRegisters;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// All that came from outside.
+#[derive(Debug, Default)]
+pub struct Journal {
+    pub(super) entries: Vec<Entry>,
+    /// Why nothing was recorded any more. `None`: it was up to the end, or still is.
+    pub(super) gap: Option<String>,
+}
+
+/// One thing that came from outside.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// A system call.
+    Call(Box<Made>),
+    /// A signal that was delivered.
+    Signal(Box<WholeSignal>),
+    /// The processor's time, and the processor's number if that was asked for.
+    Time(u64, Option<u32>),
+    /// The process has ended.
+    End(ExitStatus),
+}
+
+/// Bytes, each with where they are.
+pub(super) type Written = Vec<(Address, Box<[u8]>)>;
+
+/// A system call that was made.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) number: u64,
+    /// Stands for the registers at its entry.
+    pub(super) registers: u64,
+    pub(super) answer: i64,
+    /// What the kernel wrote.
+    pub(super) written: Written,
+    pub(super) again: Again,
+}
+
+/// What of a call is done again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Nothing: its result and what it wrote are enough.
+    Nothing,
+    /// The whole call.
+    All,
+    /// Its file is mapped at the same address.
+    Map(MappedFile),
+}
+
+/// A file that was mapped, as it was then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MappedFile {
+    pub(super) path: PathBuf,
+    /// Device, inode, size, and the time of the last change in nanoseconds.
+    pub(super) identity: [i128; 4],
+}
+
+impl MappedFile {
+    /// A file as it is now.
+    pub(super) fn of(path: PathBuf) -> Result<MappedFile, String> {
+        let data = std::fs::metadata(&path);
+        let data = data.map_err(|error| format!("{} can't be read: {error}", path.display()))?;
+        let changed = i128::from(data.mtime()) * 1_000_000_000 + i128::from(data.mtime_nsec());
+        let identity = [
+            data.dev().into(),
+            data.ino().into(),
+            data.len().into(),
+            changed,
+        ];
+        Ok(MappedFile { path, identity })
+    }
+}
+
+impl Journal {
+    /// How many things came from outside.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing came from outside.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How the process has ended, if it has.
+    pub fn end(&self) -> Option<ExitStatus> {
+        match self.entries.last() {
+            Some(Entry::End(status)) => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// Why nothing was recorded any more, as the end of a sentence. `None`: all was.
+    pub fn gap(&self) -> Option<&str> {
+        self.gap.as_deref()
+    }
+}
+
+/// A number that stands for registers: others have another one, but for an accident.
+pub(super) fn fingerprint(registers: &UserRegisters) -> u64 {
+    let mut hasher = FxHasher::default();
+    for word in registers.to_words() {
+        hasher.write_u64(word);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,270 @@
+//! Lets a checkpoint run as its original was recorded.
+
+use super::journal::{Again, Entry, Journal, Made, MappedFile, fingerprint};
+use crate::ThreadId;
+use crate::linux::checkpoint::Checkpoint;
+use crate::linux::injected::{self, lost};
+use crate::linux::memory::ProcessMemory;
+use crate::linux::{process, ptrace};
+use crate::wait_event::{WaitEvent, What};
+use dapple_arch::registers::user::UserRegisters;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Lets a checkpoint of a process with one thread run.
+///
+/// Whoever runs it resumes it by [`Replayer::resume`], and passes each event to [`Replayer::event`].
+#[derive(Debug)]
+pub struct Replayer<'a> {
+    checkpoint: Checkpoint,
+    thread: ThreadId,
+    memory: ProcessMemory,
+    journal: &'a Journal,
+    /// How many things have come from outside so far.
+    next: usize,
+    /// The registers at the entry of the system call that it is in, and whether it is made.
+    within: Option<(UserRegisters, bool)>,
+}
+
+/// What has become of an event.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It was the replayer's: the thread runs on.
+    Goes,
+    /// It is for whoever runs the process.
+    Event(WaitEvent),
+    /// Nothing more was recorded: the thread is stopped at what came next.
+    AtEnd,
+}
+
+/// Where and how a replay parts from the recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("after {after} things that came from outside: {what}")]
+pub struct Divergence {
+    /// How many things had come from outside.
+    pub after: usize,
+    /// What is different.
+    pub what: String,
+}
+
+impl<'a> Replayer<'a> {
+    /// Begins with a checkpoint from before all that a journal has.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why not.
+    pub fn new(checkpoint: Checkpoint, journal: &'a Journal) -> Result<Replayer<'a>, String> {
+        let thread = checkpoint.process();
+        Ok(Replayer {
+            memory: ProcessMemory::open(thread).map_err(lost)?,
+            checkpoint,
+            thread,
+            journal,
+            next: 0,
+            within: None,
+        })
+    }
+
+    /// The process that runs.
+    pub fn process(&self) -> ThreadId {
+        self.checkpoint.process()
+    }
+
+    /// How many things have come from outside so far.
+    pub fn position(&self) -> usize {
+        self.next
+    }
+
+    /// Resumes the thread, delivering `signal` unless 0.
+    ///
+    /// # Errors
+    /// The thread has died.
+    pub fn resume(&mut self, signal: i32) -> std::io::Result<()> {
+        ptrace::cont_to_system_call(self.thread, signal)
+    }
+
+    /// Takes an event, and gives the thread what came from outside then.
+    ///
+    /// # Errors
+    /// The thread does something else than was recorded.
+    pub fn event(&mut self, event: WaitEvent) -> Result<Replayed, Divergence> {
+        let done = match event.what {
+            What::SystemCall => match self.within.take() {
+                None => self.entered(),
+                Some((registers, made)) => self.left(registers, made),
+            },
+            What::Signal(signal) => self.signalled(event, signal),
+            _ => Ok(Replayed::Event(event)),
+        };
+        done.map_err(|what| Divergence {
+            after: self.next,
+            what,
+        })
+    }
+
+    fn call(&self) -> Option<&'a Made> {
+        match self.journal.entries.get(self.next) {
+            Some(Entry::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn goes_on(&self, signal: i32) -> Result<Replayed, String> {
+        ptrace::cont_to_system_call(self.thread, signal).map_err(lost)?;
+        Ok(Replayed::Goes)
+    }
+
+    fn entered(&mut self) -> Result<Replayed, String> {
+        let registers = ptrace::registers(self.thread).map_err(lost)?;
+        let (number, _) = registers.system_call();
+        let called = || system_call_name(number);
+        let call = match self.journal.entries.get(self.next) {
+            None | Some(Entry::End(_)) => return Ok(Replayed::AtEnd),
+            Some(Entry::Call(call)) => call,
+            Some(_) => return Err(format!("it calls {} early", called())),
+        };
+        if call.number != number {
+            let then = system_call_name(call.number);
+            return Err(format!("it calls {} and not {then}", called()));
+        }
+        if call.registers != fingerprint(&registers) {
+            return Err(format!("it calls {} with other registers", called()));
+        }
+        let is_made = call.again == Again::All;
+        if is_made {
+            self.give_address(call, registers)?;
+        } else {
+            let mut skipped = registers;
+            skipped.forget_system_call();
+            ptrace::set_registers(self.thread, &skipped).map_err(lost)?;
+        }
+        self.within = Some((registers, is_made));
+        self.goes_on(0)
+    }
+
+    /// Has memory mapped at the address where it was.
+    fn give_address(&self, call: &Made, mut registers: UserRegisters) -> Result<(), String> {
+        let (number, mut arguments) = registers.system_call();
+        let (flags, place) = match number.cast_signed() {
+            libc::SYS_mmap => (3, 0),
+            // The new address counts only with the flag.
+            libc::SYS_mremap if arguments[3] & libc::MREMAP_MAYMOVE as u64 != 0 => (3, 4),
+            _ => return Ok(()),
+        };
+        let fixed = match number.cast_signed() {
+            libc::SYS_mmap => libc::MAP_FIXED as u64,
+            // A mapping can't be moved to where it is.
+            _ if arguments[0] == call.answer.cast_unsigned() => 0,
+            _ => libc::MREMAP_FIXED as u64,
+        };
+        arguments[flags] |= fixed;
+        if fixed != 0 {
+            arguments[place] = call.answer.cast_unsigned();
+        }
+        registers.set_arguments(arguments);
+        ptrace::set_registers(self.thread, &registers).map_err(lost)
+    }
+
+    fn left(&mut self, entry: UserRegisters, is_made: bool) -> Result<Replayed, String> {
+        let call = self.call().ok_or("the journal has no such call")?;
+        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
+        let name = system_call_name(call.number);
+        if is_made && registers.answer() != call.answer && !has_own_answer(call) {
+            let (now, then) = (registers.answer(), call.answer);
+            return Err(format!("{name} returns {now} and not {then}"));
+        }
+        if let Again::Map(file) = &call.again {
+            self.map(file, entry, call.answer)?;
+        }
+        if !returns_from_handler(call) {
+            let (_, arguments) = entry.system_call();
+            registers.set_arguments(arguments);
+            registers.set_answer(call.answer, call.number);
+            let is_interrupted = registers.restarts_system_call();
+            if is_interrupted
+                && !matches!(
+                    self.journal.entries.get(self.next + 1),
+                    Some(Entry::Signal(_))
+                )
+            {
+                registers.call_again();
+            }
+            ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+        }
+        for (at, bytes) in &call.written {
+            let done = self.memory.write(*at, bytes);
+            done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
+        }
+        self.next += 1;
+        if let Some(Entry::Signal(signal)) = self.journal.entries.get(self.next)
+            && !signal.is_of_instruction()
+        {
+            process::signal_thread(self.thread, signal.number()).map_err(lost)?;
+        }
+        self.goes_on(0)
+    }
+
+    /// Maps a file as it was mapped.
+    fn map(&self, file: &MappedFile, entry: UserRegisters, answer: i64) -> Result<(), String> {
+        let now = MappedFile::of(file.path.clone())?;
+        if now != *file {
+            return Err(format!("{} has changed", file.path.display()));
+        }
+        let (_, mut arguments) = entry.system_call();
+        let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+        let opened = injected::open(self.thread, &path)?;
+        arguments[0] = answer.cast_unsigned();
+        // Nobody else may see what is written there, nor the other way round.
+        let kind = libc::MAP_TYPE as u64;
+        arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
+        arguments[4] = opened;
+        let mapped = injected::call(self.thread, libc::SYS_mmap, arguments, None)?;
+        injected::call(self.thread, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
+        match mapped == answer {
+            true => Ok(()),
+            false => Err(format!(
+                "{} can't be mapped: {}",
+                file.path.display(),
+                injected::refused(mapped)
+            )),
+        }
+    }
+
+    fn signalled(&mut self, event: WaitEvent, number: i32) -> Result<Replayed, String> {
+        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
+        match self.journal.entries.get(self.next) {
+            Some(Entry::Time(time, processor)) if number == libc::SIGSEGV => {
+                registers.set_time(*time, *processor);
+                ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+                self.next += 1;
+                self.goes_on(0)
+            }
+            Some(Entry::Signal(signal)) if signal.number() == number => {
+                if let Some(Entry::End(_)) = self.journal.entries.get(self.next + 1) {
+                    return Ok(Replayed::AtEnd);
+                }
+                if !signal.is_of_instruction() {
+                    ptrace::set_whole_signal(self.thread, signal).map_err(lost)?;
+                }
+                self.next += 1;
+                self.goes_on(number)
+            }
+            None if number != libc::SIGTRAP => Ok(Replayed::AtEnd),
+            _ if number == libc::SIGTRAP => Ok(Replayed::Event(event)),
+            _ => Err(format!("signal {number} comes")),
+        }
+    }
+}
+
+/// Whether the copy's call may return something else: the copy's id, or a register of the code that a signal handler returns to.
+fn has_own_answer(call: &Made) -> bool {
+    returns_from_handler(call) || call.number.cast_signed() == libc::SYS_set_tid_address
+}
+
+fn returns_from_handler(call: &Made) -> bool {
+    call.number.cast_signed() == libc::SYS_rt_sigreturn
+}
+
+fn system_call_name(number: u64) -> String {
+    let name = crate::linux::system_calls::name(number);
+    name.map_or_else(|| format!("system call {number}"), str::to_owned)
+}

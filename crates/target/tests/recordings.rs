@@ -1,0 +1,182 @@
+//! A recorded program runs again from its beginning as it has run, as often as one likes.
+
+use crate::checkpoints::compiled;
+use dapple_target::exit_status::ExitStatus;
+use dapple_target::launch::{LaunchOptions, Sink};
+use dapple_target::linux::checkpoint::{Checkpoint, Original};
+use dapple_target::linux::live_process::LiveProcess;
+use dapple_target::linux::recording::replayer::{Divergence, Replayed};
+use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
+use dapple_target::linux::wait::Waker;
+use dapple_target::linux::{launch, process, ptrace};
+use dapple_target::process::{Process, Waited};
+use dapple_target::wait_event::{WaitEvent, What};
+use dapple_target::{Address, ThreadId};
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
+
+/// A program that was run to its end.
+struct Recording {
+    journal: Journal,
+    beginning: Checkpoint,
+    /// What its writable memory had in the end.
+    memory: u64,
+    process: LiveProcess,
+}
+
+fn next(process: &LiveProcess) -> WaitEvent {
+    loop {
+        match process.next_event(None).expect("an event") {
+            Waited::Event(event) => return event,
+            Waited::Woken => {}
+            Waited::NoThreads => panic!("nothing is traced any more"),
+        }
+    }
+}
+
+/// A number that stands for all writable memory of a process.
+fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
+    let memory = process.reopen(id).expect("its memory");
+    let mut hasher = DefaultHasher::new();
+    for mapping in process::mappings(id).iter().filter(|it| it.write) {
+        let mut page = [0; 4096];
+        hasher.write_u64(mapping.start);
+        for at in (mapping.start..mapping.end).step_by(page.len()) {
+            if memory.read(Address(at), &mut page).is_ok() {
+                hasher.write(&page);
+            }
+        }
+    }
+    hasher.finish()
+}
+
+fn recorded(program: &str, arguments: &[&str]) -> Recording {
+    let waker = Arc::new(Waker::default());
+    waker.adopt_current_thread();
+    let options = LaunchOptions {
+        program: program.into(),
+        args: arguments.iter().map(OsString::from).collect(),
+        stdout: Sink::Null,
+        stderr: Sink::Null,
+        ..LaunchOptions::default()
+    };
+    let thread = launch::launch(&options).expect("launched").process;
+    let process = LiveProcess::open(thread, waker).expect("its memory");
+    start::prepare(thread).expect("prepared");
+    let beginning = Checkpoint::take(&[Original::ask(thread).expect("asked")]).expect("a copy");
+    let mut recorder = Recorder::new(thread).expect("a recorder");
+    let mut memory = 0;
+    recorder.resume(0).expect("it runs");
+    loop {
+        let event = next(&process);
+        let Some(event) = recorder.event(event) else {
+            continue;
+        };
+        let signal = match event.what {
+            What::Exited(_) if event.thread == thread => break,
+            What::Exited(_) => continue,
+            _ if event.thread != thread => {
+                ptrace::cont(event.thread, 0).expect("it is stopped");
+                continue;
+            }
+            What::NewProcess { child, .. } => {
+                assert!(process.wait_until_stopped(child));
+                ptrace::detach(child, 0).expect("it is stopped");
+                0
+            }
+            What::Exiting => {
+                memory = memory_of(thread, &process);
+                0
+            }
+            What::Signal(signal) => signal,
+            _ => 0,
+        };
+        recorder.resume(signal).expect("it runs");
+    }
+    Recording {
+        journal: recorder.into_journal(),
+        beginning,
+        memory,
+        process,
+    }
+}
+
+impl Recording {
+    /// Runs it again. Returns what its memory has in the end.
+    fn again(&self) -> Result<u64, Divergence> {
+        let copy = self.beginning.copy().expect("a copy");
+        let mut replayer = Replayer::new(copy, &self.journal).expect("a replayer");
+        replayer.resume(0).expect("it runs");
+        loop {
+            let event = next(&self.process);
+            assert_eq!(event.thread, replayer.process());
+            match replayer.event(event)? {
+                Replayed::Goes => {}
+                Replayed::AtEnd => return Ok(memory_of(replayer.process(), &self.process)),
+                Replayed::Event(event) => panic!("{event:?}"),
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn runs_again(program: &str, arguments: &[&str]) {
+    let recording = recorded(program, arguments);
+    let about = format!("{program} {arguments:?}");
+    assert_eq!(recording.journal.gap(), None, "{about}");
+    assert_eq!(
+        recording.journal.end(),
+        Some(ExitStatus::Code(0)),
+        "{about}"
+    );
+    for round in 0..20 {
+        let memory = recording.again();
+        let memory = memory.unwrap_or_else(|it| panic!("{about}, round {round}: {it}"));
+        assert_eq!(memory, recording.memory, "{about}, round {round}");
+    }
+}
+
+#[test]
+fn programs_of_the_system_run_again() {
+    runs_again("/bin/ls", &["-l", "/usr/lib"]);
+    runs_again("/bin/date", &[]);
+    runs_again("/usr/bin/sort", &["/etc/passwd"]);
+    runs_again("/bin/grep", &["-r", "root", "/etc/passwd", "/etc/group"]);
+    let script = "for i in 1 2 3; do echo $RANDOM $i | cat; done; date; echo done";
+    runs_again("/bin/bash", &["-c", script]);
+    let script =
+        "$SIG{ALRM} = sub { $n++ }; alarm 1; select(undef, undef, undef, 2); print time, $n, rand";
+    runs_again("/usr/bin/perl", &["-e", script]);
+}
+
+#[test]
+fn signals_and_times_come_where_they_came() {
+    let program = compiled("recorded", &["-O1"]);
+    runs_again(&program.display().to_string(), &["alone"]);
+}
+
+#[test]
+fn a_process_that_makes_threads_runs_on_unrecorded() {
+    let program = compiled("recorded", &["-O1"]);
+    let recording = recorded(&program.display().to_string(), &["threads"]);
+    assert_eq!(recording.journal.gap(), Some("it has made a thread"));
+    assert_eq!(recording.journal.end(), None);
+}
+
+#[test]
+fn another_run_is_told_from_the_recorded_one() {
+    let first = recorded("/bin/ls", &["-l", "/usr"]);
+    let second = recorded("/bin/ls", &["-a", "/usr"]);
+    let copy = second.beginning.copy().expect("a copy");
+    let mixed = Recording {
+        beginning: copy,
+        ..first
+    };
+    let parted = mixed.again().expect_err("another run");
+    assert!(
+        parted.after > 0 && parted.after < mixed.journal.len(),
+        "{parted}"
+    );
+    assert!(parted.what.starts_with("it calls "), "{parted}");
+}
