@@ -19,26 +19,25 @@ pub struct SignalInfo {
     pub system_call: i32,
 }
 
-/// The complete `siginfo_t` of the signal at whose delivery a thread is stopped.
+/// The complete `siginfo_t` of the signal at whose delivery a thread is stopped. Its addresses are the debuggee's.
 #[derive(Clone, Copy)]
-pub struct WholeSignal(pub(crate) libc::siginfo_t);
+pub struct WholeSignal(pub(crate) [u64; 16]);
 
 impl WholeSignal {
     /// `si_signo`.
     pub fn number(&self) -> i32 {
-        self.0.si_signo
+        self.0[0] as i32
     }
 
     /// Whether an instruction of the thread has raised it, and not another process or a timer.
     pub fn is_of_instruction(&self) -> bool {
-        self.0.si_code > 0 && is_fault(self.0.si_signo)
+        let code = self.0[1] as i32;
+        code > 0 && is_fault(self.number())
     }
 }
 
 impl std::fmt::Debug for WholeSignal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("WholeSignal")
-            .field(&self.0.si_signo)
-            .finish()
+        f.debug_tuple("WholeSignal").field(&self.number()).finish()
     }
 }

@@ -9,7 +9,7 @@ use dapple_target::linux::recording::replayer::{Divergence, Replayed};
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
 use dapple_target::linux::wait::Waker;
 use dapple_target::linux::{launch, process, ptrace};
-use dapple_target::process::{Process, Waited};
+use dapple_target::process::{Process, Resume, Waited};
 use dapple_target::wait_event::{WaitEvent, What};
 use dapple_target::{Address, ThreadId};
 use std::ffi::OsString;
@@ -52,6 +52,11 @@ fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
 }
 
 fn recorded(program: &str, arguments: &[&str]) -> Recording {
+    recorded_stepping(program, arguments, 0)
+}
+
+/// Runs a program: the first so many instructions one by one.
+fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> Recording {
     let waker = Arc::new(Waker::default());
     waker.adopt_current_thread();
     let options = LaunchOptions {
@@ -65,14 +70,19 @@ fn recorded(program: &str, arguments: &[&str]) -> Recording {
     let process = LiveProcess::open(thread, waker).expect("its memory");
     start::prepare(thread).expect("prepared");
     let beginning = Checkpoint::take(&[Original::ask(thread).expect("asked")]).expect("a copy");
-    let mut recorder = Recorder::new(thread).expect("a recorder");
+    let process = process.recorded(Recorder::new(thread).expect("a recorder"));
     let mut memory = 0;
-    recorder.resume(0).expect("it runs");
+    let resume = |steps, signal| {
+        let how = if steps > 0 {
+            Resume::Step
+        } else {
+            Resume::Continue
+        };
+        process.resume(thread, how, signal).expect("it is stopped");
+    };
+    resume(steps, 0);
     loop {
         let event = next(&process);
-        let Some(event) = recorder.event(event) else {
-            continue;
-        };
         let signal = match event.what {
             What::Exited(_) if event.thread == thread => break,
             What::Exited(_) => continue,
@@ -82,6 +92,7 @@ fn recorded(program: &str, arguments: &[&str]) -> Recording {
             }
             What::NewProcess { child, .. } => {
                 assert!(process.wait_until_stopped(child));
+                start::untrap_time(child).expect("it is stopped");
                 ptrace::detach(child, 0).expect("it is stopped");
                 0
             }
@@ -89,13 +100,18 @@ fn recorded(program: &str, arguments: &[&str]) -> Recording {
                 memory = memory_of(thread, &process);
                 0
             }
+            What::Signal(libc::SIGTRAP) if steps > 0 => {
+                steps -= 1;
+                0
+            }
             What::Signal(signal) => signal,
             _ => 0,
         };
-        recorder.resume(signal).expect("it runs");
+        resume(steps, signal);
     }
+    let journal = process.recorder().expect("recorded").take_journal();
     Recording {
-        journal: recorder.into_journal(),
+        journal,
         beginning,
         memory,
         process,
@@ -122,7 +138,11 @@ impl Recording {
 
 #[track_caller]
 fn runs_again(program: &str, arguments: &[&str]) {
-    let recording = recorded(program, arguments);
+    is_as_recorded(&recorded(program, arguments), program, arguments);
+}
+
+#[track_caller]
+fn is_as_recorded(recording: &Recording, program: &str, arguments: &[&str]) {
     let about = format!("{program} {arguments:?}");
     assert_eq!(recording.journal.gap(), None, "{about}");
     assert_eq!(
@@ -143,7 +163,8 @@ fn programs_of_the_system_run_again() {
     runs_again("/bin/date", &[]);
     runs_again("/usr/bin/sort", &["/etc/passwd"]);
     runs_again("/bin/grep", &["-r", "root", "/etc/passwd", "/etc/group"]);
-    let script = "for i in 1 2 3; do echo $RANDOM $i | cat; done; date; echo done";
+    let script =
+        "set -e -o pipefail; for i in 1 2 3; do echo $RANDOM $i | cat; done; date; echo done";
     runs_again("/bin/bash", &["-c", script]);
     let script =
         "$SIG{ALRM} = sub { $n++ }; alarm 1; select(undef, undef, undef, 2); print time, $n, rand";
@@ -154,6 +175,14 @@ fn programs_of_the_system_run_again() {
 fn signals_and_times_come_where_they_came() {
     let program = compiled("recorded", &["-O1"]);
     runs_again(&program.display().to_string(), &["alone"]);
+}
+
+#[test]
+fn steps_are_recorded_too() {
+    let recording = recorded_stepping("/bin/date", &[], 40_000);
+    is_as_recorded(&recording, "/bin/date", &[]);
+    let calls = recording.journal.len();
+    assert!(calls > 50, "{calls}");
 }
 
 #[test]

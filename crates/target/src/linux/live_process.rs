@@ -1,6 +1,7 @@
 //! A live process on this machine, controlled by ptrace(2) and read through `/proc`.
 
 use super::memory::ProcessMemory;
+use super::recording::Recorder;
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
@@ -10,12 +11,12 @@ use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
-use dapple_arch::watch_slots::{SLOTS, Slot};
+use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A process that this thread traces.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct LiveProcess {
     id: ThreadId,
     memory: ProcessMemory,
     waker: Arc<Waker>,
+    /// Records it.
+    recorder: Option<Mutex<Recorder>>,
 }
 
 impl LiveProcess {
@@ -35,7 +38,34 @@ impl LiveProcess {
             id,
             memory: ProcessMemory::open(id)?,
             waker,
+            recorder: None,
         })
+    }
+
+    /// The process, to be recorded.
+    #[must_use]
+    pub fn recorded(mut self, recorder: Recorder) -> LiveProcess {
+        self.recorder = Some(Mutex::new(recorder));
+        self
+    }
+
+    /// What records the process, if something does.
+    pub fn recorder(&self) -> Option<MutexGuard<'_, Recorder>> {
+        let recorder = self.recorder.as_ref()?;
+        Some(recorder.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn has_feigned_step(&self, thread: ThreadId) -> bool {
+        let recorder = self.recorder();
+        recorder.is_some_and(|it| it.thread() == thread && it.has_feigned_step())
+    }
+
+    /// An event for whoever runs the process. `None`: it was only the recorder's.
+    fn passed_on(&self, event: WaitEvent) -> Option<WaitEvent> {
+        match self.recorder() {
+            Some(mut recorder) => recorder.event(event),
+            None => Some(event),
+        }
     }
 }
 
@@ -60,7 +90,16 @@ impl Process for LiveProcess {
     }
 
     fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
-        wait::wait(&self.waker, thread)
+        loop {
+            match wait::wait(&self.waker, thread)? {
+                Waited::Event(event) => {
+                    if let Some(event) = self.passed_on(event) {
+                        return Ok(Waited::Event(event));
+                    }
+                }
+                other => return Ok(other),
+            }
+        }
     }
 
     fn peek_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>> {
@@ -76,7 +115,12 @@ impl Process for LiveProcess {
     }
 
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent> {
-        wait::next_of(thread)
+        loop {
+            let event = self.passed_on(wait::next_of(thread)?);
+            if event.is_some() {
+                return event;
+            }
+        }
     }
 
     fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked> {
@@ -88,6 +132,11 @@ impl Process for LiveProcess {
     }
 
     fn resume(&self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()> {
+        if let Some(mut recorder) = self.recorder()
+            && recorder.thread() == thread
+        {
+            return recorder.resume(how, signal);
+        }
         match how {
             Resume::Continue => ptrace::cont(thread, signal),
             Resume::UntilSystemCall => ptrace::cont_to_system_call(thread, signal),
@@ -124,6 +173,15 @@ impl Process for LiveProcess {
     }
 
     fn signal_info(&self, thread: ThreadId) -> io::Result<SignalInfo> {
+        if self.has_feigned_step(thread) {
+            /// `TRAP_TRACE` (sigaction(2)).
+            const STEP: i32 = 2;
+            return Ok(SignalInfo {
+                number: libc::SIGTRAP,
+                code: STEP,
+                ..SignalInfo::default()
+            });
+        }
         ptrace::signal_info(thread)
     }
 
@@ -200,6 +258,9 @@ impl Process for LiveProcess {
     }
 
     fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64> {
+        if self.has_feigned_step(thread) {
+            return Ok(SINGLE_STEP);
+        }
         debug_registers::take_status(thread)
     }
 

@@ -301,16 +301,18 @@ pub fn signal_info(thread: ThreadId) -> io::Result<SignalInfo> {
     Ok(summary(&info))
 }
 
+/// The size of a `siginfo_t` in words.
+const SIGNAL_WORDS: usize = size_of::<libc::siginfo_t>() / size_of::<u64>();
+
 /// Reads the complete signal of a stopped thread, for [`set_whole_signal`].
 pub fn whole_signal(thread: ThreadId) -> io::Result<WholeSignal> {
-    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    // SAFETY: the kernel writes one siginfo_t.
+    let mut info = [0; SIGNAL_WORDS];
+    // SAFETY: the kernel writes one siginfo_t, for which there is room.
     let result = unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread.0, 0, info.as_mut_ptr()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: zeroed before and written by the kernel; any bit pattern is valid.
-    Ok(WholeSignal(unsafe { info.assume_init() }))
+    Ok(WholeSignal(info))
 }
 
 /// Replaces the signal at whose delivery a thread is stopped.
@@ -325,12 +327,10 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
 
 /// Changes `si_addr` of the fault at whose delivery a thread is stopped.
 pub fn set_fault_address(thread: ThreadId, address: Address) -> io::Result<()> {
-    /// The offset of `si_addr` in `siginfo_t`.
-    const ADDRESS: usize = 16;
+    /// Which word of a `siginfo_t` is `si_addr`.
+    const ADDRESS: usize = 2;
     let mut signal = whole_signal(thread)?;
-    // SAFETY: a siginfo_t has 128 bytes, all of them initialised; any bit pattern is valid.
-    let bytes: &mut [u8; 128] = unsafe { &mut *(&raw mut signal.0).cast() };
-    bytes[ADDRESS..ADDRESS + 8].copy_from_slice(&address.0.to_le_bytes());
+    signal.0[ADDRESS] = address.0;
     set_whole_signal(thread, &signal)
 }
 

@@ -5,11 +5,14 @@ use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::system_calls::{Call, Kind, Mapped};
 use crate::linux::{process, ptrace};
+use crate::process::Resume;
 use crate::signal_info::WholeSignal;
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
+use dapple_arch::instructions::SYSCALL;
 use dapple_arch::registers::user::UserRegisters;
 use std::collections::VecDeque;
+use std::io;
 use std::ops::Range;
 
 /// Records a process with one thread.
@@ -22,6 +25,12 @@ pub struct Recorder {
     journal: Journal,
     /// The system call that it is in.
     within: Option<Within>,
+    /// How far it runs.
+    how: Resume,
+    /// It runs for one instruction, which is a system call.
+    steps_over_call: bool,
+    /// Its last step was one over an instruction that was executed here, so that the kernel knows nothing of a step.
+    stepped_over_time: bool,
     /// Its registers behind the last system call: there, a signal can be delivered again.
     behind_call: Option<UserRegisters>,
     /// Signals that have come elsewhere, and wait for the next system call.
@@ -58,6 +67,9 @@ impl Recorder {
             memory: ProcessMemory::open(thread).map_err(lost)?,
             journal: Journal::default(),
             within: None,
+            how: Resume::Continue,
+            steps_over_call: false,
+            stepped_over_time: false,
             behind_call: Some(registers),
             held: VecDeque::new(),
             sent_again: None,
@@ -69,27 +81,55 @@ impl Recorder {
         &self.journal
     }
 
-    /// Ends the recording.
-    pub fn into_journal(self) -> Journal {
-        self.journal
+    /// Takes what was recorded so far.
+    pub fn take_journal(&mut self) -> Journal {
+        std::mem::take(&mut self.journal)
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> ThreadId {
+        self.thread
     }
 
     /// Resumes the thread, delivering `signal` unless 0.
     ///
     /// # Errors
     /// The thread has died.
-    pub fn resume(&mut self, signal: i32) -> std::io::Result<()> {
+    pub fn resume(&mut self, how: Resume, signal: i32) -> io::Result<()> {
         if signal != 0 && self.journal.gap.is_none() {
             let whole = ptrace::whole_signal(self.thread)?;
             self.journal.entries.push(Entry::Signal(Box::new(whole)));
         }
-        ptrace::cont_to_system_call(self.thread, signal)
+        self.how = how;
+        self.stepped_over_time = false;
+        self.steps_over_call = how == Resume::Step && signal == 0 && self.is_at_call();
+        match how {
+            Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
+            _ => ptrace::cont_to_system_call(self.thread, signal),
+        }
+    }
+
+    /// Whether the end of the last step was reported without the kernel.
+    pub fn has_feigned_step(&self) -> bool {
+        self.stepped_over_time
+    }
+
+    fn is_at_call(&self) -> bool {
+        let mut code = [0; SYSCALL.len()];
+        ptrace::registers(self.thread).is_ok_and(|registers| {
+            self.memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL
+        })
     }
 
     /// Takes note of an event. Returns it unless it is only the recorder's, which then has resumed the thread. Also passes on events of other
     /// threads: those run unrecorded, and their reading of the processor's time traps all the same.
     pub fn event(&mut self, event: WaitEvent) -> Option<WaitEvent> {
         if event.what == What::Signal(libc::SIGSEGV) && self.reads_time(event.thread) {
+            if event.thread == self.thread && self.how == Resume::Step {
+                self.stepped_over_time = true;
+                let what = What::Signal(libc::SIGTRAP);
+                return Some(WaitEvent { what, ..event });
+            }
             // If it has died, the next event says so.
             let _ = ptrace::cont_to_system_call(event.thread, 0);
             return None;
@@ -99,12 +139,18 @@ impl Recorder {
         }
         let is_mine = match event.what {
             What::SystemCall => {
-                match self.within.take() {
-                    None => self.entered(),
-                    Some(within) => self.left(within),
+                self.called();
+                if self.steps_over_call {
+                    // The kernel reports the step's end in place of the call's exit.
+                    let _ = ptrace::step(self.thread, 0);
+                    return None;
                 }
-                .unwrap_or_else(|reason| self.ends(reason));
-                true
+                self.how != Resume::UntilSystemCall
+            }
+            What::Signal(libc::SIGTRAP) if self.steps_over_call => {
+                self.steps_over_call = false;
+                self.called();
+                false
             }
             What::Signal(signal) => self.signalled(signal),
             What::NewThread(_) => {
@@ -126,8 +172,17 @@ impl Recorder {
         if !is_mine {
             return Some(event);
         }
-        let _ = self.resume(0);
+        let _ = self.resume(self.how, 0);
         None
+    }
+
+    /// The thread is at the entry of a system call, or behind one.
+    fn called(&mut self) {
+        let done = match self.within.take() {
+            None => self.entered(),
+            Some(within) => self.left(within),
+        };
+        done.unwrap_or_else(|reason| self.ends(reason));
     }
 
     /// Nothing is recorded any more.

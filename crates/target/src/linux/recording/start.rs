@@ -24,15 +24,20 @@ pub fn prepare(thread: ThreadId) -> Result<(), String> {
 /// # Errors
 /// The end of a sentence that says why that can't be.
 pub fn trap_time(thread: ThreadId) -> Result<(), String> {
-    let trap = [
-        libc::PR_SET_TSC as u64,
-        libc::PR_TSC_SIGSEGV as u64,
-        0,
-        0,
-        0,
-        0,
-    ];
-    match injected::call(thread, libc::SYS_prctl, trap, None)? {
+    set_time(thread, libc::PR_TSC_SIGSEGV)
+}
+
+/// Lets instructions read the processor's time again in a stopped thread: a child that was forked and isn't recorded.
+///
+/// # Errors
+/// The end of a sentence that says why that can't be.
+pub fn untrap_time(thread: ThreadId) -> Result<(), String> {
+    set_time(thread, libc::PR_TSC_ENABLE)
+}
+
+fn set_time(thread: ThreadId, how: i32) -> Result<(), String> {
+    let arguments = [libc::PR_SET_TSC as u64, how as u64, 0, 0, 0, 0];
+    match injected::call(thread, libc::SYS_prctl, arguments, None)? {
         0 => Ok(()),
         answer => Err(format!(
             "the processor's time can't be kept from it: {}",
