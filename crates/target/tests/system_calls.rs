@@ -1,16 +1,17 @@
 //! The table of system calls against the kernel: real programs run from call to call, and every byte that a call has changed in the process's
 //! private memory must be one that the table says is written.
 
+mod report;
 mod snapshot;
 mod traced;
 
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::wait_event::What;
+use report::Report;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use traced::Report;
 
 fn fixture(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -18,7 +19,7 @@ fn fixture(name: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).expect("a folder");
     let binary = folder.join(format!("target-{name}-{}", std::process::id()));
     let output = Command::new("cc")
-        .args(["-g", "-w", "-D_GNU_SOURCE"])
+        .args(["-g", "-w", "-pthread"])
         .arg(root.join("fixtures").join(name).with_extension("c"))
         .arg("-o")
         .arg(&binary)
@@ -40,6 +41,9 @@ fn check(what: &str, report: &Report) {
     );
     assert!(report.wrong.is_empty(), "{what}: {:#?}", report.wrong);
     assert!(report.unknown.is_empty(), "{what}: {:#?}", report.unknown);
+    if !report.slow.is_empty() {
+        println!("{what}: waited long in {:?}", report.slow);
+    }
 }
 
 #[test]
@@ -47,10 +51,19 @@ fn every_byte_that_a_program_of_many_calls_gets_is_said() {
     let program = fixture("system_calls");
     let report = traced::run(&program, &[], false);
     std::fs::remove_file(&program).expect("removed");
-    println!("{:#?}", report.seen);
     check("fixture", &report);
     assert_eq!(report.exit, Some(What::Exited(ExitStatus::Code(0))));
     assert!(report.compared > 900 && report.seen.len() > 190);
+}
+
+#[test]
+fn every_byte_that_threads_get_is_said() {
+    let program = fixture("system_calls_threads");
+    let report = traced::run(&program, &[], false);
+    std::fs::remove_file(&program).expect("removed");
+    check("threads", &report);
+    assert_eq!(report.exit, Some(What::Exited(ExitStatus::Code(0))));
+    assert!(report.compared > 300, "{report:#?}");
 }
 
 /// Programs that are installed, with arguments.

@@ -213,7 +213,7 @@ fn is_refusal(result: i64) -> bool {
         libc::ENODEV,
         libc::EFAULT,
     ]
-    .contains(&i32::try_from(-result).unwrap_or(0))
+    .contains(&i32::try_from(result.saturating_neg()).unwrap_or(0))
 }
 
 /// The 8-byte words of a structure of unknown size, up to the first that can't be read.

@@ -1,100 +1,135 @@
 //! Runs a program and its children from system call to system call, and compares what each call has changed in memory with what the table says
 //! that it writes.
 //!
-//! Only calls of processes with one thread are compared: other threads change memory meanwhile.
+//! Of a process's threads, one runs at a time, and others only if they wait in a call that may block: memory doesn't change in other ways
+//! during a call. They take turns after each call, and when the one that runs makes no call for a while: another may hold the lock that it spins for. If
+//! it is within a call for long, another runs beside it, and the calls meanwhile are not compared.
 
+use super::report::Report;
 use super::snapshot::Snapshot;
 use dapple_target::launch::{LaunchOptions, Sink, Stdin};
 use dapple_target::linux::memory::ProcessMemory;
-use dapple_target::linux::system_calls::{Call, Effects, Kind, Unknown};
+use dapple_target::linux::system_calls::{Call, Kind};
 use dapple_target::linux::wait::Waker;
 use dapple_target::linux::{launch, process, ptrace, wait};
 use dapple_target::process::Waited;
 use dapple_target::wait_event::{WaitEvent, What};
 use dapple_target::{Address, ThreadId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// Time limit of a program.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit of a program, in ticks.
+const PATIENCE: usize = 6000;
+/// How long nothing has to happen before another thread may run, too.
+const TICK: Duration = Duration::from_millis(20);
+/// After how many turns a thread that spins has one.
+const TURNS: usize = 100;
 /// The kernel continues the call through restart_syscall(2).
 const RESTART_BLOCK: i64 = -516;
-/// The most bytes that a call may be said to write beyond its result, without having changed one.
-const MOST_IN_VAIN: u64 = 70_000;
-
-/// What was seen of a program's calls.
-#[derive(Default, Debug)]
-pub struct Report {
-    pub calls: usize,
-    pub compared: usize,
-    pub changed: usize,
-    /// How often each call, or command of one, was compared, and how many bytes it has changed.
-    pub seen: BTreeMap<&'static str, (usize, usize)>,
-    /// What the table doesn't say, or says wrongly.
-    pub wrong: Vec<String>,
-    pub unknown: Vec<String>,
-    pub exit: Option<What>,
-}
 
 struct Thread {
     process: ThreadId,
-    entered: Option<(Call, Option<Snapshot>)>,
+    at: At,
+    /// It has been preempted, and has made no call since.
+    spins: bool,
+    /// The call before, which a signal has interrupted.
     interrupted: Option<Call>,
+    /// Where the kernel writes when the thread runs on, and when it ends.
     rseq: Range<Address>,
+    cleared: Range<Address>,
+}
+
+/// Where a thread is.
+enum At {
+    Outside,
+    /// At the entry of a call.
+    Entry,
+    Call(Box<Call>, Option<Before>),
+}
+
+/// What is known from right before a call.
+struct Before {
+    snapshot: Snapshot,
+    /// How many times threads of the process had been resumed.
+    resumed: usize,
+}
+
+#[derive(Default)]
+struct Process {
+    /// Stopped threads, and the signals to deliver to them.
+    ready: VecDeque<(ThreadId, i32)>,
+    running: BTreeSet<ThreadId>,
+    /// Children that run in its memory.
+    vfork_children: BTreeSet<ThreadId>,
+    resumed: usize,
 }
 
 struct Tracer {
     threads: HashMap<ThreadId, Thread>,
+    processes: HashMap<ThreadId, Process>,
     report: Report,
 }
 
 /// Runs a program to its end.
 pub fn run(program: &Path, args: &[&str], terminal: bool) -> Report {
+    let sink = || if terminal { Sink::Events } else { Sink::Null };
     let options = LaunchOptions {
         program: program.to_owned(),
         args: args.iter().map(Into::into).collect(),
         stdin: Stdin::Null,
-        stdout: if terminal { Sink::Events } else { Sink::Null },
-        stderr: if terminal { Sink::Events } else { Sink::Null },
+        stdout: sink(),
+        stderr: sink(),
         terminal,
         randomize: true,
         ..LaunchOptions::default()
     };
     let launched = launch::launch(&options).expect("launched");
     let main = launched.process;
-    let (done, ended) = mpsc::channel::<()>();
-    let watchdog = std::thread::spawn(move || {
-        if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            let _ = process::signal(main, libc::SIGKILL);
-        }
-    });
-    let mut tracer = Tracer {
-        threads: HashMap::new(),
-        report: Report::default(),
-    };
-    tracer.begin(main, main, 0..0);
-    // The exit of its exec is the first stop.
-    tracer.threads.get_mut(&main).expect("it").entered = Some((exec(), None));
-    let _ = ptrace::cont_to_system_call(main, 0);
     let waker = Arc::new(Waker::default());
     waker.adopt_current_thread();
+    let (done, ended) = mpsc::channel::<()>();
+    let clock = {
+        let waker = Arc::clone(&waker);
+        std::thread::spawn(move || {
+            for _ in 0..PATIENCE {
+                if ended.recv_timeout(TICK) != Err(mpsc::RecvTimeoutError::Timeout) {
+                    return;
+                }
+                waker.wake();
+            }
+            let _ = process::signal(main, libc::SIGKILL);
+        })
+    };
+    let mut tracer = Tracer {
+        threads: HashMap::new(),
+        processes: HashMap::new(),
+        report: Report::default(),
+    };
+    tracer.begin(main, main);
+    tracer.executed(main);
+    tracer.ready(main, 0);
+    let mut is_quiet = false;
     loop {
         match wait::wait(&waker, None).expect("waiting") {
-            Waited::Event(event) => tracer.event(event, main),
-            Waited::Woken => {}
+            Waited::Event(event) => {
+                is_quiet = false;
+                tracer.event(event, main);
+            }
+            Waited::Woken => {
+                waker.take();
+                if std::mem::replace(&mut is_quiet, true) {
+                    tracer.run_others();
+                }
+            }
             Waited::NoThreads => break,
         }
     }
     drop(done);
-    watchdog.join().expect("the watchdog");
+    clock.join().expect("the clock");
     tracer.report
-}
-
-fn exec() -> Call {
-    Call::entered(libc::SYS_execve as u64, [0; 6], &|_, _| false)
 }
 
 fn memory_of(process: ThreadId) -> impl Fn(Address, &mut [u8]) -> bool {
@@ -106,163 +141,263 @@ fn memory_of(process: ThreadId) -> impl Fn(Address, &mut [u8]) -> bool {
 }
 
 impl Tracer {
-    fn begin(&mut self, thread: ThreadId, process: ThreadId, rseq: Range<u64>) {
+    fn begin(&mut self, thread: ThreadId, process: ThreadId) {
+        let nowhere = Address(0)..Address(0);
         let begun = Thread {
             process,
-            entered: None,
+            at: At::Outside,
+            spins: false,
             interrupted: None,
-            rseq: Address(rseq.start)..Address(rseq.end),
+            rseq: nowhere.clone(),
+            cleared: nowhere,
         };
         self.threads.entry(thread).or_insert(begun);
+        self.processes.entry(process).or_default();
+    }
+
+    /// A thread is at its exec; the exit of that call is its next stop.
+    fn executed(&mut self, thread: ThreadId) {
+        let exec = Call::entered(libc::SYS_execve as u64, [0; 6], &|_, _| false);
+        let state = self.threads.get_mut(&thread).expect("begun");
+        state.at = At::Call(Box::new(exec), None);
     }
 
     fn event(&mut self, event: WaitEvent, main: ThreadId) {
         let WaitEvent { thread, what } = event;
+        // A new child can stop before its parent's event has come.
+        let process = self.threads.get(&thread).map(|thread| thread.process);
+        let Some(process) = process.or_else(|| process_of(thread)) else {
+            return;
+        };
+        self.begin(thread, process);
+        self.group(process).running.remove(&thread);
         let mut signal = 0;
         match what {
             What::Exited(_) => {
-                self.threads.remove(&thread);
+                self.gone(thread);
                 if thread == main {
                     self.report.exit = Some(what);
                 }
-                return;
+                return self.schedule(process);
             }
             What::Signal(number) => signal = number,
             What::Group(_) => {
                 let _ = ptrace::listen(thread);
-                return;
+                return self.schedule(process);
             }
-            What::NewThread(child) => {
-                let process = self.threads[&thread].process;
-                self.begin(child, process, 0..0);
-            }
-            What::NewProcess { child, .. } => {
+            What::NewThread(child) => self.begin(child, process),
+            What::NewProcess {
+                child,
+                shares_memory,
+            } => {
+                self.begin(child, child);
                 // A child has the registered area of its parent.
                 let rseq = self.threads[&thread].rseq.clone();
-                self.begin(child, child, rseq.start.0..rseq.end.0);
+                self.threads.get_mut(&child).expect("begun").rseq = rseq;
+                if shares_memory {
+                    self.group(process).vfork_children.insert(child);
+                }
             }
             What::Executed { former } => {
-                self.threads.remove(&former);
-                self.threads.remove(&thread);
-                self.begin(thread, thread, 0..0);
-                self.threads.get_mut(&thread).expect("it").entered = Some((exec(), None));
+                self.gone(former);
+                self.gone(thread);
+                self.processes.insert(thread, Process::default());
+                self.begin(thread, thread);
+                self.executed(thread);
             }
             What::SystemCall => self.system_call(thread),
-            What::Exiting | What::Interrupted { .. } | What::Other => {}
+            What::Exiting => {
+                // It makes no calls any more.
+                let _ = ptrace::cont(thread, 0);
+                return self.schedule(process);
+            }
+            What::Interrupted { .. } | What::Other => {}
         }
-        let _ = ptrace::cont_to_system_call(thread, signal);
+        self.ready(thread, signal);
+    }
+
+    fn group(&mut self, process: ThreadId) -> &mut Process {
+        self.processes.entry(process).or_default()
+    }
+
+    fn gone(&mut self, thread: ThreadId) {
+        self.threads.remove(&thread);
+        for process in self.processes.values_mut() {
+            process.vfork_children.remove(&thread);
+            process.running.remove(&thread);
+            process.ready.retain(|(ready, _)| *ready != thread);
+        }
     }
 
     fn system_call(&mut self, thread: ThreadId) {
         let Ok(registers) = ptrace::registers(thread) else {
             return;
         };
-        // A new child can be at its first entry before its parent's event has come.
-        self.begin(thread, thread, 0..0);
-        let process = self.threads[&thread].process;
-        let threads = self.threads.values();
-        let is_alone = threads.filter(|other| other.process == process).count() == 1;
-        let state = self.threads.get_mut(&thread).expect("it");
-        let memory = memory_of(process);
-        match state.entered.take() {
-            None => {
-                let (number, arguments) = registers.call();
-                let call = Call::entered(number, arguments, &memory);
-                let before = is_alone.then(|| Snapshot::take(process));
-                state.entered = Some((call, before));
-            }
-            Some((call, before)) => {
-                let result = registers.answer();
-                let resumed = state.interrupted.take();
-                let call = match resumed {
-                    Some(interrupted) if call.continues_interrupted() => interrupted,
-                    _ => call,
-                };
-                let effects = call.effects(result, &memory);
-                if let Ok(Effects {
-                    what: Kind::Rseq(range),
-                    ..
-                }) = &effects
-                {
-                    state.rseq = range.clone();
-                }
-                if result == RESTART_BLOCK {
-                    state.interrupted = Some(call.clone());
-                }
-                let rseq = state.rseq.clone();
-                let after = before
-                    .filter(|_| is_alone)
-                    .map(|before| (before, Snapshot::take(process)));
-                self.report
-                    .judge(&call, result, effects, after.as_ref(), rseq);
+        let state = self.threads.get_mut(&thread).expect("begun");
+        state.spins = false;
+        match std::mem::replace(&mut state.at, At::Outside) {
+            At::Outside | At::Entry => state.at = At::Entry,
+            At::Call(call, before) => {
+                let process = state.process;
+                self.exit(thread, *call, before, registers.answer());
+                // What this call has written shows in the memory around other threads' calls.
+                self.group(process).resumed += 1;
             }
         }
     }
-}
 
-impl Report {
-    fn judge(
-        &mut self,
-        call: &Call,
-        result: i64,
-        effects: Result<Effects, Unknown>,
-        snapshots: Option<&(Snapshot, Snapshot)>,
-        rseq: Range<Address>,
-    ) {
-        self.calls += 1;
-        let name = call.name().unwrap_or("?");
-        let Effects { written, what } = match effects {
-            Ok(effects) => effects,
-            Err(unknown) => {
-                self.unknown.push(unknown.to_string());
-                return;
-            }
+    fn exit(&mut self, thread: ThreadId, call: Call, before: Option<Before>, result: i64) {
+        let state = self.threads.get_mut(&thread).expect("begun");
+        let (process, interrupted) = (state.process, state.interrupted.take());
+        let call = match interrupted {
+            Some(interrupted) if call.continues_interrupted() => interrupted,
+            _ => call,
         };
-        let (Some((before, after)), Some(replaced)) = (snapshots, replaced(&what)) else {
+        let memory = memory_of(process);
+        let effects = call.effects(result, &memory);
+        let mut covered = Vec::new();
+        match effects.as_ref().map(|effects| &effects.what) {
+            Ok(Kind::Rseq(range)) => state.rseq = range.clone(),
+            Ok(Kind::ClearsAtEnd(word)) => state.cleared = *word..word.offset(4),
+            Ok(Kind::MakesThread(created)) => {
+                let word = created.child_id;
+                let child = self.threads.get_mut(&ThreadId(created.id as i32));
+                if let Some(child) = child {
+                    child.cleared = word..word.offset(4);
+                }
+                covered.push(word..word.offset(4));
+            }
+            _ => {}
+        }
+        if result == RESTART_BLOCK {
+            let state = self.threads.get_mut(&thread).expect("begun");
+            state.interrupted = Some(call.clone());
+        }
+        let group = self.group(process);
+        let resumed = group.resumed;
+        let is_alone = group.vfork_children.is_empty();
+        let before = before.filter(|before| is_alone && before.resumed == resumed);
+        let snapshots = before.map(|before| (before.snapshot, Snapshot::take(process)));
+        for other in self.threads.values().filter(|it| it.process == process) {
+            covered.extend([other.rseq.clone(), other.cleared.clone()]);
+            // A call that another thread waits in may end now.
+            if let At::Call(call, _) = &other.at {
+                let most = call.effects(i64::MAX, &memory);
+                covered.extend(most.into_iter().flat_map(|effects| effects.written));
+            }
+        }
+        self.report
+            .judge(&call, result, effects, snapshots.as_ref(), covered);
+    }
+
+    /// A thread can run on.
+    fn ready(&mut self, thread: ThreadId, signal: i32) {
+        let state = &self.threads[&thread];
+        let (process, is_within) = (state.process, matches!(state.at, At::Call(..)));
+        let ready = &mut self.group(process).ready;
+        if is_within {
+            // At an event of its call.
+            ready.push_front((thread, signal));
+        } else {
+            ready.push_back((thread, signal));
+        }
+        for running in self.group(process).running.clone() {
+            let state = self.threads.get(&running);
+            if state.is_some_and(|state| state.spins && matches!(state.at, At::Outside)) {
+                let _ = ptrace::interrupt(running);
+            }
+        }
+        self.schedule(process);
+    }
+
+    /// Lets threads run until one of them does so outside of calls that may block.
+    fn schedule(&mut self, process: ThreadId) {
+        while self.group(process).running.is_empty() {
+            let Some((thread, signal)) = self.next(process) else {
+                return;
+            };
+            self.resume(thread, signal);
+        }
+    }
+
+    fn preempt(&mut self, thread: ThreadId) {
+        if let Some(state) = self.threads.get_mut(&thread) {
+            state.spins = true;
+            let _ = ptrace::interrupt(thread);
+        }
+    }
+
+    /// The next thread to run. One that spins waits for the others, but not forever: they may wait for it.
+    fn next(&mut self, process: ThreadId) -> Option<(ThreadId, i32)> {
+        let group = self.processes.get_mut(&process)?;
+        let spins = |thread: &ThreadId| self.threads.get(thread).is_some_and(|thread| thread.spins);
+        let mut ready = group.ready.iter();
+        let place = match group.resumed % TURNS {
+            0 => None,
+            _ => ready.position(|(thread, _)| !spins(thread)),
+        };
+        group.ready.remove(place.unwrap_or(0))
+    }
+
+    /// Where nothing has happened for a while, gives other threads their turn. A thread in a call is left there: to be interrupted would change
+    /// the call's result.
+    fn run_others(&mut self) {
+        let processes: Vec<ThreadId> = self.processes.keys().copied().collect();
+        for process in processes {
+            let group = self.group(process);
+            if group.ready.is_empty() {
+                continue;
+            }
+            let mut is_within = false;
+            for thread in group.running.clone() {
+                match self.threads.get(&thread).map(|thread| &thread.at) {
+                    Some(At::Call(call, _)) => {
+                        is_within = true;
+                        self.report.slow.extend(call.name());
+                    }
+                    _ => self.preempt(thread),
+                }
+            }
+            if is_within && let Some((thread, signal)) = self.group(process).ready.pop_front() {
+                self.resume(thread, signal);
+            }
+        }
+    }
+
+    fn resume(&mut self, thread: ThreadId, signal: i32) {
+        let Some(state) = self.threads.get_mut(&thread) else {
             return;
         };
-        let covered: Vec<_> = written.iter().cloned().chain([replaced, rseq]).collect();
-        let changed = before.changes(after);
-        let wrong = changed
-            .iter()
-            .filter(|at| !covered.iter().any(|range| range.contains(&Address(**at))));
-        let wrong: Vec<u64> = wrong.copied().collect();
-        self.compared += 1;
-        self.changed += changed.len();
-        let seen = self.seen.entry(name).or_default();
-        *seen = (seen.0 + 1, seen.1 + changed.len());
-        if let Some(first) = wrong.first() {
-            self.wrong.push(format!(
-                "{name}{:x?} = {result} has written {} bytes from {first:#x} on, not {written:?}",
-                call.arguments(),
-                wrong.len(),
-            ));
+        let process = state.process;
+        let group = self.processes.entry(process).or_default();
+        group.resumed += 1;
+        if let At::Call(_, Some(before)) = &mut state.at
+            && before.resumed + 1 == group.resumed
+        {
+            before.resumed += 1;
         }
-        let said: u64 = written
-            .iter()
-            .map(|range| range.end.0 - range.start.0)
-            .sum();
-        let largest = u64::try_from(result).unwrap_or(0) + MOST_IN_VAIN;
-        if said > largest && changed.is_empty() {
-            self.wrong.push(format!(
-                "{name}{:x?} = {result} is said to write {said} bytes, and has changed none",
-                call.arguments(),
-            ));
+        if matches!(state.at, At::Entry)
+            && let Ok(registers) = ptrace::registers(thread)
+        {
+            let (number, arguments) = registers.call();
+            let call = Call::entered(number, arguments, &memory_of(process));
+            let before = group.running.is_empty().then(|| Before {
+                snapshot: Snapshot::take(process),
+                resumed: group.resumed,
+            });
+            state.at = At::Call(Box::new(call), before);
         }
+        let may_wait = matches!(&state.at, At::Call(call, _) if call.may_block());
+        if !may_wait {
+            group.running.insert(thread);
+        }
+        let _ = ptrace::cont_to_system_call(thread, signal);
     }
 }
 
-/// Memory whose contents the call has replaced by changing mappings. `None`: it can't be compared, because another process has run in it.
-fn replaced(what: &Kind) -> Option<Range<Address>> {
-    let nothing = Address(0)..Address(0);
-    match what {
-        Kind::Maps(mapped) => Some(mapped.range.clone()),
-        Kind::Moves { to, .. } => Some(to.clone()),
-        Kind::Unmaps(range) | Kind::Protects { range, .. } | Kind::Advises { range, .. } => {
-            Some(range.clone())
-        }
-        Kind::MakesProcess(created) if created.flags & libc::CLONE_VM as u64 != 0 => None,
-        Kind::Executes | Kind::MakesThread(_) => None,
-        _ => Some(nothing),
-    }
+/// The process that a thread is of (`Tgid` in `/proc/ID/status`).
+fn process_of(thread: ThreadId) -> Option<ThreadId> {
+    let status = std::fs::read_to_string(process::folder(thread).join("status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+    line.trim().parse().ok().map(ThreadId)
 }

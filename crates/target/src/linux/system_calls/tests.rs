@@ -245,6 +245,42 @@ fn a_thread_that_clone3_makes_is_known_by_its_structure() {
     assert_eq!((created.id, created.child_id), (5, Address(1000)));
 }
 
+#[test]
+fn no_arguments_and_no_memory_make_it_panic() {
+    const VALUES: [u64; 9] = [0, 1, 3, 64, 1024, 0x5401, 0xffff_ffff, 1 << 63, u64::MAX];
+    const RESULTS: [i64; 8] = [0, 1, 1000, i64::MAX, i64::MIN, -4, -14, -516];
+    let calls = table::LISTS.iter().flat_map(|list| list.iter());
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        state >> 33
+    };
+    for described in calls {
+        let commands = described.commands.as_ref();
+        let commands = commands.map_or(&[][..], |commands| commands.known);
+        for round in 0..60 {
+            let mut arguments = [0; 6].map(|_: u64| VALUES[next() as usize % VALUES.len()]);
+            if let (Some(of), Some(known)) = (&described.commands, commands.get(round)) {
+                arguments[of.argument] = known.number.into();
+            }
+            let word = VALUES[next() as usize % VALUES.len()].to_le_bytes();
+            let memory = |_: Address, buffer: &mut [u8]| {
+                buffer.copy_from_slice(&word[..buffer.len()]);
+                round % 5 != 0
+            };
+            let call = Call::entered(described.number.into(), arguments, &memory);
+            for result in RESULTS {
+                let Ok(effects) = call.effects(result, &memory) else {
+                    continue;
+                };
+                assert!(effects.written.iter().all(|range| range.start < range.end));
+            }
+        }
+    }
+}
+
 /// The numbers of `asm/unistd_64.h`, where it is installed.
 #[test]
 fn names_are_those_of_the_system_headers() {
