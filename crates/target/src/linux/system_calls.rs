@@ -138,7 +138,17 @@ impl Call {
     /// Whether the call may wait until another thread or process does something, or time has passed. The flags of the files (O_NONBLOCK) aren't
     /// known here. An unknown call may.
     pub fn may_block(&self) -> bool {
-        self.known.as_ref().map_or(true, |known| known.blocks)
+        let facts = self.facts(0);
+        let known = self.known.as_ref();
+        known.map_or(true, |known| (known.blocks)(&facts))
+    }
+
+    fn facts(&self, result: i64) -> Facts {
+        Facts {
+            arguments: self.arguments,
+            result,
+            structure: self.structure,
+        }
     }
 
     /// Whether the call goes on with one that a signal has interrupted with the result -ERESTART_RESTARTBLOCK (-516): that one's
@@ -168,11 +178,7 @@ impl Call {
             Err(_) if is_error => return Ok(nothing),
             Err(unknown) => return Err(unknown.clone()),
         };
-        let facts = Facts {
-            arguments: self.arguments,
-            result,
-            structure: self.structure,
-        };
+        let facts = self.facts(result);
         Ok(Effects {
             written: places::written(places, result, memory),
             what: if is_error && !described.always_does {

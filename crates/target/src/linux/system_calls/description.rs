@@ -21,8 +21,8 @@ pub(super) struct Description {
     pub does: fn(&Facts) -> Kind,
     /// It does that whatever its result is.
     pub always_does: bool,
-    /// It may wait until another thread or process does something.
-    pub blocks: bool,
+    /// Whether it may wait until another thread or process does something, or time has passed; at its entry.
+    pub blocks: fn(&Facts) -> bool,
     /// The commands of a call that has some.
     pub commands: Option<Commands>,
     /// The argument that points at a structure whose first 88 bytes `does` needs.
@@ -40,12 +40,12 @@ pub(super) struct Commands {
     pub known: &'static [Description],
 }
 
-/// What is known of a call that has succeeded.
+/// What is known of a call.
 #[derive(Debug)]
 pub(super) struct Facts {
     /// The arguments.
     pub arguments: [u64; 6],
-    /// The result.
+    /// The result; 0 at its entry.
     pub result: i64,
     /// The structure that [`Description::structure`] points at, as 8-byte words; zeros behind its end.
     pub structure: [u64; 11],
@@ -115,6 +115,8 @@ pub(super) enum Length {
     Counted(u64, u64, u64),
     /// As [`Length::Counted`] with a count of 16 bits.
     ShortCounted(u64, u64, u64),
+    /// As [`Length::Counted`]; after the call, the word before the count says how many of them were written (`struct fiemap`).
+    Extents(u64, u64, u64),
     /// For [`Place::Nested`]: as many as the result says, at most what the structure's 32-bit word at an offset says.
     NestedResult(u64),
     /// For [`Place::Nested`]: as many as the structure's 32-bit word at an offset says, before or after the call, whichever is less.
@@ -140,7 +142,7 @@ pub(super) const fn call(
         outputs,
         does: |_| Kind::Plain,
         always_does: false,
-        blocks: false,
+        blocks: |_| false,
         commands: None,
         structure: None,
     }
@@ -148,8 +150,13 @@ pub(super) const fn call(
 
 impl Description {
     /// The call may wait for other threads or processes.
-    pub(super) const fn blocks(mut self) -> Description {
-        self.blocks = true;
+    pub(super) const fn blocks(self) -> Description {
+        self.blocks_if(|_| true)
+    }
+
+    /// The call may wait for other threads or processes if its arguments say so. The result isn't known yet.
+    pub(super) const fn blocks_if(mut self, blocks: fn(&Facts) -> bool) -> Description {
+        self.blocks = blocks;
         self
     }
 

@@ -13,20 +13,20 @@ const POLLED: Output = at(0, Elements(POLLFD, 1)).or_interrupted();
 
 #[rustfmt::skip]
 pub(super) const CALLS: &[Description] = &[
-    call(7, "poll", &[POLLED]).blocks(),
+    call(7, "poll", &[POLLED]).blocks_if(|it| it.arguments[2] as u32 != 0),
     // The time that is left is written whatever the result is (`poll_select_finish` in the kernel).
     call(23, "select", &[at(1, Bits(0)), at(2, Bits(0)), at(3, Bits(0)), fixed(4, 16).always()]).blocks(),
     silent(213, "epoll_create"),
     silent(214, "epoll_ctl_old"),
     silent(215, "epoll_wait_old"),
-    call(232, "epoll_wait", &[at(1, ResultElements(EPOLL_EVENT, 2))]).blocks(),
+    call(232, "epoll_wait", &[at(1, ResultElements(EPOLL_EVENT, 2))]).blocks_if(|it| it.arguments[3] as u32 != 0),
     silent(233, "epoll_ctl"),
     silent(253, "inotify_init"),
     silent(254, "inotify_add_watch"),
     silent(255, "inotify_rm_watch"),
     call(270, "pselect6", &[at(1, Bits(0)), at(2, Bits(0)), at(3, Bits(0)), fixed(4, 16).always()]).blocks(),
     call(271, "ppoll", &[POLLED, fixed(2, 16).always()]).blocks(),
-    call(281, "epoll_pwait", &[at(1, ResultElements(EPOLL_EVENT, 2))]).blocks(),
+    call(281, "epoll_pwait", &[at(1, ResultElements(EPOLL_EVENT, 2))]).blocks_if(|it| it.arguments[3] as u32 != 0),
     silent(282, "signalfd"),
     silent(283, "timerfd_create"),
     silent(284, "eventfd"),

@@ -3,7 +3,7 @@
 //!
 //! The constants are those of the kernel's headers `asm-generic/ioctls.h`, `linux/sockios.h`, `linux/fs.h` and the ones named below.
 
-use super::description::Length::{Counted, NestedInOut, ShortCounted};
+use super::description::Length::{Extents, NestedInOut, ShortCounted};
 use super::description::Place::Nested;
 use super::description::{Description, at, call, fixed, output, silent};
 
@@ -131,7 +131,7 @@ pub(super) const IOCTL: &[Description] = &[
     call(0x801c_581f, "FS_IOC_FSGETXATTR", &[fixed(2, 28)]),
     silent(0x401c_5820, "FS_IOC_FSSETXATTR"),
     // `struct fiemap`: 32 bytes, and 56 for each extent that there is room for.
-    call(0xc020_660b, "FS_IOC_FIEMAP", &[at(2, Counted(32, 24, 56)).always()]),
+    call(0xc020_660b, "FS_IOC_FIEMAP", &[at(2, Extents(32, 24, 56)).always()]),
     silent(0xc004_5877, "FIFREEZE"),
     silent(0xc004_5878, "FITHAW"),
     call(0xc018_5879, "FITRIM", &[fixed(2, 24)]),

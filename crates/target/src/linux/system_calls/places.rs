@@ -14,6 +14,10 @@ use std::ops::Range;
 const MOST_BUFFERS: u64 = 1024;
 /// The most places of one call.
 const MOST_PLACES: usize = 16 * 1024;
+/// The most bytes that the kernel moves in one call (MAX_RW_COUNT, read(2)).
+const MOST_BYTES: u64 = 0x7fff_f000;
+/// The most bytes of a place that are taken for written after an error.
+const MOST_AFTER_ERROR: u64 = 1 << 20;
 /// Sizes and offsets of `struct iovec`, `struct msghdr` and `struct mmsghdr` (recvmsg(2), recvmmsg(2)).
 const IOVEC: u64 = 16;
 const MESSAGE: u64 = 56;
@@ -46,6 +50,8 @@ enum Share {
     StreamOf(bool, u64, i64),
     /// As many as the 32-bit word at this address says after the call.
     Word(u64),
+    /// A header and as many elements as the 32-bit word at an address says after the call: header, address, size of an element.
+    WordElements(u64, u64, u64),
     /// As [`Share::Word`], if the result is more than the index.
     WordOf(u64, i64),
     /// All of it, if the result is more than the index.
@@ -141,6 +147,12 @@ impl Collected<'_> {
                     Share::All,
                 )
             }
+            Length::Extents(header, count, size) => {
+                let count = start.saturating_add(count);
+                let room = self.word(count)?.saturating_mul(size);
+                let written = count.saturating_sub(4);
+                (room + header, Share::WordElements(header, written, size))
+            }
             Length::ShortCounted(header, count, size) => {
                 let count = self.word(start.saturating_add(count))? & 0xffff;
                 (count * size + header, Share::All)
@@ -207,17 +219,18 @@ impl Collected<'_> {
 
     fn messages(&mut self, array: Argument, count: Argument) -> Result<(), Trouble> {
         for (index, header) in self.headers(array, count) {
-            // A message that can't be read ends the call there.
-            if self.long(header).is_err() {
-                break;
-            }
             let length = header.saturating_add(MESSAGE);
             self.add(header, LONG_MESSAGE, Share::AllOf(index))?;
-            self.message(
+            let collected = self.message(
                 header,
                 |at| Share::WordOf(at, index),
                 |first| Share::StreamOf(first, length, index),
-            )?;
+            );
+            match collected {
+                // The call ends with the message before.
+                Err(Trouble::Unreadable) => break,
+                collected => collected?,
+            }
         }
         Ok(())
     }
@@ -250,7 +263,7 @@ impl Collected<'_> {
         }
         self.places.push(Possible {
             start,
-            room,
+            room: room.min(MOST_BYTES),
             share,
             when: self.when,
         });
@@ -303,7 +316,10 @@ pub(super) fn written(
         if !is_written {
             continue;
         }
-        let size = size(place, result, &mut left, memory);
+        let mut size = size(place, result, &mut left, memory);
+        if is_error(result) {
+            size = size.min(MOST_AFTER_ERROR);
+        }
         let end = place.start.saturating_add(size);
         if end > place.start {
             ranges.push(Address(place.start)..Address(end));
@@ -335,6 +351,7 @@ fn size(place: &Possible, result: i64, left: &mut u64, memory: &Memory<'_>) -> u
             next(is_first, if is_first { said(at) } else { 0 })
         }
         Share::Word(at) => room.min(said(at)),
+        Share::WordElements(header, at, size) => room.min(header + said(at) * size),
         Share::WordOf(at, index) if result > index => room.min(said(at)),
         Share::AllOf(index) if result > index => room,
         Share::StreamOf(..) | Share::WordOf(..) | Share::AllOf(_) => 0,

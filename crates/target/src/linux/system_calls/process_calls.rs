@@ -8,6 +8,7 @@ use super::process_control::{ARCH_PRCTL, FUTEX, MODIFY_LDT, PRCTL, SECCOMP};
 
 /// The bits of futex(2)'s operation that aren't flags (FUTEX_PRIVATE_FLAG, FUTEX_CLOCK_REALTIME).
 const FUTEX_OPERATION: u32 = 0x7f;
+const NO_HANG: u64 = libc::WNOHANG as u64;
 const RUSAGE: u64 = size_of::<libc::rusage>() as u64;
 /// The fields of `siginfo_t` that waitid(2) writes: signal, errno, code, pid, uid, status.
 const WAITED: u64 = 28;
@@ -17,12 +18,12 @@ pub(super) const CALLS: &[Description] = &[
     silent(24, "sched_yield"),
     silent(39, "getpid"),
     // The parent's and, if it shares the memory, the child's word of the id (or the pidfd).
-    call(56, "clone", &[fixed(2, 4), fixed(3, 4)]).does(kind::clones).blocks(),
+    call(56, "clone", &[fixed(2, 4), fixed(3, 4)]).does(kind::clones).blocks_if(|it| waits_for_child(it.arguments[0])),
     silent(57, "fork").does(kind::forks),
     silent(58, "vfork").does(kind::vforks).blocks(),
     silent(59, "execve").does(|_| Kind::Executes),
     silent(60, "exit").does(|_| Kind::EndsThread),
-    call(61, "wait4", &[fixed(1, 4), fixed(3, RUSAGE)]).blocks(),
+    call(61, "wait4", &[fixed(1, 4), fixed(3, RUSAGE)]).blocks_if(|it| it.arguments[2] & NO_HANG == 0),
     call(97, "getrlimit", &[fixed(1, 16)]),
     call(98, "getrusage", &[fixed(1, RUSAGE)]),
     // Of another process: its registers and memory.
@@ -78,7 +79,7 @@ pub(super) const CALLS: &[Description] = &[
     silent(218, "set_tid_address").does(kind::clears_at_end),
     silent(231, "exit_group").does(|_| Kind::EndsProcess),
     // `siginfo_t` is written after errors, too, with zeros.
-    call(247, "waitid", &[fixed(2, WAITED).always(), fixed(4, RUSAGE)]).blocks(),
+    call(247, "waitid", &[fixed(2, WAITED).always(), fixed(4, RUSAGE)]).blocks_if(|it| it.arguments[3] & NO_HANG == 0),
     silent(251, "ioprio_set"),
     silent(252, "ioprio_get"),
     silent(272, "unshare"),
@@ -101,7 +102,7 @@ pub(super) const CALLS: &[Description] = &[
     silent(336, "uprobe"),
     silent(424, "pidfd_send_signal"),
     silent(434, "pidfd_open"),
-    call(435, "clone3", &[output(CLONE_PIDFD), output(CLONE_CHILD), output(CLONE_PARENT)]).reads(0).does(kind::clones_by_structure).blocks(),
+    call(435, "clone3", &[output(CLONE_PIDFD), output(CLONE_CHILD), output(CLONE_PARENT)]).reads(0).does(kind::clones_by_structure).blocks_if(|it| waits_for_child(it.structure[0])),
     silent(438, "pidfd_getfd"),
     silent(444, "landlock_create_ruleset"),
     silent(445, "landlock_add_rule"),
@@ -115,6 +116,10 @@ pub(super) const CALLS: &[Description] = &[
     silent(460, "lsm_set_self_attr"),
     call(461, "lsm_list_modules", &[at(0, InOut(1)), fixed(1, 4).always()]),
 ];
+
+fn waits_for_child(flags: u64) -> bool {
+    flags & libc::CLONE_VFORK as u64 != 0
+}
 
 /// Pointers in `struct clone_args` (clone3(2)).
 const CLONE_PIDFD: Place = Nested(0, 8, Fixed(4));

@@ -10,10 +10,10 @@ pub(super) const CALLS: &[Description] = &[
     silent(41, "socket"),
     silent(42, "connect").blocks(),
     call(43, "accept", &socket_address(1, 2)).blocks(),
-    silent(44, "sendto").blocks(),
-    call(45, "recvfrom", &RECEIVED_FROM).blocks(),
-    silent(46, "sendmsg").blocks(),
-    call(47, "recvmsg", &[output(Message(1))]).blocks(),
+    silent(44, "sendto").blocks_if(|it| may_wait(it.arguments[3])),
+    call(45, "recvfrom", &RECEIVED_FROM).blocks_if(|it| may_wait(it.arguments[3])),
+    silent(46, "sendmsg").blocks_if(|it| may_wait(it.arguments[2])),
+    call(47, "recvmsg", &[output(Message(1))]).blocks_if(|it| may_wait(it.arguments[2])),
     silent(48, "shutdown"),
     silent(49, "bind"),
     silent(50, "listen"),
@@ -30,11 +30,15 @@ pub(super) const CALLS: &[Description] = &[
     }),
     call(288, "accept4", &socket_address(1, 2)).blocks(),
     // The time that is left is written if a message has come.
-    call(299, "recvmmsg", &[output(Messages(1, 2)), fixed(4, 16)]).blocks(),
-    call(307, "sendmmsg", &[output(SentLengths(1, 2))]).blocks(),
+    call(299, "recvmmsg", &[output(Messages(1, 2)), fixed(4, 16)]).blocks_if(|it| may_wait(it.arguments[3])),
+    call(307, "sendmmsg", &[output(SentLengths(1, 2))]).blocks_if(|it| may_wait(it.arguments[3])),
 ];
 
 const RECEIVED_FROM: [super::description::Output; 3] = {
     let [address, length] = socket_address(4, 5);
     [filled(1, 2), address, length]
 };
+
+fn may_wait(flags: u64) -> bool {
+    flags & libc::MSG_DONTWAIT as u64 == 0
+}

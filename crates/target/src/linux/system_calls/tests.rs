@@ -177,7 +177,32 @@ fn commands_are_known_by_their_numbers() {
         (Some("FUTEX_WAIT"), true)
     );
     assert!(!call(libc::SYS_futex, &[64, 129, 1], &memory).may_block());
-    assert!(!call(libc::SYS_getpid, &[], &memory).may_block());
+}
+
+#[test]
+fn whether_a_call_may_wait_depends_on_its_arguments() {
+    let memory = Words::of(&[(64, libc::CLONE_VFORK as u64), (72, 0), (80, 0), (88, 0)]);
+    let may_block = |number, given: &[u64]| call(number, given, &memory).may_block();
+    assert!(!may_block(libc::SYS_getpid, &[]));
+    assert!(may_block(libc::SYS_poll, &[1000, 1, u64::MAX]));
+    assert!(!may_block(libc::SYS_poll, &[1000, 1, 0]));
+    assert!(may_block(libc::SYS_wait4, &[u64::MAX, 0, 0]));
+    assert!(!may_block(libc::SYS_wait4, &[u64::MAX, 0, 1]));
+    assert!(may_block(libc::SYS_recvfrom, &[3, 1000, 10, 0]));
+    assert!(!may_block(libc::SYS_recvfrom, &[3, 1000, 10, 0x40]));
+    assert!(!may_block(libc::SYS_clone, &[libc::CLONE_THREAD as u64]));
+    assert!(may_block(libc::SYS_clone3, &[64, 88]));
+}
+
+#[test]
+fn the_ranges_of_an_error_are_bounded() {
+    // `struct fiemap` with room for 4,294,967,295 extents.
+    let memory = Words::of(&[(1016, u64::MAX), (1024, u64::MAX)]);
+    let extents = call(libc::SYS_ioctl, &[3, 0xc020_660b, 1000], &memory);
+    assert_eq!(written(&extents, -25, &memory), [(1000, 1 << 20)]);
+    // Two were written.
+    memory.set(1016, 2 << 32);
+    assert_eq!(written(&extents, 0, &memory), [(1000, 32 + 2 * 56)]);
 }
 
 #[test]
