@@ -5,6 +5,9 @@ use super::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+/// The highest number that is known (listns).
+const NEWEST: u64 = 470;
+
 /// A memory of 8-byte words; the others can't be read.
 #[derive(Default)]
 struct Words(RefCell<BTreeMap<u64, u64>>);
@@ -306,7 +309,7 @@ fn no_arguments_and_no_memory_make_it_panic() {
     }
 }
 
-/// The numbers of `asm/unistd_64.h`, where it is installed.
+/// The numbers of `asm/unistd_64.h`, where it is installed; newer calls than those that are known here aside.
 #[test]
 fn names_are_those_of_the_system_headers() {
     let places = [
@@ -326,7 +329,9 @@ fn names_are_those_of_the_system_headers() {
         };
         let (wanted, number) = definition.split_once(' ').expect("a number");
         let number = number.trim().parse().expect("a number");
-        assert_eq!(name(number), Some(wanted), "{number}");
+        if number <= NEWEST {
+            assert_eq!(name(number), Some(wanted), "{number}");
+        }
     }
 }
 
@@ -342,6 +347,6 @@ fn every_call_of_today_is_in_one_list_in_order() {
         .map(|call| call.number)
         .collect();
     all.sort_unstable();
-    let expected: Vec<u32> = (0..=336).chain(424..=470).collect();
+    let expected: Vec<u32> = (0..=336).chain(424..=NEWEST as u32).collect();
     assert_eq!(all, expected);
 }
