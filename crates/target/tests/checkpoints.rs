@@ -1,5 +1,6 @@
 //! A checkpoint goes on as its original does.
 
+use crate::support::compiled;
 use dapple_target::ThreadId;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::LaunchOptions;
@@ -11,25 +12,7 @@ use dapple_target::process::{Process, Resume, Waited};
 use dapple_target::wait_event::What;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
-
-/// Compiles a fixture.
-pub fn compiled(name: &str, options: &[&str]) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("target-fixtures");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let program = folder.join(format!("{name}-{}", std::process::id()));
-    let status = Command::new("cc")
-        .args(["-g", "-pthread"])
-        .args(options)
-        .arg(root.join("fixtures").join(format!("{name}.c")))
-        .arg("-o")
-        .arg(&program)
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
-    program
-}
 
 /// A process that this thread traces.
 struct Traced {
@@ -131,7 +114,7 @@ fn file_count(process: ThreadId) -> usize {
 
 /// The process, stopped in the middle of its threads' work, and its threads: first the one that has trapped.
 fn at_work() -> (Traced, Vec<Original>) {
-    let mut traced = Traced::launched(compiled("checkpointed", &["-O1"]));
+    let mut traced = Traced::launched(compiled("checkpointed"));
     let first = traced.until_trap();
     traced.stop_others(first);
     let others = traced.threads.iter().filter(|thread| **thread != first);

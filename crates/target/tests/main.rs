@@ -2,4 +2,5 @@
 
 mod checkpoints;
 mod recordings;
+mod support;
 mod system_calls;

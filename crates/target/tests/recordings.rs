@@ -1,6 +1,6 @@
 //! A recorded program runs again from its beginning as it has run, as often as one likes.
 
-use crate::checkpoints::compiled;
+use crate::support::compiled;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::{LaunchOptions, Sink};
 use dapple_target::linux::checkpoint::{Checkpoint, Original};
@@ -173,7 +173,7 @@ fn programs_of_the_system_run_again() {
 
 #[test]
 fn signals_and_times_come_where_they_came() {
-    let program = compiled("recorded", &["-O1"]);
+    let program = compiled("recorded");
     runs_again(&program.display().to_string(), &["alone"]);
 }
 
@@ -187,7 +187,7 @@ fn steps_are_recorded_too() {
 
 #[test]
 fn a_process_that_makes_threads_runs_on_unrecorded() {
-    let program = compiled("recorded", &["-O1"]);
+    let program = compiled("recorded");
     let recording = recorded(&program.display().to_string(), &["threads"]);
     assert_eq!(recording.journal.gap(), Some("it has made a thread"));
     assert_eq!(recording.journal.end(), None);

@@ -5,31 +5,13 @@ mod report;
 mod snapshot;
 mod traced;
 
+use crate::support::compiled;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::wait_event::What;
 use report::Report;
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-fn fixture(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = root.join("target/fixtures");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let binary = folder.join(format!("target-{name}-{}", std::process::id()));
-    let output = Command::new("cc")
-        .args(["-g", "-w", "-pthread"])
-        .arg(root.join("fixtures").join(name).with_extension("c"))
-        .arg("-o")
-        .arg(&binary)
-        .args(["-lutil", "-lrt"])
-        .output()
-        .expect("the compiler runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    binary.canonicalize().expect("the program")
-}
+use std::path::PathBuf;
 
 fn check(what: &str, report: &Report) {
     println!(
@@ -48,9 +30,8 @@ fn check(what: &str, report: &Report) {
 
 #[test]
 fn every_byte_that_a_program_of_many_calls_gets_is_said() {
-    let program = fixture("system_calls");
+    let program = compiled("system_calls");
     let report = traced::run(&program, &[], false);
-    std::fs::remove_file(&program).expect("removed");
     check("fixture", &report);
     assert_eq!(report.exit, Some(What::Exited(ExitStatus::Code(0))));
     assert!(report.compared > 900 && report.seen.len() > 190);
@@ -58,9 +39,8 @@ fn every_byte_that_a_program_of_many_calls_gets_is_said() {
 
 #[test]
 fn every_byte_that_threads_get_is_said() {
-    let program = fixture("system_calls_threads");
+    let program = compiled("system_calls_threads");
     let report = traced::run(&program, &[], false);
-    std::fs::remove_file(&program).expect("removed");
     check("threads", &report);
     assert_eq!(report.exit, Some(What::Exited(ExitStatus::Code(0))));
     assert!(report.compared > 300, "{report:#?}");

@@ -36,6 +36,16 @@ mod word {
     pub(super) const GS: usize = 26;
 }
 
+/// Where a system call has its arguments (ABI §A.2.1).
+const ARGUMENTS: [usize; 6] = [
+    word::RDI,
+    word::RSI,
+    word::RDX,
+    word::R10,
+    word::R8,
+    word::R9,
+];
+
 /// How many words the kernel's `user_regs_struct` has.
 pub const REGISTER_WORDS: usize = 27;
 
@@ -191,15 +201,7 @@ impl UserRegisters {
         self.forget_system_call();
         self.0[word::RIP] = site.0;
         self.0[word::RAX] = number.cast_unsigned();
-        let places = [
-            word::RDI,
-            word::RSI,
-            word::RDX,
-            word::R10,
-            word::R8,
-            word::R9,
-        ];
-        for (place, argument) in places.into_iter().zip(arguments) {
+        for (place, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.0[place] = argument;
         }
     }
@@ -209,30 +211,14 @@ impl UserRegisters {
         self.0[word::ORIG_RAX].cast_signed() == number
     }
 
-    /// At the entry or the exit of a system call: its number and its arguments.
+    /// The number and the arguments of the system call that the thread is in, or was in when it was interrupted.
     pub fn system_call(&self) -> (u64, [u64; 6]) {
-        let places = [
-            word::RDI,
-            word::RSI,
-            word::RDX,
-            word::R10,
-            word::R8,
-            word::R9,
-        ];
-        (self.0[word::ORIG_RAX], places.map(|place| self.0[place]))
+        (self.0[word::ORIG_RAX], ARGUMENTS.map(|place| self.0[place]))
     }
 
     /// Sets the arguments of a system call that the thread is about to make, is at the entry of, or has made.
     pub fn set_arguments(&mut self, arguments: [u64; 6]) {
-        let places = [
-            word::RDI,
-            word::RSI,
-            word::RDX,
-            word::R10,
-            word::R8,
-            word::R9,
-        ];
-        for (place, argument) in places.into_iter().zip(arguments) {
+        for (place, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.0[place] = argument;
         }
     }
@@ -260,19 +246,6 @@ impl UserRegisters {
     /// The first three arguments of the system call that the thread is in, or was in when it was interrupted.
     pub fn call_arguments(&self) -> [u64; 3] {
         [self.0[word::RDI], self.0[word::RSI], self.0[word::RDX]]
-    }
-
-    /// The number and the arguments of the system call that the thread is in, or was in when it was interrupted.
-    pub fn call(&self) -> (u64, [u64; 6]) {
-        let places = [
-            word::RDI,
-            word::RSI,
-            word::RDX,
-            word::R10,
-            word::R8,
-            word::R9,
-        ];
-        (self.0[word::ORIG_RAX], places.map(|place| self.0[place]))
     }
 
     /// The result of a system call.

@@ -379,7 +379,7 @@ impl Tracer {
         if matches!(state.at, At::Entry)
             && let Ok(registers) = ptrace::registers(thread)
         {
-            let (number, arguments) = registers.call();
+            let (number, arguments) = registers.system_call();
             let call = Call::entered(number, arguments, &memory_of(process));
             let before = group.running.is_empty().then(|| Before {
                 snapshot: Snapshot::take(process),
