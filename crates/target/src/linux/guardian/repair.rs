@@ -136,15 +136,17 @@ impl Repair<'_> {
         }
     }
 
-    /// Detaches from the threads that are stopped. Those that are still to stop stay seized.
+    /// Detaches from the threads that are stopped. Those that are still to stop stay seized, and those that were killed in their stop: their
+    /// ends have to be waited for, else the process stays a zombie.
     fn let_stopped_go(&mut self) {
         let mut left = 0;
         for index in 0..self.count {
             let held = self.threads[index];
-            if held.stopped {
-                let _ = ptrace::detach(held.thread, held.signal);
-            } else {
-                self.threads[left] = held;
+            if !held.stopped || ptrace::detach(held.thread, held.signal).is_err() {
+                self.threads[left] = Held {
+                    stopped: false,
+                    ..held
+                };
                 left += 1;
             }
         }
