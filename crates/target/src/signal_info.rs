@@ -29,10 +29,11 @@ impl WholeSignal {
         self.0[0] as i32
     }
 
-    /// Whether an instruction of the thread has raised it, and not another process or a timer.
+    /// Whether an instruction of the thread has raised it (a fault, a breakpoint, a step), and not another process or a timer.
     pub fn is_of_instruction(&self) -> bool {
         let code = self.0[1] as i32;
-        code > 0 && is_fault(self.number())
+        let number = self.number();
+        code > 0 && (is_fault(number) || number == libc::SIGTRAP)
     }
 }
 

@@ -52,11 +52,11 @@ fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
 }
 
 fn recorded(program: &str, arguments: &[&str]) -> Recording {
-    recorded_stepping(program, arguments, 0)
+    recorded_stepping(program, arguments, 0).0
 }
 
-/// Runs a program: the first so many instructions one by one.
-fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> Recording {
+/// Runs a program: the first so many instructions one by one. Also returns how many of them were not told.
+fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Recording, usize) {
     let waker = Arc::new(Waker::default());
     waker.adopt_current_thread();
     let options = LaunchOptions {
@@ -110,12 +110,13 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> Rec
         resume(steps, signal);
     }
     let journal = process.recorder().expect("recorded").take_journal();
-    Recording {
+    let recording = Recording {
         journal,
         beginning,
         memory,
         process,
-    }
+    };
+    (recording, steps)
 }
 
 impl Recording {
@@ -179,7 +180,8 @@ fn signals_and_times_come_where_they_came() {
 
 #[test]
 fn steps_are_recorded_too() {
-    let recording = recorded_stepping("/bin/date", &[], 40_000);
+    let (recording, untold) = recorded_stepping("/bin/date", &[], 40_000);
+    assert_eq!(untold, 0);
     is_as_recorded(&recording, "/bin/date", &[]);
     let calls = recording.journal.len();
     assert!(calls > 50, "{calls}");
