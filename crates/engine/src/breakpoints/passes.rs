@@ -19,11 +19,11 @@ const MOST: u64 = 1 << 62;
 pub(crate) struct Counters {
     at: Address,
     words: Arc<SharedWords>,
-    /// Those that trampolines have had so far.
+    /// Those that breakpoints have had so far.
     all: Vec<Arc<Passes>>,
 }
 
-/// The passes of one trampoline.
+/// The passes of one breakpoint.
 #[derive(Debug)]
 pub(crate) struct Passes {
     words: Arc<SharedWords>,

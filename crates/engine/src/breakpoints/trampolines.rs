@@ -245,13 +245,12 @@ impl Trampolines {
         for range in mapped.iter().chain([&last]) {
             // A page stays free on both sides: a stack below grows, and nobody mistakes the arena for a part of its neighbour.
             let gap = end + 4096..range.start.saturating_sub(4096);
-            const SIZE: u64 = ARENA;
-            if gap.end.saturating_sub(gap.start) >= SIZE {
-                for start in [gap.start, gap.end - SIZE] {
+            if gap.end.saturating_sub(gap.start) >= ARENA {
+                for start in [gap.start, gap.end - ARENA] {
                     let is_nearer =
                         best.is_none_or(|best| start.abs_diff(near.0) < best.abs_diff(near.0));
                     if is_nearer {
-                        best = Some(start.next_multiple_of(4096).min(gap.end - SIZE));
+                        best = Some(start.next_multiple_of(4096).min(gap.end - ARENA));
                     }
                 }
             }
