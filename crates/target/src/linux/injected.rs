@@ -66,10 +66,7 @@ pub fn share(
     size: u64,
     from: Option<Address>,
 ) -> Result<(Address, File), String> {
-    let answered = |number, arguments| {
-        let answer = call(thread, number, arguments, from)?;
-        u64::try_from(answer).map_err(|_| refused(answer))
-    };
+    let answered = |number, arguments| answered(thread, number, arguments, from);
     // A larger file would end the process (setrlimit(2)).
     if process::most_file_size(thread).is_some_and(|most| most < size) {
         return Err("its files may not be so large (RLIMIT_FSIZE)".into());
@@ -97,10 +94,7 @@ pub fn share(
 
 /// Makes a stopped thread open a file for reading. Returns the descriptor.
 pub(super) fn open(thread: ThreadId, path: &CStr) -> Result<u64, String> {
-    let answered = |number, arguments| {
-        let answer = call(thread, number, arguments, None)?;
-        u64::try_from(answer).map_err(|_| refused(answer))
-    };
+    let answered = |number, arguments| answered(thread, number, arguments, None);
     let path = path.to_bytes_with_nul();
     let size = path.len() as u64;
     let protection = word(libc::PROT_READ | libc::PROT_WRITE);
@@ -114,6 +108,17 @@ pub(super) fn open(thread: ThreadId, path: &CStr) -> Result<u64, String> {
     });
     answered(libc::SYS_munmap, [room, size, 0, 0, 0, 0])?;
     opened
+}
+
+/// As [`call`], but an error's number is an error.
+fn answered(
+    thread: ThreadId,
+    number: i64,
+    arguments: [u64; 6],
+    from: Option<Address>,
+) -> Result<u64, String> {
+    let answer = call(thread, number, arguments, from)?;
+    u64::try_from(answer).map_err(|_| refused(answer))
 }
 
 /// Makes a stopped thread call a system call. Returns the kernel's answer: the result, or an error's number negated.
