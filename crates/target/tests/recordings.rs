@@ -176,6 +176,7 @@ fn programs_of_the_system_run_again() {
 fn signals_and_times_come_where_they_came() {
     let program = compiled("recorded");
     runs_again(&program.display().to_string(), &["alone"]);
+    runs_again(&program.display().to_string(), &["waits"]);
 }
 
 #[test]

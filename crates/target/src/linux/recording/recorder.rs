@@ -25,6 +25,8 @@ pub struct Recorder {
     journal: Journal,
     /// The system call that it is in.
     within: Option<Within>,
+    /// The system call that was interrupted, and goes on with restart_syscall(2).
+    interrupted: Option<Call>,
     /// How far it runs.
     how: Resume,
     /// It runs for one instruction, which is a system call.
@@ -67,6 +69,7 @@ impl Recorder {
             memory: ProcessMemory::open(thread).map_err(lost)?,
             journal: Journal::default(),
             within: None,
+            interrupted: None,
             how: Resume::Continue,
             steps_over_call: false,
             stepped_over_time: false,
@@ -225,15 +228,20 @@ impl Recorder {
         }
         let answer = registers.answer();
         let read = |at: Address, buffer: &mut [u8]| self.memory.read(at, buffer).is_ok();
-        let effects = within.call.effects(answer, &read);
+        let call = match within.call.continues_interrupted() {
+            true => self.interrupted.take().unwrap_or(within.call),
+            false => within.call,
+        };
+        let effects = call.effects(answer, &read);
         let effects = effects.map_err(|unknown| format!("it has called {unknown}"))?;
         let made = Made {
             number,
             registers: within.registers,
             answer,
             written: self.bytes_of(effects.written)?,
-            again: self.again(effects.what, within.call.name())?,
+            again: self.again(effects.what, call.name())?,
         };
+        self.interrupted = registers.goes_on_with_system_call().then_some(call);
         self.journal.entries.push(Entry::Call(Box::new(made)));
         self.send_again();
         Ok(())

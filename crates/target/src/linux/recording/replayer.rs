@@ -2,6 +2,7 @@
 
 use super::journal::{Again, Entry, Journal, Made, MappedFile, fingerprint};
 use crate::ThreadId;
+use crate::exit_status::ExitStatus;
 use crate::linux::checkpoint::Checkpoint;
 use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
@@ -179,14 +180,12 @@ impl<'a> Replayer<'a> {
             let (_, arguments) = entry.system_call();
             registers.set_arguments(arguments);
             registers.set_answer(call.answer, call.number);
-            let is_interrupted = registers.restarts_system_call();
-            if is_interrupted
-                && !matches!(
-                    self.journal.entries.get(self.next + 1),
-                    Some(Entry::Signal(_))
-                )
+            // Without a signal, the kernel knows nothing of a call that was interrupted.
+            if registers.restarts_system_call()
+                && let Some(Entry::Call(again)) = self.journal.entries.get(self.next + 1)
             {
                 registers.call_again();
+                registers.set_call(again.number, arguments[0]);
             }
             ptrace::set_registers(self.thread, &registers).map_err(lost)?;
         }
@@ -239,7 +238,10 @@ impl<'a> Replayer<'a> {
                 self.goes_on(0)
             }
             Some(Entry::Signal(signal)) if signal.number() == number => {
-                if let Some(Entry::End(_)) = self.journal.entries.get(self.next + 1) {
+                let end = ExitStatus::Signal(number);
+                let next = self.journal.entries.get(self.next + 1);
+                if matches!(next, Some(Entry::End(status)) if *status == end) {
+                    // The signal has ended it.
                     return Ok(Replayed::AtEnd);
                 }
                 if !signal.is_of_instruction() {
