@@ -8,6 +8,7 @@ mod assigning_library;
 mod async_functions;
 mod async_units;
 mod attach;
+mod attached_traps;
 mod awaiting_cpp;
 mod awaits;
 mod awaits_cpp;

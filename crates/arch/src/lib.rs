@@ -17,6 +17,7 @@ mod memory;
 pub mod registers;
 pub mod stack_changes;
 pub mod trap;
+pub mod trap_handler;
 pub mod watch_slots;
 
 pub use address::Address;

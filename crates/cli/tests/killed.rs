@@ -8,7 +8,6 @@ use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -254,26 +253,22 @@ fn a_thread_is_left_in_a_step_or_behind_one() {
     }
 }
 
-/// Kills the tracer during frequent breakpoint hits. Returns whether the server survives: it either continues unharmed, or ends by SIGTRAP
-/// because it hit a breakpoint after the debugger's end and before the guardian's cleanup. Any other end is a failure.
-fn survives(mut debugged: Debugged, threads: &str) -> bool {
+/// Kills the tracer during frequent breakpoint hits: the server continues unharmed, also where threads have run into a breakpoint and nobody has
+/// taken their stops.
+fn kill_tracer_in_a_storm(mut debugged: Debugged, threads: &str) {
     debugged.kill_tracer();
     let pid = debugged.server.pid();
     while !guardians(pid).is_empty() {
         std::thread::yield_now();
     }
-    // A thread that has hit a breakpoint ends the process before this signal stops it. When all threads are stopped, none is about to.
     kill("-STOP", pid);
     while !all_stopped(pid) {
-        if let Some(ended) = debugged.server.child.try_wait().expect("its state") {
-            assert_eq!(ended.signal(), Some(5), "{ended:?}");
-            return false;
-        }
+        let ended = debugged.server.child.try_wait().expect("its state");
+        assert_eq!(ended, None);
     }
     debugged.assert_released();
     kill("-CONT", pid);
     debugged.works_on(threads);
-    true
 }
 
 /// Whether a stop signal has stopped each thread of a process. False if it has ended.
@@ -314,13 +309,11 @@ fn a_client_that_kills_the_adapter_harms_nobody_in_a_storm_of_hits() {
 }
 
 #[test]
-fn who_runs_into_a_trap_in_between_ends_by_that_and_the_others_go_on() {
+fn a_tracer_that_is_killed_harms_nobody_in_a_storm_of_hits() {
     for threads in ["0", "1", "2"] {
-        let (mut survivors, rounds) = (0, rounds(5));
-        for _ in 0..rounds {
-            survivors += u32::from(survives(with_frequent_hits(threads), threads));
+        for _ in 0..rounds(5) {
+            kill_tracer_in_a_storm(with_frequent_hits(threads), threads);
         }
-        println!("{threads} busy threads: {survivors} of {rounds} survive");
     }
 }
 

@@ -17,4 +17,5 @@ pub(crate) mod refusal;
 pub(crate) mod site;
 pub(crate) mod temporary;
 pub(crate) mod trampolines;
+pub(crate) mod trap_handling;
 pub(crate) mod wanted;

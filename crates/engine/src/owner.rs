@@ -59,6 +59,7 @@ mod temporary_breakpoints;
 mod terminate_threads;
 mod threads;
 mod trap;
+mod trap_handler;
 mod uncaught;
 mod vfork_children;
 mod warnings;
@@ -507,6 +508,7 @@ impl Owner {
             }
         }
         self.load_new_program();
+        self.handle_traps_of_executed(thread);
         self.activity_executed(thread);
     }
 

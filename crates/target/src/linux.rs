@@ -29,5 +29,6 @@ pub mod recording;
 pub mod shared_words;
 pub mod streams;
 pub mod system_calls;
+pub mod trap_handler;
 pub mod untraced;
 pub mod wait;

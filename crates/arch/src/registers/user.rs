@@ -46,6 +46,9 @@ const ARGUMENTS: [usize; 6] = [
     word::R9,
 ];
 
+/// The resume flag.
+const RESUME: u64 = 1 << 16;
+
 /// How many words the kernel's `user_regs_struct` has.
 pub const REGISTER_WORDS: usize = 27;
 
@@ -80,6 +83,14 @@ impl UserRegisters {
         self.0[word::RIP] = pc.0;
     }
 
+    /// Moves a thread back to the breakpoint instruction at `trap` that it has executed, or to where else it goes on. A mark is left until it
+    /// has executed an instruction: the resume flag (RF, Intel SDM vol. 3, 18.3.1.1), which means nothing for the program, and by which a
+    /// [`trap_handler`](crate::trap_handler) sees that the thread is where it is to go on.
+    pub fn set_back(&mut self, trap: Address) {
+        self.set_pc(trap);
+        self.0[word::EFLAGS] |= RESUME;
+    }
+
     /// Sets the stack pointer.
     pub fn set_sp(&mut self, sp: u64) {
         self.0[word::RSP] = sp;
@@ -90,9 +101,9 @@ impl UserRegisters {
         self.0[word::RCX] = count;
     }
 
-    /// The flags.
+    /// The flags. The resume flag is 0: the program can't see it, and the debugger may have set it ([`UserRegisters::set_back`]).
     pub fn flags(&self) -> u64 {
-        self.0[word::EFLAGS]
+        self.0[word::EFLAGS] & !RESUME
     }
 
     /// Sets the flags.
@@ -204,6 +215,12 @@ impl UserRegisters {
         for (place, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.0[place] = argument;
         }
+    }
+
+    /// Whether the thread may be in a system call that goes on: the result is what the kernel sets before a call (`-ENOSYS`).
+    pub fn may_be_calling(&self) -> bool {
+        const UNKNOWN: i64 = -38;
+        self.0[word::ORIG_RAX].cast_signed() >= 0 && self.0[word::RAX].cast_signed() == UNKNOWN
     }
 
     /// Whether the thread is in this system call, or was when it was interrupted.

@@ -11,6 +11,7 @@ use self::jumps::Jump;
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
 use crate::breakpoints::trampolines::Trampolines;
+use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::Memory;
 use dapple_arch::instructions::{LONGEST, decode};
 use dapple_arch::jump_site::JUMP;
@@ -126,6 +127,8 @@ pub(crate) struct PatchedMemory {
     pub(crate) trampolines: Trampolines,
     /// Takes everything inserted out if the debugger is killed. `None`: that isn't needed, or the guardian can't be started.
     guardian: Option<Guardian>,
+    /// The handler of SIGTRAP in a process that was attached to.
+    pub(crate) trap_handling: Handling,
 }
 
 impl PatchedMemory {
@@ -139,6 +142,19 @@ impl PatchedMemory {
             caves: Caves::default(),
             trampolines: Trampolines::default(),
             guardian,
+            trap_handling: Handling::default(),
+        }
+    }
+
+    /// Whether there are sites.
+    pub(crate) fn has_sites(&self) -> bool {
+        !self.sites.is_empty()
+    }
+
+    /// Lets SIGTRAP do what it does by default in a process with the handler's memory.
+    pub(crate) fn disarm_trap_handler(&self, process: &dyn Process) {
+        if let Handling::Installed(handler) = self.trap_handling {
+            let _ = process.write(handler.disarmed(), &[1]);
         }
     }
 
@@ -499,6 +515,7 @@ impl PatchedMemory {
         }
         self.ask_no_more(copy);
         self.caves.restore(copy);
+        self.disarm_trap_handler(copy);
     }
 
     /// Continues with `copy`, a forked child's copy of this memory, in place of the process's. Takes everything inserted out of `copy`; the
@@ -518,6 +535,7 @@ impl PatchedMemory {
                 .and_then(|guardian| guardian.note(*address, original));
         }
         self.trampolines.empty();
+        self.trap_handling = Handling::default();
         self.needs_no_guardian();
         self.guardian = guardian;
         self.caves.empty();

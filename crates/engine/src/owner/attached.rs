@@ -5,8 +5,8 @@
 //! unfinished single step ([`Owner::clean_for_stop`]). So the threads can run on if the debugger is killed then. While the process runs, a
 //! guardian ([`dapple_target::linux::guardian`]) watches it, and cleans it if the debugger is killed.
 //!
-//! The guardian may come late. A thread must then at worst die of SIGTRAP, and never compute something wrong. So an event is first only
-//! peeked at. If its thread has run into a site, the thread is moved back to the site. Only then is the event taken from the kernel
+//! The guardian may come late. A thread must then wait for it in the handler of SIGTRAP (`trap_handler`), or at worst die of that signal, and never
+//! compute something wrong. So an event is first only peeked at. If its thread has run into a site, the thread is moved back to the site. Only then is the event taken from the kernel
 //! ([`Owner::next_event`]): from then on, the thread would run from where its registers say, without the trap.
 //!
 //! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
@@ -137,7 +137,7 @@ impl Owner {
     fn end_single_step(&mut self, thread: ThreadId) {
         let stops = self.last_run(thread) == How::Step
             && !self.waits_for_vfork_child(thread)
-            && !self.stops.is_in_group_stop(thread);
+            && !self.is_in_group_stop(thread);
         // A pending signal can only be delivered by resuming the thread from its present stop.
         let undelivered = self.signal_of(thread) != 0;
         if !stops || undelivered || self.process().interrupt(thread).is_err() {

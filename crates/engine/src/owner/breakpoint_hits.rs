@@ -47,7 +47,7 @@ impl Owner {
             None if self.memory.is_unmistakable(trap) => trap,
             None => return None,
         };
-        registers.set_pc(at);
+        self.set_back(&mut registers, at);
         let control = self.control(thread);
         control.registers = Some(registers);
         control.unwritten = true;

@@ -118,6 +118,7 @@ impl Owner {
             self.leave_copy(thread);
         }
         let vfork_children = self.stop_vfork_children();
+        self.handle_no_traps(!vfork_children.is_empty());
         self.remove_all_sites();
         vfork_children
     }

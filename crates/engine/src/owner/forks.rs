@@ -57,6 +57,7 @@ impl Owner {
             Err(error) => tracing::warn!(%child, %error, "a child can't be cleaned"),
         }
         self.leave_copied_code(child);
+        self.handle_no_traps_in(child);
     }
 
     fn leave_copied_code(&self, child: ThreadId) {
@@ -237,6 +238,7 @@ impl Owner {
         match (memory, self.process().reopen(child)) {
             (Memory::Copy, Ok(copy)) => {
                 self.leave_copied_code(child);
+                self.handle_no_traps_in(child);
                 let guardian = self.guardian_of(child);
                 self.move_memory(copy, guardian);
             }

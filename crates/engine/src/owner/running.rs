@@ -61,6 +61,11 @@ impl Owner {
         self.stops.waits_for_vfork_child(thread)
     }
 
+    /// Whether a stop signal has stopped a thread (a group stop).
+    pub(super) fn is_in_group_stop(&self, thread: ThreadId) -> bool {
+        self.stops.is_in_group_stop(thread)
+    }
+
     /// Whether a stop signal has stopped the process (a group stop).
     pub(super) fn is_group_stopped(&self) -> bool {
         self.stops.is_group_stopped()
@@ -128,6 +133,8 @@ impl Owner {
     ///
     /// [`Stops::run_only`]: crate::stops::Stops::run_only
     pub(super) fn set_running(&mut self, only: Option<ThreadId>) {
+        self.keep_jumps_from_threads();
+        self.handle_traps();
         self.log_while_running(true);
         self.stops.run_only(only);
         self.stops.set_running();

@@ -6,6 +6,7 @@ use crate::Address;
 use crate::breakpoints::displaced::Copy;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
 use crate::breakpoints::trampolines::{Trampoline, Trampolines};
+use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
@@ -51,21 +52,44 @@ impl Owner {
         self.memory.lift_all();
     }
 
-    /// Puts the bytes of all sites back that were taken out, before a thread runs. In a process that was attached to, jumps don't come back where
-    /// a thread is at one of the instructions that they replace, behind the first.
+    /// Puts the bytes of all sites back that were taken out, before a thread runs.
     pub(super) fn put_sites_back(&mut self) {
-        if !self.memory.is_lifted() {
+        if self.memory.is_lifted() {
+            self.memory.put_back_all();
+        }
+    }
+
+    /// Before the threads run that are stopped: in a process that was attached to, jumps don't come back where a thread is at one of the
+    /// instructions that they replace, behind the first.
+    pub(super) fn keep_jumps_from_threads(&mut self) {
+        if self.debuggee.of_launched || !self.memory.is_lifted() {
             return;
         }
-        if !self.debuggee.of_launched {
-            for thread in self.stopped_threads() {
-                let Ok(registers) = self.process().registers(thread) else {
-                    continue;
-                };
+        for thread in self.stopped_threads() {
+            if let Ok(registers) = self.process().registers(thread) {
                 self.memory.keep_jumps_from(registers.pc());
             }
         }
-        self.memory.put_back_all();
+    }
+
+    /// Whether there are sites.
+    pub(super) fn has_sites(&self) -> bool {
+        self.memory.has_sites()
+    }
+
+    /// The handler of SIGTRAP in a process that was attached to.
+    pub(super) fn trap_handling(&self) -> Handling {
+        self.memory.trap_handling
+    }
+
+    /// Notes what handler of SIGTRAP the process has.
+    pub(super) fn set_trap_handling(&mut self, handling: Handling) {
+        self.memory.trap_handling = handling;
+    }
+
+    /// As [`PatchedMemory::disarm_trap_handler`], in the process itself.
+    pub(super) fn disarm_trap_handler(&self) {
+        self.memory.disarm_trap_handler(self.process());
     }
 
     /// The guardian of a process that was attached to.

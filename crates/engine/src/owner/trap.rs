@@ -76,7 +76,10 @@ impl Owner {
         }
         if info.code <= 0 {
             // Sent by a program.
-            return self.signalled(thread, libc::SIGTRAP);
+            return match self.raises_again(thread) {
+                true => self.go(thread, How::Continue, libc::SIGTRAP),
+                false => self.signalled(thread, libc::SIGTRAP),
+            };
         }
         if info.code != SI_KERNEL && self.last_run(thread) == How::Step {
             self.one_step_done(thread);
@@ -102,7 +105,7 @@ impl Owner {
         let mut registers = self.registers(thread)?;
         let at = registers.pc().offset(-1);
         if let Some(site) = self.site_asking(thread, at) {
-            registers.set_pc(site);
+            self.set_back(&mut registers, site);
             self.set_registers(thread, registers);
             return Some(Trap::Site(site));
         }
@@ -110,9 +113,18 @@ impl Owner {
         if self.site(at).is_none() && is_own() {
             return Some(Trap::Other(info));
         }
-        registers.set_pc(at);
+        self.set_back(&mut registers, at);
         self.set_registers(thread, registers);
         Some(Trap::Site(at))
+    }
+
+    /// Moves a thread back to the site that it has run into. In a process that must outlive the debugger, such that the handler of SIGTRAP
+    /// doesn't do it again.
+    pub(super) fn set_back(&self, registers: &mut UserRegisters, site: Address) {
+        match self.is_launched() {
+            true => registers.set_pc(site),
+            false => registers.set_back(site),
+        }
     }
 
     /// Whether a thread has run into a site; if so, it is moved back to the site.
@@ -123,6 +135,7 @@ impl Owner {
     /// The thread has trapped by the program's own trap instruction or trap flag.
     fn own_trap(&mut self, thread: ThreadId) {
         if self.is_vfork_child(thread) {
+            self.traps_by_itself(thread);
             return self.go(thread, How::Continue, libc::SIGTRAP);
         }
         self.leave_copy(thread);

@@ -13,8 +13,9 @@
 //!
 //! Where the guardian is late, a thread must at worst end by SIGTRAP, never compute something else. That is why the engine only peeks at a
 //! stop until the thread that has hit a breakpoint is moved back to the breakpoint's address. Breakpoints that are still inserted, debug
-//! registers and the trap flag of a single step end the process if a thread runs into them before the repair. A thread in a copy of an
-//! instruction runs on correctly, because the copy ends with a jump back.
+//! registers and the trap flag of a single step would end the process if a thread ran into them before the repair: the process has a handler of
+//! SIGTRAP for that ([`crate::linux::trap_handler`]). The guardian makes a thread leave the handler before it looks where the thread is, and
+//! turns the handler off at the end. A thread in a copy of an instruction runs on correctly, because the copy ends with a jump back.
 //!
 //! Jumps to code that decides conditions inside of the program need more. An inserted jump is harmless as soon as that code decides nothing
 //! any more, so that is seen to first: a switch in front of the code turns decisions off, and the `int3` of threads that ask becomes a `nop`
@@ -25,10 +26,9 @@
 //! interrupted. The guardian gives such a thread its registers and its signal mask back ([`Guardian::lend`]).
 //!
 //! Beyond the guardian's reach:
-//! - A stop that the tracer had not taken when it was killed: the kernel gives the thread the SIGTRAP of that stop as soon as the tracer is
-//!   gone. With one breakpoint hit a second, that happens next to never. With thousands a second, 4 of 150 processes survived on a busy
-//!   machine; with threads that hit breakpoints all the time, none. So `dapple dap` on stdio serves in a process that isn't the one that a
-//!   client knows and kills ([`crate::apart`]). `dapple debug`, `--listen` and `pkill dapple` have the guardian alone.
+//! - A stop that the tracer had not taken when it was killed, in a program that has a handler of SIGTRAP by itself or ignores the signal: the
+//!   kernel gives the thread the SIGTRAP of that stop as soon as the tracer is gone. Other programs get a handler from the debugger, which
+//!   moves the thread back ([`crate::linux::trap_handler`]).
 //! - A signal at whose delivery a thread is stopped, once the tracer has taken the stop: the signal is lost.
 //! - Children of `fork` that were not detached yet. A vfork child may be in a displaced copy of an instruction: the parent can't be stopped
 //!   before it has its memory back, and until then the copies stay.
@@ -118,6 +118,8 @@ struct Shared {
     bytes: AtomicU32,
     copies: AtomicU32,
     trampolines: AtomicU32,
+    /// Where the handler of SIGTRAP is ([`crate::linux::trap_handler`]); 0: there is none.
+    handler: AtomicU64,
     lent: Lent,
     inserted: [Inserted; MOST_BYTES],
     copied: [Copied; MOST_COPIES],
@@ -260,6 +262,16 @@ impl Guardian {
             }
             self.free_trampolines.push(index);
         }
+    }
+
+    /// Records that the process is about to get a handler of SIGTRAP, whose memory is at `page`.
+    pub fn note_trap_handler(&self, page: Address) {
+        self.shared().handler.store(page.0, Ordering::Release);
+    }
+
+    /// Erases the record of the handler of SIGTRAP, which was removed.
+    pub fn strike_trap_handler(&self) {
+        self.shared().handler.store(0, Ordering::Release);
     }
 
     /// Records that a stopped thread, which blocks the signals `mask`, is about to block others; and, if `registers` are given, that it is

@@ -48,7 +48,7 @@ pub fn map_code(
     }
 }
 
-fn word(number: i32) -> u64 {
+pub(super) fn word(number: i32) -> u64 {
     i64::from(number).cast_unsigned()
 }
 
@@ -111,7 +111,7 @@ pub(super) fn open(thread: ThreadId, path: &CStr) -> Result<u64, String> {
 }
 
 /// As [`call`], but an error's number is an error.
-fn answered(
+pub(super) fn answered(
     thread: ThreadId,
     number: i64,
     arguments: [u64; 6],
@@ -152,8 +152,30 @@ pub(super) fn call_making(
         .map_err(lost)
         .and_then(|()| run_making(thread));
     ptrace::set_registers(thread, &registers).map_err(lost)?;
+    if registers.restarts_system_call() {
+        stop_again(thread)?;
+    }
     ptrace::set_signal_mask(thread, mask).map_err(lost)?;
     answer
+}
+
+/// Stops a thread, which is at the exit of a system call, where the kernel looks for signals: only behind such a stop it restarts the system call
+/// that the thread's registers tell of.
+fn stop_again(thread: ThreadId) -> Result<(), String> {
+    ptrace::interrupt(thread).map_err(lost)?;
+    for _ in 0..MOST_STOPS {
+        ptrace::cont(thread, 0).map_err(lost)?;
+        let status = wait::raw_status_of(thread);
+        let Some(stop) = status.filter(|status| libc::WIFSTOPPED(*status)) else {
+            return Err(died(thread, status));
+        };
+        match stop >> 16 {
+            libc::PTRACE_EVENT_STOP => return Ok(()),
+            libc::PTRACE_EVENT_EXIT => return Err(died(thread, status)),
+            _ => {}
+        }
+    }
+    Err("it does not stop".into())
 }
 
 /// The address of these bytes: in the vDSO, or else in any code.
@@ -169,6 +191,23 @@ fn in_code(thread: ThreadId, bytes: &[u8]) -> Option<Address> {
         Some(Address(mapping.start + found as u64))
     };
     mappings.into_iter().find_map(within)
+}
+
+/// Lets a thread run to the exit of the system call that it is in, in which it has stopped because it has made a process or a thread, or has
+/// executed a program. No instruction of it runs. `false`: it isn't in such a stop.
+///
+/// # Errors
+/// The end of a sentence that says why not.
+pub fn end_call(thread: ThreadId) -> Result<bool, String> {
+    let event = ptrace::signal_info(thread).map_or(0, |info| info.code >> 8);
+    let is_within = matches!(
+        event,
+        libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_EXEC
+    );
+    if is_within {
+        to_system_call(thread)?;
+    }
+    Ok(is_within)
 }
 
 /// Runs the system call that a thread is about to call, and returns its answer.

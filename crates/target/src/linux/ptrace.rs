@@ -325,6 +325,15 @@ pub fn set_whole_signal(thread: ThreadId, signal: &WholeSignal) -> io::Result<()
     Ok(())
 }
 
+/// Changes `si_code` of the signal at whose delivery a thread is stopped.
+pub fn set_signal_code(thread: ThreadId, code: i32) -> io::Result<()> {
+    /// Which word of a `siginfo_t` has `si_code`, in its lower half.
+    const CODE: usize = 1;
+    let mut signal = whole_signal(thread)?;
+    signal.0[CODE] = signal.0[CODE] >> 32 << 32 | u64::from(code.cast_unsigned());
+    set_whole_signal(thread, &signal)
+}
+
 /// Changes `si_addr` of the fault at whose delivery a thread is stopped.
 pub fn set_fault_address(thread: ThreadId, address: Address) -> io::Result<()> {
     /// Which word of a `siginfo_t` is `si_addr`.

@@ -14,6 +14,7 @@ use dapple_arch::displaced::ROOM;
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap::{NOP, TRAP};
+use dapple_arch::trap_handler;
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +31,9 @@ const PATIENCE_WITH_JUMPS: i64 = 600_000;
 const EAGER: u32 = 2_000;
 /// How often in a row seizing a thread is tried before the CPU is yielded.
 const AT_ONCE: u32 = 200;
-/// The `si_code`s of SIGTRAP after an executed `int3`, after a single step, and after a debug register's trap.
+/// The `si_code`s of SIGTRAP after an executed `int3`, after a single step over a system call, after any other, and after a debug register's trap.
 const SI_KERNEL: i32 = 0x80;
+const TRAP_BRKPT: i32 = 1;
 const TRAP_TRACE: i32 = 2;
 const TRAP_HWBKPT: i32 = 4;
 
@@ -111,6 +113,11 @@ struct Repair<'a> {
 
 impl Repair<'_> {
     fn run(&mut self) {
+        self.repair();
+        self.disarm();
+    }
+
+    fn repair(&mut self) {
         self.decide_nothing();
         self.restore_bytes();
         let end = now() + PATIENCE_WITH_JUMPS;
@@ -440,9 +447,11 @@ impl Repair<'_> {
                 continue;
             }
             let signal = self.stopped(held.thread, status);
+            let Some(signal) = signal else { continue };
+            let stopped = !self.leaves_handler(held.thread);
             let held = &mut self.threads[index - 1];
-            if let Some(signal) = signal {
-                held.stopped = true;
+            held.stopped = stopped;
+            if signal != 0 {
                 held.signal = signal;
             }
         }
@@ -466,8 +475,8 @@ impl Repair<'_> {
             return Some(0);
         };
         match info.code {
-            // The debugger's single step or watchpoint.
-            TRAP_TRACE | TRAP_HWBKPT => Some(0),
+            // The debugger's single step or watchpoint, or a step of this guardian.
+            TRAP_BRKPT | TRAP_TRACE | TRAP_HWBKPT => Some(0),
             SI_KERNEL => {
                 let Ok(mut registers) = ptrace::registers(thread) else {
                     return Some(0);
@@ -482,6 +491,24 @@ impl Repair<'_> {
                 Some(0)
             }
             _ => Some(signal),
+        }
+    }
+
+    /// Whether a stopped thread is in the handler of SIGTRAP, and was made to take one more step out of it. The handler returns to where the thread
+    /// has trapped, which may be in a copy of an instruction: only there it can be put right.
+    fn leaves_handler(&self, thread: ThreadId) -> bool {
+        let page = self.shared.handler.load(Ordering::Acquire);
+        let is_inside = |pc: Address| pc.0.wrapping_sub(page) < trap_handler::PAGE;
+        page != 0
+            && ptrace::registers(thread).is_ok_and(|registers| is_inside(registers.pc()))
+            && ptrace::step(thread, 0).is_ok()
+    }
+
+    /// Lets SIGTRAP do what it does by default: no thread runs into a breakpoint any more.
+    fn disarm(&self) {
+        let page = self.shared.handler.load(Ordering::Acquire);
+        if page != 0 {
+            self.write(page + trap_handler::DISARMED, &[1]);
         }
     }
 
