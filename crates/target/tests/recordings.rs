@@ -109,7 +109,7 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
         };
         resume(steps, signal);
     }
-    let journal = process.recorder().expect("recorded").take_journal();
+    let journal = process.recorder().expect("recorded").journal().clone();
     let recording = Recording {
         journal,
         beginning,
@@ -123,15 +123,20 @@ impl Recording {
     /// Runs it again. Returns what its memory has in the end.
     fn again(&self) -> Result<u64, Divergence> {
         let copy = self.beginning.copy().expect("a copy");
-        let mut replayer = Replayer::new(copy, &self.journal).expect("a replayer");
-        replayer.resume(0).expect("it runs");
+        let replayer = Replayer::new(copy, self.journal.clone(), 0);
+        let mut replayer = replayer.expect("a replayer");
+        replayer.resume(Resume::Continue).expect("it runs");
         loop {
             let event = next(&self.process);
             assert_eq!(event.thread, replayer.process());
             match replayer.event(event)? {
                 Replayed::Goes => {}
                 Replayed::AtEnd => return Ok(memory_of(replayer.process(), &self.process)),
-                Replayed::Event(event) => panic!("{event:?}"),
+                // A signal is about to be delivered.
+                Replayed::Event(event) => match event.what {
+                    What::Signal(_) => replayer.resume(Resume::Continue).expect("it runs"),
+                    _ => panic!("{event:?}"),
+                },
             }
         }
     }
@@ -192,7 +197,10 @@ fn steps_are_recorded_too() {
 fn a_process_that_makes_threads_runs_on_unrecorded() {
     let program = compiled("recorded");
     let recording = recorded(&program.display().to_string(), &["threads"]);
-    assert_eq!(recording.journal.gap(), Some("it has made a thread"));
+    assert_eq!(
+        recording.journal.gap(),
+        Some("it has made a thread".to_owned())
+    );
     assert_eq!(recording.journal.end(), None);
 }
 

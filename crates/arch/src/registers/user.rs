@@ -233,6 +233,26 @@ impl UserRegisters {
         (self.0[word::ORIG_RAX], ARGUMENTS.map(|place| self.0[place]))
     }
 
+    /// What a system call and the program behind it depend on, at the call's entry: all but where the instruction is (also in `rcx`) and the flags
+    /// (also in `r11`).
+    pub fn of_call(&self) -> impl Iterator<Item = u64> {
+        const OTHERS: [usize; 4] = [word::RIP, word::RCX, word::EFLAGS, word::R11];
+        let words = self.0.into_iter().enumerate();
+        words.filter_map(|(at, word)| (!OTHERS.contains(&at)).then_some(word))
+    }
+
+    /// Whether a thread with these registers runs on as one with those: all are the same but what only the kernel knows of (a system call that
+    /// was made, the resume flag).
+    pub fn runs_on_as(&self, other: &UserRegisters) -> bool {
+        let words = |registers: &UserRegisters| {
+            let mut words = registers.0;
+            words[word::ORIG_RAX] = 0;
+            words[word::EFLAGS] &= !RESUME;
+            words
+        };
+        words(self) == words(other)
+    }
+
     /// Sets the arguments of a system call that the thread is about to make, is at the entry of, or has made.
     pub fn set_arguments(&mut self, arguments: [u64; 6]) {
         for (place, argument) in ARGUMENTS.into_iter().zip(arguments) {

@@ -8,13 +8,17 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// All that came from outside.
+/// All that came from outside. Clones are the same journal: what is recorded later is in all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Journal(Arc<RwLock<Pages>>);
+
 #[derive(Debug, Default)]
-pub struct Journal {
-    pub(super) entries: Vec<Entry>,
+struct Pages {
+    entries: Vec<Arc<Entry>>,
     /// Why nothing was recorded any more. `None`: it was up to the end, or still is.
-    pub(super) gap: Option<String>,
+    gap: Option<String>,
 }
 
 /// One thing that came from outside.
@@ -81,34 +85,66 @@ impl MappedFile {
 }
 
 impl Journal {
+    fn pages(&self) -> RwLockReadGuard<'_, Pages> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pages_mut(&self) -> RwLockWriteGuard<'_, Pages> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How many things came from outside.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.pages().entries.len()
     }
 
     /// Whether nothing came from outside.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
+    }
+
+    /// What came after so many others.
+    pub(super) fn entry(&self, index: usize) -> Option<Arc<Entry>> {
+        self.pages().entries.get(index).cloned()
+    }
+
+    /// Notes what has come; nothing, if nothing is recorded any more.
+    pub(super) fn note(&self, entry: Entry) {
+        let mut pages = self.pages_mut();
+        if pages.gap.is_none() {
+            pages.entries.push(Arc::new(entry));
+        }
+    }
+
+    /// Notes that nothing is recorded any more. `reason`: the end of a sentence.
+    pub(super) fn end_with(&self, reason: String) {
+        self.pages_mut().gap.get_or_insert(reason);
     }
 
     /// How the process has ended, if it has.
     pub fn end(&self) -> Option<ExitStatus> {
-        match self.entries.last() {
+        match self.pages().entries.last().map(Arc::as_ref) {
             Some(Entry::End(status)) => Some(*status),
             _ => None,
         }
     }
 
     /// Why nothing was recorded any more, as the end of a sentence. `None`: all was.
-    pub fn gap(&self) -> Option<&str> {
-        self.gap.as_deref()
+    pub fn gap(&self) -> Option<String> {
+        self.pages().gap.clone()
+    }
+
+    /// Whether all was recorded so far.
+    pub fn goes_on(&self) -> bool {
+        self.pages().gap.is_none()
     }
 }
 
-/// A number that stands for registers: others have another one, but for an accident.
+/// A number that stands for the registers at the entry of a system call: others have another one, but for an accident. Where the call is doesn't
+/// count, nor the flags: the instruction may be run elsewhere, and by a step (debuggers do that to get past a breakpoint).
 pub(super) fn fingerprint(registers: &UserRegisters) -> u64 {
     let mut hasher = FxHasher::default();
-    for word in registers.to_words() {
+    for word in registers.of_call() {
         hasher.write_u64(word);
     }
     hasher.finish()

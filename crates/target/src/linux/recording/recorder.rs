@@ -84,11 +84,6 @@ impl Recorder {
         &self.journal
     }
 
-    /// Takes what was recorded so far.
-    pub fn take_journal(&mut self) -> Journal {
-        std::mem::take(&mut self.journal)
-    }
-
     /// The thread.
     pub fn thread(&self) -> ThreadId {
         self.thread
@@ -99,9 +94,9 @@ impl Recorder {
     /// # Errors
     /// The thread has died.
     pub fn resume(&mut self, how: Resume, signal: i32) -> io::Result<()> {
-        if signal != 0 && self.journal.gap.is_none() {
+        if signal != 0 {
             let whole = ptrace::whole_signal(self.thread)?;
-            self.journal.entries.push(Entry::Signal(Box::new(whole)));
+            self.journal.note(Entry::Signal(Box::new(whole)));
         }
         self.how = how;
         self.stepped_over_time = false;
@@ -165,9 +160,7 @@ impl Recorder {
                 false
             }
             What::Exited(status) => {
-                if self.journal.gap.is_none() {
-                    self.journal.entries.push(Entry::End(status));
-                }
+                self.journal.note(Entry::End(status));
                 false
             }
             _ => false,
@@ -190,7 +183,7 @@ impl Recorder {
 
     /// Nothing is recorded any more.
     fn ends(&mut self, reason: String) {
-        self.journal.gap.get_or_insert(reason);
+        self.journal.end_with(reason);
         for held in self.held.drain(..) {
             let _ = process::signal_thread(self.thread, held.number());
         }
@@ -223,7 +216,7 @@ impl Recorder {
             ptrace::set_registers(self.thread, &registers).map_err(lost)?;
         }
         self.behind_call = Some(registers);
-        if self.journal.gap.is_some() {
+        if !self.journal.goes_on() {
             return Ok(());
         }
         let answer = registers.answer();
@@ -242,7 +235,7 @@ impl Recorder {
             again: self.again(effects.what, call.name())?,
         };
         self.interrupted = registers.goes_on_with_system_call().then_some(call);
-        self.journal.entries.push(Entry::Call(Box::new(made)));
+        self.journal.note(Entry::Call(Box::new(made)));
         self.send_again();
         Ok(())
     }
@@ -320,7 +313,7 @@ impl Recorder {
 
     /// A signal is about to be delivered. Returns whether it must not be now.
     fn signalled(&mut self, signal: i32) -> bool {
-        if self.journal.gap.is_some() {
+        if !self.journal.goes_on() {
             return false;
         }
         let Ok(registers) = ptrace::registers(self.thread) else {
@@ -361,8 +354,8 @@ impl Recorder {
         };
         let time = super::start::time();
         registers.set_time(time, processor);
-        if thread == self.thread && self.journal.gap.is_none() {
-            self.journal.entries.push(Entry::Time(time, processor));
+        if thread == self.thread {
+            self.journal.note(Entry::Time(time, processor));
         }
         ptrace::set_registers(thread, &registers).is_ok()
     }

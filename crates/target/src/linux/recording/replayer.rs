@@ -7,24 +7,44 @@ use crate::linux::checkpoint::Checkpoint;
 use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
 use crate::linux::{process, ptrace};
+use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
+use dapple_arch::instructions::SYSCALL;
 use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 /// Lets a checkpoint of a process with one thread run.
 ///
 /// Whoever runs it resumes it by [`Replayer::resume`], and passes each event to [`Replayer::event`].
 #[derive(Debug)]
-pub struct Replayer<'a> {
+pub struct Replayer {
     checkpoint: Checkpoint,
     thread: ThreadId,
     memory: ProcessMemory,
-    journal: &'a Journal,
+    journal: Journal,
     /// How many things have come from outside so far.
     next: usize,
-    /// The registers at the entry of the system call that it is in, and whether it is made.
-    within: Option<(UserRegisters, bool)>,
+    /// The system call that it is in.
+    within: Option<Within>,
+    /// How far it runs.
+    how: Resume,
+    /// It runs for one instruction, which is a system call.
+    steps_over_call: bool,
+    /// Its last step was one over an instruction that was executed here, so that the kernel knows nothing of a step.
+    feigned_step: bool,
+    /// The signal that was delivered next, and at whose delivery it is stopped.
+    due: Option<i32>,
+}
+
+/// A system call that was entered.
+#[derive(Debug, Clone, Copy)]
+struct Within {
+    /// The registers at its entry.
+    registers: UserRegisters,
+    /// It is made.
+    is_made: bool,
 }
 
 /// What has become of an event.
@@ -48,20 +68,28 @@ pub struct Divergence {
     pub what: String,
 }
 
-impl<'a> Replayer<'a> {
-    /// Begins with a checkpoint from before all that a journal has.
+impl Replayer {
+    /// Begins with a checkpoint that was taken when `position` things had come from outside.
     ///
     /// # Errors
     /// The end of a sentence that says why not.
-    pub fn new(checkpoint: Checkpoint, journal: &'a Journal) -> Result<Replayer<'a>, String> {
+    pub fn new(
+        checkpoint: Checkpoint,
+        journal: Journal,
+        position: usize,
+    ) -> Result<Replayer, String> {
         let thread = checkpoint.process();
         Ok(Replayer {
             memory: ProcessMemory::open(thread).map_err(lost)?,
             checkpoint,
             thread,
             journal,
-            next: 0,
+            next: position,
             within: None,
+            how: Resume::Continue,
+            steps_over_call: false,
+            feigned_step: false,
+            due: None,
         })
     }
 
@@ -75,12 +103,49 @@ impl<'a> Replayer<'a> {
         self.next
     }
 
-    /// Resumes the thread, delivering `signal` unless 0.
+    /// The thread of the copy that stands for one of the recorded process.
+    pub fn copy_of(&self, original: ThreadId) -> Option<ThreadId> {
+        let threads = self.checkpoint.threads().iter();
+        { threads }.find_map(|(it, copy)| (*it == original).then_some(*copy))
+    }
+
+    /// The thread of the recorded process that one of the copy stands for.
+    pub fn original_of(&self, copy: ThreadId) -> Option<ThreadId> {
+        let threads = self.checkpoint.threads().iter();
+        { threads }.find_map(|(original, it)| (*it == copy).then_some(*original))
+    }
+
+    /// Resumes the thread. If it is stopped at the delivery of a signal, that is delivered as it was then.
     ///
     /// # Errors
     /// The thread has died.
-    pub fn resume(&mut self, signal: i32) -> std::io::Result<()> {
-        ptrace::cont_to_system_call(self.thread, signal)
+    pub fn resume(&mut self, how: Resume) -> io::Result<()> {
+        self.how = how;
+        self.feigned_step = false;
+        let signal = match self.due.take() {
+            Some(signal) => {
+                self.next += 1;
+                signal
+            }
+            None => 0,
+        };
+        self.steps_over_call = how == Resume::Step && signal == 0 && self.is_at_call();
+        match how {
+            Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
+            _ => ptrace::cont_to_system_call(self.thread, signal),
+        }
+    }
+
+    /// Whether the end of the last step was reported without the kernel.
+    pub fn has_feigned_step(&self) -> bool {
+        self.feigned_step
+    }
+
+    fn is_at_call(&self) -> bool {
+        let mut code = [0; SYSCALL.len()];
+        ptrace::registers(self.thread).is_ok_and(|registers| {
+            self.memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL
+        })
     }
 
     /// Takes an event, and gives the thread what came from outside then.
@@ -89,10 +154,7 @@ impl<'a> Replayer<'a> {
     /// The thread does something else than was recorded.
     pub fn event(&mut self, event: WaitEvent) -> Result<Replayed, Divergence> {
         let done = match event.what {
-            What::SystemCall => match self.within.take() {
-                None => self.entered(),
-                Some((registers, made)) => self.left(registers, made),
-            },
+            What::SystemCall => self.called(event),
             What::Signal(signal) => self.signalled(event, signal),
             _ => Ok(Replayed::Event(event)),
         };
@@ -102,24 +164,44 @@ impl<'a> Replayer<'a> {
         })
     }
 
-    fn call(&self) -> Option<&'a Made> {
-        match self.journal.entries.get(self.next) {
-            Some(Entry::Call(call)) => Some(call),
-            _ => None,
+    fn called(&mut self, event: WaitEvent) -> Result<Replayed, String> {
+        match self.within.take() {
+            None if !self.entered()? => return Ok(Replayed::AtEnd),
+            None => {}
+            Some(within) => {
+                self.left(within)?;
+                if self.steps_over_call {
+                    return Ok(self.step_is_over(event));
+                }
+            }
+        }
+        match self.how {
+            Resume::UntilSystemCall => Ok(Replayed::Event(event)),
+            _ => self.goes_on(),
         }
     }
 
-    fn goes_on(&self, signal: i32) -> Result<Replayed, String> {
-        ptrace::cont_to_system_call(self.thread, signal).map_err(lost)?;
+    /// Reports the end of a step that the kernel knows nothing of.
+    fn step_is_over(&mut self, event: WaitEvent) -> Replayed {
+        self.feigned_step = true;
+        self.steps_over_call = false;
+        let what = What::Signal(libc::SIGTRAP);
+        Replayed::Event(WaitEvent { what, ..event })
+    }
+
+    fn goes_on(&self) -> Result<Replayed, String> {
+        ptrace::cont_to_system_call(self.thread, 0).map_err(lost)?;
         Ok(Replayed::Goes)
     }
 
-    fn entered(&mut self) -> Result<Replayed, String> {
+    /// The thread is at the entry of a system call. `false`: nothing more was recorded.
+    fn entered(&mut self) -> Result<bool, String> {
         let registers = ptrace::registers(self.thread).map_err(lost)?;
         let (number, _) = registers.system_call();
         let called = || system_call_name(number);
-        let call = match self.journal.entries.get(self.next) {
-            None | Some(Entry::End(_)) => return Ok(Replayed::AtEnd),
+        let entry = self.journal.entry(self.next);
+        let call = match entry.as_deref() {
+            None | Some(Entry::End(_)) => return Ok(false),
             Some(Entry::Call(call)) => call,
             Some(_) => return Err(format!("it calls {} early", called())),
         };
@@ -138,8 +220,8 @@ impl<'a> Replayer<'a> {
             skipped.forget_system_call();
             ptrace::set_registers(self.thread, &skipped).map_err(lost)?;
         }
-        self.within = Some((registers, is_made));
-        self.goes_on(0)
+        self.within = Some(Within { registers, is_made });
+        Ok(true)
     }
 
     /// Has memory mapped at the address where it was.
@@ -165,11 +247,16 @@ impl<'a> Replayer<'a> {
         ptrace::set_registers(self.thread, &registers).map_err(lost)
     }
 
-    fn left(&mut self, entry: UserRegisters, is_made: bool) -> Result<Replayed, String> {
-        let call = self.call().ok_or("the journal has no such call")?;
+    /// The thread is behind a system call.
+    fn left(&mut self, within: Within) -> Result<(), String> {
+        let entry = within.registers;
+        let call = self.journal.entry(self.next);
+        let Some(Entry::Call(call)) = call.as_deref() else {
+            return Err("the journal has no such call".into());
+        };
         let mut registers = ptrace::registers(self.thread).map_err(lost)?;
         let name = system_call_name(call.number);
-        if is_made && registers.answer() != call.answer && !has_own_answer(call) {
+        if within.is_made && registers.answer() != call.answer && !has_own_answer(call) {
             let (now, then) = (registers.answer(), call.answer);
             return Err(format!("{name} returns {now} and not {then}"));
         }
@@ -182,7 +269,7 @@ impl<'a> Replayer<'a> {
             registers.set_answer(call.answer, call.number);
             // Without a signal, the kernel knows nothing of a call that was interrupted.
             if registers.restarts_system_call()
-                && let Some(Entry::Call(again)) = self.journal.entries.get(self.next + 1)
+                && let Some(Entry::Call(again)) = self.journal.entry(self.next + 1).as_deref()
             {
                 registers.call_again();
                 registers.set_call(again.number, arguments[0]);
@@ -194,12 +281,12 @@ impl<'a> Replayer<'a> {
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
         self.next += 1;
-        if let Some(Entry::Signal(signal)) = self.journal.entries.get(self.next)
+        if let Some(Entry::Signal(signal)) = self.journal.entry(self.next).as_deref()
             && !signal.is_of_instruction()
         {
             process::signal_thread(self.thread, signal.number()).map_err(lost)?;
         }
-        self.goes_on(0)
+        Ok(())
     }
 
     /// Maps a file as it was mapped.
@@ -230,25 +317,28 @@ impl<'a> Replayer<'a> {
 
     fn signalled(&mut self, event: WaitEvent, number: i32) -> Result<Replayed, String> {
         let mut registers = ptrace::registers(self.thread).map_err(lost)?;
-        match self.journal.entries.get(self.next) {
+        match self.journal.entry(self.next).as_deref() {
             Some(Entry::Time(time, processor)) if number == libc::SIGSEGV => {
                 registers.set_time(*time, *processor);
                 ptrace::set_registers(self.thread, &registers).map_err(lost)?;
                 self.next += 1;
-                self.goes_on(0)
+                match self.how {
+                    Resume::Step => Ok(self.step_is_over(event)),
+                    _ => self.goes_on(),
+                }
             }
             Some(Entry::Signal(signal)) if signal.number() == number => {
                 let end = ExitStatus::Signal(number);
-                let next = self.journal.entries.get(self.next + 1);
-                if matches!(next, Some(Entry::End(status)) if *status == end) {
+                let next = self.journal.entry(self.next + 1);
+                if matches!(next.as_deref(), Some(Entry::End(status)) if *status == end) {
                     // The signal has ended it.
                     return Ok(Replayed::AtEnd);
                 }
                 if !signal.is_of_instruction() {
                     ptrace::set_whole_signal(self.thread, signal).map_err(lost)?;
                 }
-                self.next += 1;
-                self.goes_on(number)
+                self.due = Some(number);
+                Ok(Replayed::Event(event))
             }
             None if number != libc::SIGTRAP => Ok(Replayed::AtEnd),
             _ if number == libc::SIGTRAP => Ok(Replayed::Event(event)),
