@@ -2,6 +2,7 @@
 //! modules that do the work.
 
 mod attach;
+mod back;
 mod breakpoint_locations;
 mod breakpoints;
 mod completions;
@@ -118,6 +119,8 @@ pub fn server() -> Server<Adapter> {
         .on::<StepInRequest>(step::step_in)
         .on::<StepInTargetsRequest>(in_place(step::step_in_targets))
         .on::<StepOutRequest>(step::step_out)
+        .on::<StepBackRequest>(back::step_back)
+        .on::<ReverseContinueRequest>(back::reverse_continue)
         .on::<PauseRequest>(continue_and_pause::pause)
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<tasks::TasksRequest>(tasks::tasks)
@@ -127,11 +130,7 @@ pub fn server() -> Server<Adapter> {
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)
-        .capabilities_for(|client, capabilities| {
-            if restart::is_better_left_to(client) {
-                capabilities.supports_restart_request = None;
-            }
-        })
+        .capabilities_for(restart::offered)
         .failures_for(clients::failure)
         .on::<TerminateRequest>(terminate::terminate)
         .on::<DisconnectRequest>(disconnect::disconnect)

@@ -122,6 +122,7 @@ mod temporaries;
 mod thread_and_module_events;
 mod thread_locals;
 mod thrown;
+mod travel;
 mod uncaught;
 mod undebugged;
 mod vscode;

@@ -191,6 +191,8 @@ impl StopReason {
             | StopReason::Trap
             | StopReason::Exception { .. }
             | StopReason::LastRunnerEnded
+            | StopReason::Beginning
+            | StopReason::NotReplayed { .. }
             | StopReason::DataGone { .. } => false,
             StopReason::Breakpoint(_)
             | StopReason::Undecided { .. }
@@ -307,6 +309,13 @@ pub enum StopReason {
     Goto,
     /// The thread is at the beginning of a function again.
     Restarted,
+    /// The beginning of the recording: there is nothing before.
+    Beginning,
+    /// The past can't be shown, and the thread is where it was.
+    NotReplayed {
+        /// A sentence for the user.
+        why: String,
+    },
     /// Watched data was accessed by the instruction that the thread has just executed.
     Data(Vec<DataHit>),
     /// A function with watched data in its frame has returned, or was left by an exception or a jump; the data isn't watched any more.

@@ -29,6 +29,7 @@ mod exceptions;
 mod forks;
 mod frame_ends;
 pub(crate) mod goto;
+mod history;
 mod in_trampolines;
 mod indexing;
 mod indirect_functions;
@@ -60,6 +61,7 @@ mod terminate_threads;
 mod threads;
 mod trap;
 mod trap_handler;
+pub(crate) mod travel;
 mod uncaught;
 mod vfork_children;
 mod warnings;
@@ -142,7 +144,7 @@ pub(crate) struct Owner {
     activity: Activity,
     /// Cache of the symbols that steps have looked up.
     places: Places,
-    stop_wait: stop_all::StopWait,
+    history: history::History,
     stop: StopState,
     leaving: Leaving,
 }
@@ -170,10 +172,11 @@ impl Owner {
             Some(launcher) => launcher::take_over(options, launcher)?,
             None => launch::launch(options)?,
         };
-        let refuse = |what: &str, e: std::io::Error| Error::Launch {
+        let refuse_because = |what: &str, why: &str| Error::Launch {
             program: options.program.clone(),
-            reason: format!("{what}: {e}"),
+            reason: format!("{what}: {why}"),
         };
+        let refuse = |what: &str, e: std::io::Error| refuse_because(what, &e.to_string());
         let started = LiveProcess::open(launched.process, Arc::clone(&queue.waker))
             .map_err(|e| refuse("its memory can't be read", e))
             .and_then(|process| {
@@ -184,7 +187,17 @@ impl Owner {
                     output.map_err(|e| refuse("its output can't be read", e))?,
                 ))
             });
-        let (process, output) = match started {
+        let started = started.and_then(|(process, output)| {
+            Ok(match options.record {
+                false => (process, output, None),
+                true => {
+                    let recorded = history::begun(process)
+                        .map_err(|why| refuse_because("it can't be recorded", &why))?;
+                    (recorded.0, output, Some(recorded.1))
+                }
+            })
+        });
+        let (process, output, history) = match started {
             Ok(started) => started,
             Err(error) => {
                 wait::abandon(launched.process);
@@ -212,6 +225,7 @@ impl Owner {
             debug_info,
         };
         let mut owner = Owner::of(parts, events, queue);
+        owner.history = history.unwrap_or_default();
         owner.link.input = launched.input;
         owner.threads.add(launched.process);
         owner.load_program(&launched.program);
@@ -238,7 +252,7 @@ impl Owner {
             signals: SignalTable::default(),
             activity: Activity::default(),
             places: Places::default(),
-            stop_wait: stop_all::StopWait::default(),
+            history: history::History::default(),
             stop: StopState::new(first),
             leaving: Leaving::default(),
             debuggee: parts.debuggee,
@@ -262,11 +276,11 @@ impl Owner {
     /// Waits for an event of the debuggee or for the waker, and handles what came. `false`: there is no tracee to wait for; only a command
     /// can bring the session further.
     pub(crate) fn attend(&mut self) -> bool {
-        let one = self.stop_wait.next(&self.stops);
+        let one = self.stop.wait.next(&self.stops);
         match self.next_event(one) {
             Ok(Waited::Event(event)) => self.handle_event(event),
             Ok(Waited::Woken) => {
-                self.stop_wait.tick();
+                self.stop.wait.tick();
                 self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();
@@ -275,7 +289,7 @@ impl Owner {
                 }
                 self.handle_pending_event();
             }
-            Ok(Waited::NoThreads) if one.is_some() => self.stop_wait.was_in_vain(),
+            Ok(Waited::NoThreads) if one.is_some() => self.stop.wait.was_in_vain(),
             // A child is being handed over to another tracer, which answers with a command.
             Ok(Waited::NoThreads) if self.has_only_children() => return false,
             Ok(Waited::NoThreads) => {
@@ -382,8 +396,28 @@ impl Owner {
         self.stop_all();
     }
 
+    /// The stops to report once all threads are stopped, which aren't reported now.
+    fn take_reports(&mut self) -> Vec<Stop> {
+        std::mem::take(&mut self.stop.reports)
+    }
+
+    /// Sets the stops to report.
+    fn set_reports(&mut self, reports: Vec<Stop>) {
+        self.stop.reports = reports;
+    }
+
+    /// Whether a pause was asked for, which isn't reported now.
+    fn takes_pause(&mut self) -> bool {
+        self.stop.pause.take().is_some()
+    }
+
+    /// A thread was asked to stop.
+    fn asked_to_stop(&mut self, thread: ThreadId) {
+        self.stop.wait.asked(thread);
+    }
+
     fn all_stopped(&mut self) {
-        self.stop_wait.over();
+        self.stop.wait.over();
         self.threads.pinning.all_stopped();
         self.unpark();
         for thread in self.stopped_threads() {
@@ -471,9 +505,10 @@ impl Owner {
         if self.is_stopped() {
             self.arm_again();
         }
-        if !self.debuggee.of_launched && self.is_stopped() {
+        if self.is_stopped() && (!self.debuggee.of_launched || self.is_recorded()) {
             self.clean_for_stop();
         }
+        self.keep_moment();
         self.threads.new_stop();
         self.link.output.drain();
         let behind_start = !stops.iter().any(|stop| stop.reason == StopReason::Entry);

@@ -11,6 +11,7 @@ pub mod memory;
 mod running;
 mod sources;
 pub mod stepping;
+pub mod travel;
 pub mod values;
 pub mod watching;
 

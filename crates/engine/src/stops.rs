@@ -47,6 +47,8 @@ pub(crate) enum Action {
     Interrupt(ThreadId),
     /// The thread stopped with this signal: find out why and answer.
     Examine(ThreadId, i32),
+    /// The thread can't be replayed any further.
+    ReplayEnds(ThreadId),
     /// A child with a copy of the memory is stopped at its start, or has died: remove the inserted breakpoints from its copy and release it.
     ReleaseCopy(ThreadId),
     /// A vfork child runs another program now: release it.
@@ -316,6 +318,11 @@ impl Stops {
             What::Signal(signal) => {
                 self.threads.set(thread, State::Stopped);
                 actions.push_back(Action::Examine(thread, signal));
+                self.check_all_stopped(actions);
+            }
+            What::ReplayEnds => {
+                self.threads.set(thread, State::Stopped);
+                actions.push_back(Action::ReplayEnds(thread));
                 self.check_all_stopped(actions);
             }
             What::Interrupted { trap_pending: true } => {

@@ -38,6 +38,8 @@ pub struct LaunchOptions {
     pub randomize: bool,
     /// Which process to debug after a fork.
     pub follow_forks: FollowForks,
+    /// Records what the program does, so that it can be run backwards.
+    pub record: bool,
 }
 
 impl LaunchOptions {

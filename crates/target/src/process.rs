@@ -249,6 +249,16 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64>;
 
+    /// How many things have come from outside, for a process that is recorded or replayed. `None`: it is neither.
+    fn position(&self) -> Option<usize>;
+
+    /// Ends a replay when `position` things have come from outside and something more would ([`WaitEvent`] with
+    /// [`What::ReplayEnds`](crate::wait_event::What::ReplayEnds)).
+    fn replay_until(&self, position: usize);
+
+    /// How a replay has parted from the recording, as a sentence without a full stop. `None`: it hasn't, or this is none.
+    fn parted(&self) -> Option<String>;
+
     /// Whether a thread has a shadow stack, so that each return must go to where a call has been.
     fn has_shadow_stack(&self, thread: ThreadId) -> bool;
 

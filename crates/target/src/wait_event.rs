@@ -44,6 +44,8 @@ pub enum What {
     },
     /// It is at the entry or the exit of a system call, as requested by PTRACE_SYSCALL.
     SystemCall,
+    /// A replay has come to the end of what was recorded, or has parted from it.
+    ReplayEnds,
     /// A stop that needs no handling.
     Other,
 }

@@ -111,7 +111,10 @@ const MESSAGES: &[(&[&str], &str)] = &[
         &["hardwareBreakpoints"],
         "breakpoints are put into the code, data is watched by the processor",
     ),
-    (&["reverseDebugging"], "programs run forwards only"),
+    (
+        &["reverseDebugging"],
+        "`record` is what lets a program run backwards",
+    ),
     (
         &["breakpointMode"],
         "each breakpoint has a mode: `file` is in all copies of its file; `sourceMap` says where the program was compiled",

@@ -365,6 +365,19 @@ pub const ARGUMENTS: &[Row] = &[
         },
     },
     Row {
+        name: "record",
+        requests: Requests::Launch,
+        shape: Shape::Boolean,
+        default: Some("false"),
+        description: "Record the program, so that it can be run backwards. Programs with one thread only, for now.",
+        example: "true",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.record = boolean(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
         name: "noDebug",
         requests: Requests::Launch,
         shape: Shape::Boolean,

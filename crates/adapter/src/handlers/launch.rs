@@ -12,7 +12,7 @@ use crate::breakpoints::Wanted;
 use crate::building::Plan;
 use crate::clients;
 use crate::console::say;
-use crate::handlers::{exceptions, run_in_terminal};
+use crate::handlers::{back, exceptions, run_in_terminal};
 use crate::serve_options::OwnStdin;
 use crate::to_dap;
 use crate::to_dap::OrFail;
@@ -225,9 +225,13 @@ pub fn run(
         return adapter.start_when_ready(outbox);
     }
     let _progress = loading(&options.program, outbox);
+    let record = options.record;
     let debuggee =
         Session::launch_kept(options, adapter.debug_info.clone(), events, adapter.keep())
             .or_fail()?;
+    if record {
+        back::is_recorded(outbox);
+    }
     begin(adapter, debuggee, outbox, client)
 }
 

@@ -7,8 +7,8 @@ use crate::arguments::LaunchArguments;
 use crate::to_dap::OrFail;
 use dapple_dap::server::{Context, Failure, Responder};
 use dapple_dap::types::{
-    InitializeRequestArguments, LaunchRequestArguments, ModuleEventReason, RestartArguments,
-    RestartRequest,
+    Capabilities, InitializeRequestArguments, LaunchRequestArguments, ModuleEventReason,
+    RestartArguments, RestartRequest,
 };
 use dapple_engine::Event;
 use dapple_engine::session::Leave;
@@ -18,9 +18,18 @@ const RESTARTED: &str = "this value was of the run before: the program was start
 
 /// Whether `supportsRestartRequest` is hidden from this client, so that it starts a new session in place of a restart. VS Code shows stale state
 /// after a restart within a session.
-pub fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
+fn is_better_left_to(client: &InitializeRequestArguments) -> bool {
     let id = client.client_id.as_deref().unwrap_or_default();
     id.starts_with("vscode") || id.starts_with("visualstudio")
+}
+
+/// What isn't offered to this client at first.
+pub fn offered(client: &InitializeRequestArguments, capabilities: &mut Capabilities) {
+    if is_better_left_to(client) {
+        capabilities.supports_restart_request = None;
+    }
+    // Sent once a program is recorded.
+    capabilities.supports_step_back = None;
 }
 
 /// Kills the program and launches it again, with the same or new arguments. Breakpoints stay and keep their ids.

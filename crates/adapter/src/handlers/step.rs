@@ -25,7 +25,7 @@ pub fn next(
 
 /// The granularity of a step. The default is an instruction for a thread whose innermost frame is shown as disassembly, except at a
 /// sanitizer's report.
-fn granularity<'a>(
+pub(super) fn granularity<'a>(
     adapter: &Adapter,
     thread: i64,
     asked: Option<&'a SteppingGranularity>,

@@ -105,6 +105,10 @@ fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
         }
         StopReason::LastRunnerEnded => Shown::new(Reason::Pause, "Paused")
             .with_text("the only thread that was running has ended"),
+        StopReason::Beginning => Shown::new(Reason::Entry, "At the beginning of the recording"),
+        StopReason::NotReplayed { why } => {
+            Shown::new(Reason::Pause, "Stopped where it was").with_text(why)
+        }
         StopReason::Signal { description, .. } => {
             Shown::new(Reason::Exception, "Stopped by a signal").with_text(description)
         }

@@ -45,6 +45,10 @@ pub(crate) enum Reason {
     ResolverReturn,
     /// Exceptions and `longjmp` pass here, for the step under way. The site stays while one step follows another.
     Hook,
+    /// A search in the past ends here, or what it looks for may be here.
+    Travel,
+    /// The process has stopped here before it was left for its past.
+    Present,
     /// An inferior call returns to here, or an exception, a panic or `longjmp` leaves it from here.
     Call,
 }
@@ -106,6 +110,8 @@ impl Site {
                 | Reason::Resolver
                 | Reason::ResolverReturn
                 | Reason::Hook
+                | Reason::Travel
+                | Reason::Present
                 | Reason::Call => None,
             })
             .collect()
@@ -161,6 +167,11 @@ impl PatchedMemory {
     /// The process itself. Its memory shows what was inserted.
     pub(crate) fn process(&self) -> &dyn Process {
         self.process.as_ref()
+    }
+
+    /// The process itself.
+    pub(crate) fn shared_process(&self) -> Arc<dyn Process> {
+        Arc::clone(&self.process)
     }
 
     /// The guardian, if there is one.

@@ -7,6 +7,7 @@
 use super::Owner;
 use super::inferior_calls::InferiorCall;
 use super::stepping::Stepping;
+use super::travel::Travel;
 use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::stops::How;
@@ -21,20 +22,22 @@ pub(super) enum Activity {
     /// A step waits until a future is resumed ([`super::awaiting`]). No thread runs for it.
     Await(Box<Stepping>),
     Call(InferiorCall),
+    /// A search in the past.
+    Travel(Box<Travel>),
 }
 
 impl Activity {
     pub(super) fn step(&self) -> Option<&Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Await(_) | Activity::Call(_) => None,
+            Activity::Free | Activity::Await(_) | Activity::Call(_) | Activity::Travel(_) => None,
         }
     }
 
     pub(super) fn step_mut(&mut self) -> Option<&mut Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Await(_) | Activity::Call(_) => None,
+            Activity::Free | Activity::Await(_) | Activity::Call(_) | Activity::Travel(_) => None,
         }
     }
 
@@ -72,14 +75,14 @@ impl Activity {
     pub(super) fn call(&self) -> Option<&InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) => None,
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => None,
         }
     }
 
     pub(super) fn call_mut(&mut self) -> Option<&mut InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) => None,
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => None,
         }
     }
 
@@ -94,6 +97,30 @@ impl Activity {
 }
 
 impl Owner {
+    /// The search in the past that is under way.
+    pub(super) fn search(&self) -> Option<&Travel> {
+        match &self.activity {
+            Activity::Travel(travel) => Some(travel),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => None,
+        }
+    }
+
+    /// Takes the search out that is under way.
+    pub(super) fn take_travel(&mut self) -> Option<Box<Travel>> {
+        match std::mem::take(&mut self.activity) {
+            Activity::Travel(travel) => Some(travel),
+            other => {
+                self.activity = other;
+                None
+            }
+        }
+    }
+
+    /// A search begins, or goes on.
+    pub(super) fn begin_travel(&mut self, travel: impl Into<Box<Travel>>) {
+        self.activity = Activity::Travel(travel.into());
+    }
+
     /// Whether a function of the program is being called.
     pub(super) fn is_calling(&self) -> bool {
         self.activity.is_call()
@@ -130,7 +157,7 @@ impl Owner {
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {
             Activity::Call(_) => self.noticed_in_call(event),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) => {}
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {}
         }
     }
 
@@ -146,7 +173,9 @@ impl Owner {
                 None
             }
             // What ends a step is decided once all threads have stopped: another thread's stop ends it, too.
-            Activity::Free | Activity::Step(_) | Activity::Await(_) => Some(reason),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {
+                Some(reason)
+            }
         }
     }
 
@@ -157,6 +186,7 @@ impl Owner {
                 self.all_stopped_in_call();
                 true
             }
+            Activity::Travel(_) => self.travel_stopped(),
             Activity::Free | Activity::Step(_) | Activity::Await(_) => false,
         }
     }
@@ -167,7 +197,11 @@ impl Owner {
             Activity::Call(call) if call.thread == thread => self.thread_ended_in_call(),
             // The other threads run on. The client's request to step ends with the next stop, whatever its reason.
             Activity::Step(step) if step.thread == thread => self.end_step(),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => {}
+            Activity::Free
+            | Activity::Step(_)
+            | Activity::Await(_)
+            | Activity::Call(_)
+            | Activity::Travel(_) => {}
         }
     }
 
@@ -176,7 +210,9 @@ impl Owner {
         match &self.activity {
             Activity::Call(_) => self.executed_in_call(thread),
             // The step has ended with the old program.
-            Activity::Free | Activity::Step(_) | Activity::Await(_) => self.release(thread),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {
+                self.release(thread);
+            }
         }
     }
 
@@ -184,7 +220,11 @@ impl Owner {
     pub(super) fn activity_runs(&mut self, thread: ThreadId) {
         match &self.activity {
             Activity::Step(step) if step.thread == thread => self.step_on(thread),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => {
+            Activity::Free
+            | Activity::Step(_)
+            | Activity::Await(_)
+            | Activity::Call(_)
+            | Activity::Travel(_) => {
                 self.run_on(thread, How::Continue);
             }
         }

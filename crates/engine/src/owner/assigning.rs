@@ -127,7 +127,11 @@ impl Owner {
     ) -> (Result<(), Error>, Changed) {
         let called = calls_alone(calls, options);
         self.move_temporaries(calls, changes);
-        match self.write(thread, changes) {
+        let allowed = match changes {
+            [] => Ok(()),
+            _ => self.will_change(),
+        };
+        match allowed.and_then(|()| self.write(thread, changes)) {
             Ok(changed) => {
                 let changed = Changed {
                     moved: changed.moved || called.moved,

@@ -169,6 +169,7 @@ impl Owner {
         match act {
             Act::GoOn => {}
             Act::Stop => stopping.push(id),
+            Act::Log(_) | Act::LogCalling if self.is_travelling() => {}
             Act::Log(Message { text, values }) => self.tell(Event::Logged(Logged {
                 breakpoint: id,
                 thread,

@@ -55,7 +55,7 @@ impl Owner {
         thread: ThreadId,
         target: Address,
     ) -> Result<Vec<&'static str>, Error> {
-        self.require_thread(thread)?;
+        self.will_change_thread(thread)?;
         let mut registers = self.registers(thread).ok_or(Error::NoSuchThread(thread))?;
         let refused = |why: &str| Error::Refused(format!("can't go there: {why}"));
         let refuse = |why: String| Err(refused(&why));

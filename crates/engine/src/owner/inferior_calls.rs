@@ -92,6 +92,7 @@ impl Owner {
         let name = &call.name;
         self.require_callable(thread)
             .map_err(|why| cannot_call(name, why))?;
+        self.forget_history();
         self.finish_system_call(thread)?;
         let back = self
             .return_address()
@@ -132,6 +133,11 @@ impl Owner {
     fn require_callable(&self, thread: ThreadId) -> Result<(), &'static str> {
         if !self.is_stopped() {
             return Err("other threads run; a function is called while all are stopped");
+        }
+        if self.is_in_past() {
+            return Err(
+                "this is the past, in which nothing is done; `continue` leads to the present",
+            );
         }
         if self.waits_for_vfork_child(thread) {
             return Err("the thread waits for its child (vfork), which has its memory");

@@ -110,6 +110,9 @@ impl Owner {
                 "the program must outlive the debugger, and there is no guardian for that",
             ));
         }
+        if self.is_recorded() {
+            return Err(ever("the program is recorded"));
+        }
         if self.stops.has_vfork_children() {
             return Err(now("a child of `vfork` uses the memory"));
         }

@@ -42,6 +42,7 @@ impl Owner {
         partial: PartialWrite,
     ) -> Result<MemoryWrite, Error> {
         self.require_some_stopped()?;
+        self.will_change()?;
         let (writable, refusal) = self.writable(address, bytes.len());
         let wanted = match (refusal, partial) {
             (Some(why), PartialWrite::Refused) => return Err(Error::Refused(why)),

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 impl Owner {
     pub(crate) fn restart_frame(&mut self, id: FrameId) -> Result<(), Error> {
-        self.require_thread(id.thread)?;
+        self.will_change_thread(id.thread)?;
         let frame = self.frame(id)?;
         let name = (frame.function.as_deref()).map_or("the function".to_owned(), readable_name);
         let refuse = |why: String| {

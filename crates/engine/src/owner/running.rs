@@ -202,9 +202,10 @@ impl Owner {
                 }
                 Action::Interrupt(thread) => {
                     let _ = self.process().interrupt(thread);
-                    self.stop_wait.asked(thread);
+                    self.asked_to_stop(thread);
                 }
                 Action::Examine(thread, signal) => self.examine(thread, signal),
+                Action::ReplayEnds(thread) => self.replay_ended(thread),
                 Action::ReleaseCopy(child) => self.release_copy(child),
                 Action::ReleaseVforkChild(child) => {
                     self.threads.let_go(child);

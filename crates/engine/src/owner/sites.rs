@@ -180,6 +180,21 @@ impl Owner {
         self.memory.move_to(copy, guardian);
     }
 
+    /// The process, to be kept.
+    pub(super) fn memory_process(&self) -> Arc<dyn Process> {
+        self.memory.shared_process()
+    }
+
+    /// Continues with another process that stands for this one: a copy of it, or it itself in place of a copy. Everything inserted is taken out of
+    /// the former one, which is returned.
+    pub(super) fn exchange_process(&mut self, other: Arc<dyn Process>) -> Arc<dyn Process> {
+        self.tell_logged();
+        self.memory.clean_own();
+        let former = self.memory.shared_process();
+        self.memory.move_to(other, None);
+        former
+    }
+
     /// Continues with memory that nothing has been inserted into.
     pub(super) fn begin_memory(&mut self, process: Arc<dyn Process>, guardian: Option<Guardian>) {
         self.tell_logged();

@@ -89,6 +89,8 @@ pub(super) struct StopState {
     /// The thread that stopped last.
     pub(super) current: ThreadId,
     pub(super) asking: breakpoint_calls::Asking,
+    /// The threads that are waited for.
+    pub(super) wait: super::stop_all::StopWait,
     /// Results of inferior calls that are still shown, each with the thread of its call. Their destructors have to run before the program
     /// goes on.
     pub(super) kept_temporaries: Vec<(ThreadId, Value)>,
@@ -102,6 +104,7 @@ impl StopState {
             number: FIRST_STOP,
             current,
             asking: breakpoint_calls::Asking::default(),
+            wait: super::stop_all::StopWait::default(),
             kept_temporaries: Vec::new(),
         }
     }

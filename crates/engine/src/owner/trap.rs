@@ -170,6 +170,14 @@ impl Owner {
         let Some(site) = self.site(at) else {
             return;
         };
+        if (site.has(Reason::Travel) || site.has(Reason::Present))
+            && self.passes_in_past(thread, at)
+        {
+            return;
+        }
+        let Some(site) = self.site(at) else {
+            return;
+        };
         let step = site.has(Reason::Step) || site.has(Reason::Hook);
         let frame_end = site.has(Reason::FrameEnd);
         self.handle_internal_sites(thread, at);

@@ -37,7 +37,11 @@ impl Owner {
                         }
                         0
                     }
-                    What::Interrupted { .. } | What::Group(_) | What::SystemCall | What::Other => 0,
+                    What::Interrupted { .. }
+                    | What::Group(_)
+                    | What::SystemCall
+                    | What::ReplayEnds
+                    | What::Other => 0,
                 };
                 // A child that has run into a site was moved back to the site's address.
                 self.write_back(child);

@@ -1,13 +1,14 @@
 //! A live process on this machine, controlled by ptrace(2) and read through `/proc`.
 
 use super::memory::ProcessMemory;
-use super::recording::Recorder;
+use super::recording::replayer::{Divergence, Replayed};
+use super::recording::{Recorder, Replayer};
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
 use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
-use crate::wait_event::WaitEvent;
+use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
@@ -18,14 +19,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A process that this thread traces.
+/// A process that this thread traces; or a copy of one, which stands for it under its ids ([`LiveProcess::replayed`]).
 #[derive(Debug)]
 pub struct LiveProcess {
     id: ThreadId,
     memory: ProcessMemory,
     waker: Arc<Waker>,
-    /// Records it.
-    recorder: Option<Mutex<Recorder>>,
+    role: Role,
+}
+
+/// Whether a process is recorded or replayed.
+#[derive(Debug)]
+enum Role {
+    Free,
+    Recorded(Box<Mutex<Recorder>>),
+    Replayed(Box<Mutex<Replay>>),
+}
+
+/// A copy that runs as was recorded.
+#[derive(Debug)]
+struct Replay {
+    replayer: Replayer,
+    parted: Option<Divergence>,
 }
 
 impl LiveProcess {
@@ -38,35 +53,111 @@ impl LiveProcess {
             id,
             memory: ProcessMemory::open(id)?,
             waker,
-            recorder: None,
+            role: Role::Free,
         })
     }
 
     /// The process, to be recorded.
     #[must_use]
     pub fn recorded(mut self, recorder: Recorder) -> LiveProcess {
-        self.recorder = Some(Mutex::new(recorder));
+        self.role = Role::Recorded(Box::new(Mutex::new(recorder)));
         self
+    }
+
+    /// The process `id` as it was: a copy that is replayed. Its threads have the ids here that they had in the process.
+    ///
+    /// # Errors
+    /// The copy's memory can't be opened.
+    pub fn replayed(
+        id: ThreadId,
+        waker: Arc<Waker>,
+        replayer: Replayer,
+    ) -> io::Result<LiveProcess> {
+        Ok(LiveProcess {
+            id,
+            memory: ProcessMemory::open(replayer.process())?,
+            waker,
+            role: Role::Replayed(Box::new(Mutex::new(Replay {
+                replayer,
+                parted: None,
+            }))),
+        })
     }
 
     /// What records the process, if something does.
     pub fn recorder(&self) -> Option<MutexGuard<'_, Recorder>> {
-        let recorder = self.recorder.as_ref()?;
-        Some(recorder.lock().unwrap_or_else(PoisonError::into_inner))
+        match &self.role {
+            Role::Recorded(recorder) => Some(locked(recorder)),
+            Role::Free | Role::Replayed(_) => None,
+        }
+    }
+
+    fn replay(&self) -> Option<MutexGuard<'_, Replay>> {
+        match &self.role {
+            Role::Replayed(replay) => Some(locked(replay)),
+            Role::Free | Role::Recorded(_) => None,
+        }
+    }
+
+    /// The thread that the kernel knows.
+    fn actual(&self, thread: ThreadId) -> ThreadId {
+        let copy = { self.replay() }.and_then(|replay| replay.replayer.copy_of(thread));
+        copy.unwrap_or(thread)
+    }
+
+    /// The process that the kernel knows.
+    fn actual_process(&self) -> ThreadId {
+        self.replay()
+            .map_or(self.id, |replay| replay.replayer.process())
     }
 
     fn has_feigned_step(&self, thread: ThreadId) -> bool {
-        let recorder = self.recorder();
-        recorder.is_some_and(|it| it.thread() == thread && it.has_feigned_step())
-    }
-
-    /// An event for whoever runs the process. `None`: it was only the recorder's.
-    fn passed_on(&self, event: WaitEvent) -> Option<WaitEvent> {
-        match self.recorder() {
-            Some(mut recorder) => recorder.event(event),
-            None => Some(event),
+        match &self.role {
+            Role::Free => false,
+            Role::Recorded(recorder) => {
+                let recorder = locked(recorder);
+                recorder.thread() == thread && recorder.has_feigned_step()
+            }
+            Role::Replayed(replay) => {
+                let replay = locked(replay);
+                replay.replayer.copy_of(thread).is_some() && replay.replayer.has_feigned_step()
+            }
         }
     }
+
+    /// An event for whoever runs the process. `None`: it was only the recorder's, or the replayer's.
+    fn passed_on(&self, event: WaitEvent) -> Option<WaitEvent> {
+        match &self.role {
+            Role::Free => Some(event),
+            Role::Recorded(recorder) => locked(recorder).event(event),
+            Role::Replayed(replay) => passed_on_of_copy(&mut locked(replay), event),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn passed_on_of_copy(replay: &mut Replay, event: WaitEvent) -> Option<WaitEvent> {
+    let Some(thread) = replay.replayer.original_of(event.thread) else {
+        // Of the process itself, which is stopped and can only be killed.
+        if event.what == What::Exiting {
+            let _ = ptrace::cont(event.thread, 0);
+            return None;
+        }
+        return Some(event);
+    };
+    let what = match replay.replayer.event(event) {
+        Ok(Replayed::Goes) => return None,
+        Ok(Replayed::Event(event)) => event.what,
+        Ok(Replayed::AtEnd) => What::ReplayEnds,
+        Err(parted) => {
+            replay.parted = Some(parted);
+            What::ReplayEnds
+        }
+    };
+    Some(WaitEvent { thread, what })
 }
 
 impl Memory for LiveProcess {
@@ -91,7 +182,7 @@ impl Process for LiveProcess {
 
     fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         loop {
-            match wait::wait(&self.waker, thread)? {
+            match wait::wait(&self.waker, thread.map(|thread| self.actual(thread)))? {
                 Waited::Event(event) => {
                     if let Some(event) = self.passed_on(event) {
                         return Ok(Waited::Event(event));
@@ -107,7 +198,7 @@ impl Process for LiveProcess {
     }
 
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent> {
-        wait::take(thread)
+        wait::take(self.actual(thread))
     }
 
     fn has_event(&self) -> bool {
@@ -116,7 +207,7 @@ impl Process for LiveProcess {
 
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent> {
         loop {
-            let event = self.passed_on(wait::next_of(thread)?);
+            let event = self.passed_on(wait::next_of(self.actual(thread))?);
             if event.is_some() {
                 return event;
             }
@@ -124,11 +215,11 @@ impl Process for LiveProcess {
     }
 
     fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked> {
-        wait::peek_of(thread)
+        wait::peek_of(self.actual(thread))
     }
 
     fn wait_until_stopped(&self, thread: ThreadId) -> bool {
-        wait::until_stopped(thread)
+        wait::until_stopped(self.actual(thread))
     }
 
     fn resume(&self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()> {
@@ -137,31 +228,36 @@ impl Process for LiveProcess {
         {
             return recorder.resume(how, signal);
         }
+        if let Some(mut replay) = self.replay()
+            && replay.replayer.copy_of(thread).is_some()
+        {
+            return replay.replayer.resume(how);
+        }
         match how {
-            Resume::Continue => ptrace::cont(thread, signal),
-            Resume::UntilSystemCall => ptrace::cont_to_system_call(thread, signal),
-            Resume::Step => ptrace::step(thread, signal),
+            Resume::Continue => ptrace::cont(self.actual(thread), signal),
+            Resume::UntilSystemCall => ptrace::cont_to_system_call(self.actual(thread), signal),
+            Resume::Step => ptrace::step(self.actual(thread), signal),
         }
     }
 
     fn interrupt(&self, thread: ThreadId) -> io::Result<()> {
-        ptrace::interrupt(thread)
+        ptrace::interrupt(self.actual(thread))
     }
 
     fn stay_in_group_stop(&self, thread: ThreadId) -> io::Result<()> {
-        ptrace::listen(thread)
+        ptrace::listen(self.actual(thread))
     }
 
     fn is_stopped(&self, thread: ThreadId) -> bool {
-        ptrace::is_stopped(thread)
+        ptrace::is_stopped(self.actual(thread))
     }
 
     fn prepare_detach(&self, thread: ThreadId) -> io::Result<()> {
-        ptrace::end_options(thread)
+        ptrace::end_options(self.actual(thread))
     }
 
     fn detach(&self, thread: ThreadId, signal: i32) -> io::Result<()> {
-        ptrace::detach(thread, signal)
+        ptrace::detach(self.actual(thread), signal)
     }
 
     fn kill_after_failure(&self) {
@@ -182,19 +278,19 @@ impl Process for LiveProcess {
                 ..SignalInfo::default()
             });
         }
-        ptrace::signal_info(thread)
+        ptrace::signal_info(self.actual(thread))
     }
 
     fn whole_signal(&self, thread: ThreadId) -> io::Result<WholeSignal> {
-        ptrace::whole_signal(thread)
+        ptrace::whole_signal(self.actual(thread))
     }
 
     fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()> {
-        ptrace::set_whole_signal(thread, signal)
+        ptrace::set_whole_signal(self.actual(thread), signal)
     }
 
     fn set_fault_address(&self, thread: ThreadId, address: Address) -> io::Result<()> {
-        ptrace::set_fault_address(thread, address)
+        ptrace::set_fault_address(self.actual(thread), address)
     }
 
     fn hand_back_signal(&self, thread: ThreadId, signal: i32) {
@@ -202,66 +298,66 @@ impl Process for LiveProcess {
     }
 
     fn is_before_signal(&self, thread: ThreadId) -> bool {
-        ptrace::is_before_signal(thread)
+        ptrace::is_before_signal(self.actual(thread))
     }
 
     fn is_within_system_call(&self, thread: ThreadId) -> bool {
-        ptrace::is_within_system_call(thread)
+        ptrace::is_within_system_call(self.actual(thread))
     }
 
     fn signal_mask(&self, thread: ThreadId) -> io::Result<u64> {
-        ptrace::signal_mask(thread)
+        ptrace::signal_mask(self.actual(thread))
     }
 
     fn set_signal_mask(&self, thread: ThreadId, mask: u64) -> io::Result<()> {
-        ptrace::set_signal_mask(thread, mask)
+        ptrace::set_signal_mask(self.actual(thread), mask)
     }
 
     fn catches(&self, signal: i32) -> bool {
-        process::catches(self.id, signal)
+        process::catches(self.actual_process(), signal)
     }
 
     fn ignores(&self, signal: i32) -> bool {
-        process::ignores(self.id, signal)
+        process::ignores(self.actual_process(), signal)
     }
 
     fn registers(&self, thread: ThreadId) -> io::Result<UserRegisters> {
-        ptrace::registers(thread)
+        ptrace::registers(self.actual(thread))
     }
 
     fn set_registers(&self, thread: ThreadId, registers: &UserRegisters) -> io::Result<()> {
-        ptrace::set_registers(thread, registers)
+        ptrace::set_registers(self.actual(thread), registers)
     }
 
     fn vectors(&self, thread: ThreadId) -> io::Result<[u128; 16]> {
-        ptrace::vectors(thread)
+        ptrace::vectors(self.actual(thread))
     }
 
     fn set_vectors(&self, thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
-        ptrace::set_vectors(thread, vectors)
+        ptrace::set_vectors(self.actual(thread), vectors)
     }
 
     fn x87_top(&self, thread: ThreadId) -> io::Result<[u8; 10]> {
-        ptrace::x87_top(thread)
+        ptrace::x87_top(self.actual(thread))
     }
 
     fn extended_state(&self, thread: ThreadId) -> io::Result<Vec<u8>> {
-        ptrace::extended_state(thread)
+        ptrace::extended_state(self.actual(thread))
     }
 
     fn set_extended_state(&self, thread: ThreadId, state: &[u8]) -> io::Result<()> {
-        ptrace::set_extended_state(thread, state)
+        ptrace::set_extended_state(self.actual(thread), state)
     }
 
     fn set_watch_slots(&self, thread: ThreadId, slots: &[Option<Slot>; SLOTS]) -> io::Result<()> {
-        debug_registers::set(thread, slots)
+        debug_registers::set(self.actual(thread), slots)
     }
 
     fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64> {
         if self.has_feigned_step(thread) {
             return Ok(SINGLE_STEP);
         }
-        debug_registers::take_status(thread)
+        debug_registers::take_status(self.actual(thread))
     }
 
     fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()> {
@@ -275,7 +371,7 @@ impl Process for LiveProcess {
         size: u64,
         call: Option<Address>,
     ) -> Result<(), String> {
-        injected::map_code(thread, address, size, call)
+        injected::map_code(self.actual(thread), address, size, call)
     }
 
     fn share(
@@ -284,11 +380,29 @@ impl Process for LiveProcess {
         size: u64,
         call: Option<Address>,
     ) -> Result<(Address, File), String> {
-        injected::share(thread, size, call)
+        injected::share(self.actual(thread), size, call)
+    }
+
+    fn position(&self) -> Option<usize> {
+        match &self.role {
+            Role::Free => None,
+            Role::Recorded(recorder) => Some(locked(recorder).journal().len()),
+            Role::Replayed(replay) => Some(locked(replay).replayer.position()),
+        }
+    }
+
+    fn replay_until(&self, position: usize) {
+        if let Some(mut replay) = self.replay() {
+            replay.replayer.end_at(position);
+        }
+    }
+
+    fn parted(&self) -> Option<String> {
+        Some(self.replay()?.parted.as_ref()?.to_string())
     }
 
     fn has_shadow_stack(&self, thread: ThreadId) -> bool {
-        attach::has_shadow_stack(thread)
+        attach::has_shadow_stack(self.actual(thread))
     }
 
     fn changes(&self) -> u64 {
@@ -296,34 +410,34 @@ impl Process for LiveProcess {
     }
 
     fn mappings(&self) -> Vec<Mapping> {
-        process::mappings(self.id)
+        process::mappings(self.actual_process())
     }
 
     fn own_mappings(&self) -> io::Result<BTreeSet<u64>> {
-        process::own_mappings(self.id)
+        process::own_mappings(self.actual_process())
     }
 
     fn auxiliary_bytes(&self) -> io::Result<Vec<u8>> {
-        process::auxiliary_bytes(self.id)
+        process::auxiliary_bytes(self.actual_process())
     }
 
     fn executable(&self) -> PathBuf {
-        process::executable(self.id).unwrap_or_default()
+        process::executable(self.actual_process()).unwrap_or_default()
     }
 
     fn running_executable(&self) -> PathBuf {
-        process::running_executable(self.id)
+        process::running_executable(self.actual_process())
     }
 
     fn visible(&self, path: &Path) -> PathBuf {
-        process::visible(self.id, path)
+        process::visible(self.actual_process(), path)
     }
 
     fn command_line(&self) -> String {
-        process::command_line(self.id)
+        process::command_line(self.actual_process())
     }
 
     fn thread_name(&self, thread: ThreadId) -> String {
-        process::thread_name(thread)
+        process::thread_name(self.actual(thread))
     }
 }

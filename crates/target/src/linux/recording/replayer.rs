@@ -14,6 +14,7 @@ use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 /// Lets a checkpoint of a process with one thread run.
 ///
@@ -26,6 +27,8 @@ pub struct Replayer {
     journal: Journal,
     /// How many things have come from outside so far.
     next: usize,
+    /// The end is where so many have come.
+    until: usize,
     /// The system call that it is in.
     within: Option<Within>,
     /// How far it runs.
@@ -85,12 +88,18 @@ impl Replayer {
             thread,
             journal,
             next: position,
+            until: usize::MAX,
             within: None,
             how: Resume::Continue,
             steps_over_call: false,
             feigned_step: false,
             due: None,
         })
+    }
+
+    /// Ends the replay when `position` things have come from outside and something more would.
+    pub fn end_at(&mut self, position: usize) {
+        self.until = position;
     }
 
     /// The process that runs.
@@ -199,7 +208,7 @@ impl Replayer {
         let registers = ptrace::registers(self.thread).map_err(lost)?;
         let (number, _) = registers.system_call();
         let called = || system_call_name(number);
-        let entry = self.journal.entry(self.next);
+        let entry = self.next_entry();
         let call = match entry.as_deref() {
             None | Some(Entry::End(_)) => return Ok(false),
             Some(Entry::Call(call)) => call,
@@ -222,6 +231,11 @@ impl Replayer {
         }
         self.within = Some(Within { registers, is_made });
         Ok(true)
+    }
+
+    /// What comes next from outside. `None`: nothing more.
+    fn next_entry(&self) -> Option<Arc<Entry>> {
+        (self.next < self.until).then(|| self.journal.entry(self.next))?
     }
 
     /// Has memory mapped at the address where it was.
@@ -281,7 +295,7 @@ impl Replayer {
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
         self.next += 1;
-        if let Some(Entry::Signal(signal)) = self.journal.entry(self.next).as_deref()
+        if let Some(Entry::Signal(signal)) = self.next_entry().as_deref()
             && !signal.is_of_instruction()
         {
             process::signal_thread(self.thread, signal.number()).map_err(lost)?;
@@ -317,7 +331,7 @@ impl Replayer {
 
     fn signalled(&mut self, event: WaitEvent, number: i32) -> Result<Replayed, String> {
         let mut registers = ptrace::registers(self.thread).map_err(lost)?;
-        match self.journal.entry(self.next).as_deref() {
+        match self.next_entry().as_deref() {
             Some(Entry::Time(time, processor)) if number == libc::SIGSEGV => {
                 registers.set_time(*time, *processor);
                 ptrace::set_registers(self.thread, &registers).map_err(lost)?;

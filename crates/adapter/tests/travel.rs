@@ -1,0 +1,200 @@
+//! Running backwards: a program that is recorded is shown as it was.
+
+use crate::support::{Fixture, Session, Stopped};
+use dapple_dap::types::*;
+use serde_json::json;
+
+/// A recorded session, stopped at the first of the breakpoints.
+fn recorded(fixture: &Fixture, stops: &[&str]) -> (Session, Stopped) {
+    let session = Session::new();
+    session.launch(fixture, json!({"record": true}));
+    let can = session.wait_for::<CapabilitiesEvent>().capabilities;
+    assert_eq!(can.supports_step_back, Some(true));
+    session.set_breakpoints(fixture, stops);
+    session.configured();
+    let stop = session.stopped_at(fixture, stops[0], StoppedEventReason::Breakpoint);
+    (session, stop)
+}
+
+/// Steps back, and checks where that ends.
+#[track_caller]
+fn back(session: &Session, fixture: &Fixture, from: &Stopped, name: &str) -> Stopped {
+    session.ok::<StepBackRequest>(StepBackArguments::new(from.thread));
+    session.stopped_at(fixture, name, StoppedEventReason::Step)
+}
+
+/// Runs back to a breakpoint.
+#[track_caller]
+fn reverse(session: &Session, fixture: &Fixture, from: &Stopped, name: &str) -> Stopped {
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(from.thread));
+    session.stopped_at(fixture, name, StoppedEventReason::Breakpoint)
+}
+
+#[test]
+fn a_program_runs_back_to_its_breakpoints_and_forward_again() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, stop) = recorded(&fixture, &["returned", "last"]);
+    assert_eq!(session.evaluate(&stop.top, "result"), "9");
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "returned", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "result"), "16");
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&last.top, "table[7]"), "63");
+    let when = session.evaluate(&last.top, "when");
+    let stop = reverse(&session, &fixture, &last, "returned");
+    assert_eq!(session.evaluate(&stop.top, "result"), "16");
+    assert_eq!(session.evaluate(&stop.top, "table[7]"), "0");
+    assert_eq!(session.evaluate(&stop.top, "steps"), "2");
+    let stop = reverse(&session, &fixture, &stop, "returned");
+    assert_eq!(session.evaluate(&stop.top, "result"), "9");
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    let beginning = session.stopped(StoppedEventReason::Entry);
+    session.resume(beginning.thread);
+    for result in ["9", "16"] {
+        let stop = session.stopped_at(&fixture, "returned", StoppedEventReason::Breakpoint);
+        assert_eq!(session.evaluate(&stop.top, "result"), result);
+        session.resume(stop.thread);
+    }
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "9 16 15 3\n");
+    drop(when);
+}
+
+#[test]
+fn steps_lead_back_line_by_line() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, stop) = recorded(&fixture, &["summed"]);
+    let mut stop = back(&session, &fixture, &stop, "loop");
+    for i in [5, 4, 3, 2, 1] {
+        stop = back(&session, &fixture, &stop, "body");
+        assert_eq!(session.evaluate(&stop.top, "i"), i.to_string());
+        assert_eq!(
+            session.evaluate(&stop.top, "sum"),
+            (i * (i - 1) / 2).to_string()
+        );
+        stop = back(&session, &fixture, &stop, "loop");
+    }
+    let stop = back(&session, &fixture, &stop, "sum_to");
+    let stop = back(&session, &fixture, &stop, "sum");
+    let stop = back(&session, &fixture, &stop, "second");
+    let stop = back(&session, &fixture, &stop, "first");
+    assert_eq!(session.evaluate(&stop.top, "steps"), "0");
+    let stop = session.next(&stop, &fixture, "second");
+    assert_eq!(session.evaluate(&stop.top, "first"), "9");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+}
+
+/// Where a thread is.
+fn address(stop: &Stopped) -> String {
+    let address = stop.top.instruction_pointer_reference.clone();
+    address.expect("an address")
+}
+
+#[test]
+fn steps_of_instructions_lead_back_over_calls_and_to_the_call() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, begin) = recorded(&fixture, &["second"]);
+    let instruction = SteppingGranularity::Instruction;
+    let mut path = vec![address(&begin)];
+    let mut stop = begin;
+    // Over the call in the next line.
+    while stop.top.line != fixture.line("sum") {
+        let next = NextArguments::new(stop.thread).with_granularity(instruction.clone());
+        session.ok::<NextRequest>(next);
+        stop = session.stopped(StoppedEventReason::Step);
+        path.push(address(&stop));
+    }
+    path.pop();
+    while let Some(place) = path.pop() {
+        let back = StepBackArguments::new(stop.thread).with_granularity(instruction.clone());
+        session.ok::<StepBackRequest>(back);
+        stop = session.stopped(StoppedEventReason::Step);
+        assert_eq!(address(&stop), place);
+    }
+    // From the first instruction of a function to the call.
+    let step = StepInArguments::new(stop.thread).with_granularity(instruction.clone());
+    let mut before = address(&stop);
+    while stop.top.name != "square" {
+        before = address(&stop);
+        session.ok::<StepInRequest>(step.clone());
+        stop = session.stopped(StoppedEventReason::Step);
+    }
+    let back = StepBackArguments::new(stop.thread).with_granularity(instruction.clone());
+    session.ok::<StepBackRequest>(back);
+    let stop = session.stopped(StoppedEventReason::Step);
+    assert_eq!(address(&stop), before);
+}
+
+#[test]
+fn conditions_and_watched_data_are_found_backwards() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, last) = recorded(&fixture, &["last"]);
+    session.set_source(
+        &fixture,
+        vec![fixture.breakpoint("body").with_condition("i == 4")],
+    );
+    let stop = reverse(&session, &fixture, &last, "body");
+    assert_eq!(session.evaluate(&stop.top, "sum"), "6");
+    session.set_source(&fixture, vec![]);
+    let names = ["steps", "table[6]"];
+    let watched = names.map(|name| {
+        let arguments = DataBreakpointInfoArguments::new(name).with_frame_id(stop.top.id);
+        let info = session.ok::<DataBreakpointInfoRequest>(arguments);
+        DataBreakpoint::new(info.data_id.expect("it can be watched"))
+    });
+    let arguments = SetDataBreakpointsArguments::new(watched.into());
+    session.ok::<SetDataBreakpointsRequest>(arguments);
+    let mut stop = stop;
+    for steps in ["2", "1"] {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        stop = session.stopped(StoppedEventReason::DataBreakpoint);
+        assert_eq!(session.evaluate(&stop.top, "steps"), steps);
+        assert_eq!(stop.top.name, "square");
+    }
+    // Forward again, to the present and behind it.
+    for steps in ["2"] {
+        session.resume(stop.thread);
+        stop = session.stopped(StoppedEventReason::DataBreakpoint);
+        assert_eq!(session.evaluate(&stop.top, "steps"), steps);
+    }
+    session.resume(stop.thread);
+    stop = session.stopped(StoppedEventReason::DataBreakpoint);
+    assert_eq!(session.evaluate(&stop.top, "table[6]"), "54");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
+fn the_past_can_be_looked_at_and_not_changed() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, stop) = recorded(&fixture, &["sum", "last"]);
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    let stop = reverse(&session, &fixture, &last, "sum");
+    let arguments = EvaluateArguments::new("square(5)").with_frame_id(stop.top.id);
+    let refusal = session.refused::<EvaluateRequest>(arguments.clone());
+    assert!(refusal.sentence.contains("the past"), "{refusal:?}");
+    let assignment = SetExpressionArguments::new("steps", "7").with_frame_id(stop.top.id);
+    let refusal = session.refused::<SetExpressionRequest>(assignment.clone());
+    assert!(refusal.sentence.contains("the past"), "{refusal:?}");
+    assert_eq!(session.evaluate(&stop.top, "steps"), "2");
+    session.resume(stop.thread);
+    // The present goes on from where it was, which was at this breakpoint.
+    assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
+fn what_is_not_recorded_does_not_run_backwards() {
+    let fixture = Fixture::new("travelled.c");
+    let session = Session::started(&fixture, json!({}), &["sum"]);
+    let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Breakpoint);
+    let back = StepBackArguments::new(stop.thread);
+    let refusal = session.refused::<StepBackRequest>(back);
+    assert!(refusal.sentence.contains("record"), "{refusal:?}");
+    let stop = session.next(&stop, &fixture, "depths");
+    let back = ReverseContinueArguments::new(stop.thread);
+    let refusal = session.refused::<ReverseContinueRequest>(back);
+    assert!(refusal.sentence.contains("record"), "{refusal:?}");
+}

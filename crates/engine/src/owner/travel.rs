@@ -1,0 +1,506 @@
+//! Travelling in the past of a recorded process: searches backwards for a stop, or for a place in the code.
+//!
+//! A process only runs forwards. So a search runs a copy of the last checkpoint before the present state, up to that state, and counts what it
+//! looks for. If there was something, a second copy runs up to the last of them. If not, the interval before is searched. All that makes a
+//! thread stop (breakpoints, conditions, watched data, signals, exceptions) works in the copy as ever.
+//!
+//! The end of a search is found by a site at its address: there, the state is compared with the process that stands still in this state, or with
+//! the next checkpoint.
+
+use super::Owner;
+use super::history::{Left, Moment};
+use crate::breakpoints::site::Reason;
+use crate::event::{Stop, StopReason};
+use crate::{Address, Error, ThreadId};
+use dapple_arch::instructions::decode;
+use dapple_inspect::frame::Frame;
+use dapple_inspect::inspect::Inspect;
+use dapple_inspect::modules::LoadedModule;
+use dapple_target::process::Process;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How far a step back goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepBack {
+    /// To the beginning of the line that ran before in this function; at its beginning, to the line that has called it.
+    Line,
+    /// To the instruction that ran before in this function; at its first one, to the call.
+    Instruction,
+}
+
+/// A search.
+#[derive(Debug)]
+pub(super) struct Travel {
+    thread: ThreadId,
+    goal: Goal,
+    /// The process that was left, unless it is the present. The search ends where it stands.
+    left: Option<Left>,
+    /// The number of the checkpoint from which it runs.
+    from: usize,
+    end: End,
+    run: Run,
+    /// How many of what is looked for have come in this run.
+    count: usize,
+    /// The number of the last one to go back to, if there is one.
+    found: Option<usize>,
+    /// The line of the last one.
+    last: Option<Line>,
+    /// The end of the run was met.
+    arrived: bool,
+    /// The copy can't be replayed any further.
+    ended: bool,
+}
+
+/// What is looked for.
+#[derive(Debug)]
+enum Goal {
+    /// What makes a thread stop.
+    Stop,
+    /// Places in the function that the thread is in and in its caller.
+    Places(Places),
+}
+
+/// Places in the code, each of which counts in one frame.
+#[derive(Debug, Default)]
+struct Places {
+    all: FxHashMap<Address, Line>,
+    /// The frames: where each begins on the stack. The innermost first.
+    frames: Vec<Address>,
+}
+
+/// Which of the frames is at which line; for instructions, the address counts as the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Line {
+    frame: usize,
+    line: u64,
+}
+
+/// Where a run ends.
+#[derive(Debug)]
+struct End {
+    moment: Moment,
+    /// Stands still there.
+    process: Arc<dyn Process>,
+    /// Whether it is a checkpoint: what is looked for counts there, too.
+    is_checkpoint: bool,
+    /// Where memory has differed before.
+    differs: Option<Address>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// To the end.
+    Search,
+    /// To the one with this number.
+    To(usize),
+}
+
+impl Owner {
+    /// Runs backwards to the last stop before.
+    pub(crate) fn reverse(&mut self, thread: ThreadId) -> Result<(), Error> {
+        self.require_thread(thread)?;
+        self.travel(thread, Goal::Stop)
+    }
+
+    /// Steps a thread backwards.
+    pub(crate) fn step_back(&mut self, thread: ThreadId, how: StepBack) -> Result<(), Error> {
+        self.require_thread(thread)?;
+        let places = self.places_before(thread, how).map_err(Error::Refused)?;
+        self.travel(thread, Goal::Places(places))
+    }
+
+    fn travel(&mut self, thread: ThreadId, goal: Goal) -> Result<(), Error> {
+        if let Some(why) = self.no_history() {
+            return Err(Error::Refused(why));
+        }
+        let here = self.moment_of(thread);
+        let here = here.ok_or_else(|| Error::Refused("the thread has no state".into()))?;
+        let Some(from) = self.history_before(&here) else {
+            return Err(Error::Refused(
+                "this is the beginning of the recording".into(),
+            ));
+        };
+        self.drop_kept();
+        self.end_step();
+        let Some(left) = self.leave_process(thread) else {
+            return Err(Error::Refused("the thread has no state".into()));
+        };
+        let end = End {
+            moment: left.moment,
+            process: Arc::clone(&left.process),
+            is_checkpoint: false,
+            differs: None,
+        };
+        let left = self.keep_present(left);
+        let travel = Travel {
+            thread,
+            goal,
+            left,
+            from,
+            end,
+            run: Run::Search,
+            count: 0,
+            found: None,
+            last: None,
+            arrived: false,
+            ended: false,
+        };
+        if !self.run_travel(Box::new(travel)) {
+            self.all_stopped();
+        }
+        Ok(())
+    }
+
+    /// Runs a copy of the checkpoint from which the search runs. `false`: that can't be, and the reason is to be reported.
+    fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
+        (travel.count, travel.last) = (0, None);
+        (travel.arrived, travel.ended) = (false, false);
+        let (thread, from) = (travel.thread, travel.from);
+        self.remove_sites(Reason::Travel);
+        self.remove_sites(Reason::Present);
+        let shown = self.show_copy(thread, from);
+        if let Err(why) = shown {
+            self.travel_fails(travel, why);
+            return false;
+        }
+        self.process().replay_until(travel.end.moment.position);
+        let mut places = vec![travel.end.moment.registers.pc()];
+        if let Goal::Places(wanted) = &travel.goal {
+            places.extend(wanted.all.keys());
+        }
+        self.begin_travel(travel);
+        for place in places {
+            if let Err(error) = self.insert_site(place, Reason::Travel) {
+                tracing::warn!(%place, %error, "a place can't be looked for");
+            }
+        }
+        self.resume_all();
+        true
+    }
+
+    /// A thread is at a site that a search or the present has. Returns whether that was all.
+    pub(super) fn passes_in_past(&mut self, thread: ThreadId, at: Address) -> bool {
+        if !self.is_travelling() {
+            if !self.is_at_present(thread) {
+                return false;
+            }
+            self.return_to_present(thread);
+            self.release(thread);
+            return true;
+        }
+        let is_end = self.ends_run(thread, at);
+        // At a checkpoint, what is looked for counts, too.
+        let counts = !is_end || self.ends_at_a_checkpoint();
+        if self.looks_for_places() {
+            match (counts && self.comes_to_place(thread, at), is_end) {
+                (true, _) => self.report(thread, StopReason::Step),
+                (false, true) => self.stop_all(),
+                (false, false) => self.release(thread),
+            }
+            return true;
+        }
+        if is_end {
+            let reason = counts.then(|| self.stop_reason_at(thread, at)).flatten();
+            match reason {
+                Some(reason) => self.report(thread, reason),
+                None => self.stop_all(),
+            }
+        }
+        is_end
+    }
+
+    /// Whether the run ends where a thread is now.
+    fn ends_run(&mut self, thread: ThreadId, at: Address) -> bool {
+        let Some(mut travel) = self.take_travel() else {
+            return false;
+        };
+        travel.arrived = travel.thread == thread
+            && travel.end.moment.registers.pc() == at
+            && self.stands_at_end(&mut travel);
+        let arrived = travel.arrived;
+        self.begin_travel(travel);
+        arrived
+    }
+
+    /// Whether the thread is in the state where the run ends.
+    fn stands_at_end(&mut self, travel: &mut Travel) -> bool {
+        let end = &mut travel.end;
+        let process = Arc::clone(&end.process);
+        self.is_at(
+            travel.thread,
+            &end.moment,
+            process.as_ref(),
+            &mut end.differs,
+        )
+    }
+
+    /// Counts that a thread has come to a place, if that is one of those that are looked for. Returns whether it is the one to go to.
+    fn comes_to_place(&mut self, thread: ThreadId, at: Address) -> bool {
+        let frame = { self.frames_now(thread).next() }.and_then(|frame| frame.physical.cfa);
+        let Some(mut travel) = self.take_travel() else {
+            return false;
+        };
+        let line = match &travel.goal {
+            Goal::Stop => None,
+            Goal::Places(places) => { places.all.get(&at) }
+                .filter(|line| places.frames.get(line.frame).copied() == frame)
+                .copied(),
+        };
+        let mut is_wanted = false;
+        if line.is_some() && travel.last != line {
+            travel.last = line;
+            is_wanted = travel.counts_one();
+        }
+        self.begin_travel(travel);
+        is_wanted
+    }
+
+    /// All threads have stopped during a search. `false`: it is over, and the stop is to be reported.
+    pub(super) fn travel_stopped(&mut self) -> bool {
+        let reports = self.take_reports();
+        let Some(mut travel) = self.take_travel() else {
+            return false;
+        };
+        if self.takes_pause() {
+            self.travel_fails(travel, "the search was interrupted".into());
+            return false;
+        }
+        if !reports.is_empty() {
+            // A thread that has accessed watched data hasn't run into a site.
+            travel.arrived = travel.arrived || self.stands_at_end(&mut travel);
+            let counts = !travel.arrived || travel.end.is_checkpoint;
+            let is_wanted = match travel.goal {
+                Goal::Stop => counts && travel.counts_one(),
+                Goal::Places(_) => travel.run == Run::To(travel.count),
+            };
+            if is_wanted {
+                self.set_reports(reports);
+                self.end_travel();
+                return false;
+            }
+        }
+        if travel.arrived || travel.ended {
+            return self.run_is_over(travel);
+        }
+        self.begin_travel(travel);
+        self.resume_all();
+        true
+    }
+
+    /// A run has come to its end. `false`: the search is over, and the stop is to be reported.
+    fn run_is_over(&mut self, mut travel: Box<Travel>) -> bool {
+        let parted = self.process().parted();
+        if parted.is_some() || travel.run != Run::Search {
+            let why = parted.unwrap_or_else(|| "it runs otherwise than before".into());
+            self.travel_fails(travel, format!("the past could not be run again: {why}"));
+            return false;
+        }
+        // If the end wasn't met, the checkpoint is from after it.
+        if let Some(found) = travel.found.filter(|_| travel.arrived) {
+            travel.run = Run::To(found);
+            return self.run_travel(travel);
+        }
+        if travel.from == 0 {
+            return self.stops_at_beginning(travel);
+        }
+        if travel.arrived
+            && let Err(why) = self.ends_at_checkpoint(&mut travel)
+        {
+            self.travel_fails(travel, why);
+            return false;
+        }
+        travel.found = None;
+        travel.from -= 1;
+        self.run_travel(travel)
+    }
+
+    /// The next run ends where the last one has begun.
+    fn ends_at_checkpoint(&self, travel: &mut Travel) -> Result<(), String> {
+        let moment = { self.history_moment(travel.from) }.ok_or("a checkpoint is gone")?;
+        travel.end = End {
+            moment,
+            process: self.history_process(travel.from)?,
+            is_checkpoint: true,
+            differs: None,
+        };
+        Ok(())
+    }
+
+    /// Nothing was found. Returns whether the search goes on: it doesn't.
+    fn stops_at_beginning(&mut self, travel: Box<Travel>) -> bool {
+        let thread = travel.thread;
+        match self.show_copy(thread, 0) {
+            Ok(()) => {
+                self.end_travel();
+                self.reports_at(thread, StopReason::Beginning);
+            }
+            Err(why) => self.travel_fails(travel, why),
+        }
+        false
+    }
+
+    fn reports_at(&mut self, thread: ThreadId, reason: StopReason) {
+        let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
+        self.set_reports(vec![Stop {
+            thread,
+            address,
+            reason,
+        }]);
+    }
+
+    /// The search is over. What was left is not shown again, unless it is the present.
+    fn end_travel(&mut self) {
+        self.remove_sites(Reason::Travel);
+        self.process().replay_until(usize::MAX);
+        if let Some(present) = self.present_moment() {
+            let place = present.registers.pc();
+            if let Err(error) = self.insert_site(place, Reason::Present) {
+                tracing::warn!(%place, %error, "the present can't be found");
+            }
+        }
+    }
+
+    /// Goes back to where the search has begun, and reports why.
+    fn travel_fails(&mut self, travel: Box<Travel>, why: String) {
+        self.remove_sites(Reason::Travel);
+        let thread = travel.thread;
+        match travel.left {
+            Some(left) => {
+                self.return_to(thread, left);
+                self.end_travel();
+            }
+            None => self.return_to_present(thread),
+        }
+        self.reports_at(thread, StopReason::NotReplayed { why });
+    }
+
+    /// The kernel has reported the end of a replay.
+    pub(super) fn replay_ended(&mut self, thread: ThreadId) {
+        if self.is_travelling() {
+            if let Some(mut travel) = self.take_travel() {
+                travel.ended = true;
+                self.begin_travel(travel);
+            }
+            return self.stop_all();
+        }
+        let parted = self.process().parted();
+        self.return_to_present(thread);
+        match parted {
+            None => self.release(thread),
+            Some(parted) => {
+                let why = format!("the past could not be run again: {parted}");
+                self.report(thread, StopReason::NotReplayed { why });
+            }
+        }
+    }
+
+    /// The places to which a step back may go.
+    fn places_before(&mut self, thread: ThreadId, how: StepBack) -> Result<Places, String> {
+        let frames: Vec<Frame> = { self.frames_now(thread) }
+            .filter(|frame| frame.inline_depth == 0)
+            .take(2)
+            .collect();
+        let mut places = Places::default();
+        for (index, frame) in frames.iter().enumerate() {
+            let Some(cfa) = frame.physical.cfa else {
+                break;
+            };
+            let Some(module) = frame.physical.module.clone() else {
+                break;
+            };
+            places.frames.push(cfa);
+            for (address, line) in self.places_of(frame, &module, how) {
+                places
+                    .all
+                    .entry(address)
+                    .or_insert(Line { frame: index, line });
+            }
+        }
+        match places.all.is_empty() {
+            true => Err("there is no line before in this function".into()),
+            false => Ok(places),
+        }
+    }
+
+    fn places_of(
+        &self,
+        frame: &Frame,
+        module: &Arc<LoadedModule>,
+        how: StepBack,
+    ) -> Vec<(Address, u64)> {
+        let at = module.to_file(frame.physical.lookup);
+        let Some(function) = module.module.function_at(at) else {
+            return Vec::new();
+        };
+        let file = frame
+            .position
+            .as_ref()
+            .map(|position| position.file.clone());
+        let mut found = Vec::new();
+        for range in &function.ranges {
+            match how {
+                StepBack::Line => {
+                    for row in module.module.rows_in(range.clone()) {
+                        let is_same = file.as_deref().is_none_or(|file: &Path| *file == *row.file);
+                        if row.is_stmt
+                            && row.line != 0
+                            && is_same
+                            && row.range.start != function.entry
+                        {
+                            found.push((module.to_process(row.range.start), row.line.into()));
+                        }
+                    }
+                }
+                StepBack::Instruction => {
+                    let range = module.to_process(range.start)..module.to_process(range.end);
+                    found.extend(self.instructions_in(range).map(|at| (at, at.0)));
+                }
+            }
+        }
+        found
+    }
+
+    fn instructions_in(
+        &self,
+        range: std::ops::Range<Address>,
+    ) -> impl Iterator<Item = Address> + use<> {
+        let mut code = vec![0; (range.end.0 - range.start.0) as usize];
+        let length = self.memory().read_some(range.start, &mut code);
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let address = range.start.offset(at as i64);
+            let instruction = decode(address, code.get(at..length)?)?;
+            at += instruction.len();
+            Some(address)
+        })
+    }
+}
+
+impl Owner {
+    pub(super) fn is_travelling(&self) -> bool {
+        self.search().is_some()
+    }
+
+    fn ends_at_a_checkpoint(&self) -> bool {
+        self.search().is_some_and(|travel| travel.end.is_checkpoint)
+    }
+
+    /// Whether places are looked for, and not stops.
+    fn looks_for_places(&self) -> bool {
+        let travel = self.search();
+        travel.is_some_and(|travel| matches!(travel.goal, Goal::Places(_)))
+    }
+}
+
+impl Travel {
+    /// One more has come of what is looked for. Returns whether it is the one to go to.
+    fn counts_one(&mut self) -> bool {
+        self.count += 1;
+        if self.run == Run::Search {
+            self.found = Some(self.count);
+        }
+        self.run == Run::To(self.count)
+    }
+}
