@@ -1,8 +1,10 @@
 //! Running backwards: a program that is recorded is shown as it was.
 
-use crate::support::{Fixture, Session, Stopped};
+use crate::support::running::kill;
+use crate::support::{Fixture, PATIENCE, Session, Stopped};
 use dapple_dap::types::*;
 use serde_json::json;
+use std::time::Instant;
 
 /// A recorded session, stopped at the first of the breakpoints.
 fn recorded(fixture: &Fixture, stops: &[&str]) -> (Session, Stopped) {
@@ -197,4 +199,69 @@ fn what_is_not_recorded_does_not_run_backwards() {
     let back = ReverseContinueArguments::new(stop.thread);
     let refusal = session.refused::<ReverseContinueRequest>(back);
     assert!(refusal.sentence.contains("record"), "{refusal:?}");
+}
+
+/// The processes whose executable is this file.
+fn processes_of(fixture: &Fixture) -> usize {
+    let all = std::fs::read_dir("/proc").expect("/proc").flatten();
+    all.filter(|entry| {
+        std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == fixture.binary)
+    })
+    .count()
+}
+
+/// Waits until a process has ended that isn't waited for, and returns its status (`exit_code` of proc_pid_stat(5)).
+#[track_caller]
+fn exit_code(process: i64) -> i64 {
+    let begin = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it is there");
+        let (_, fields) = text.rsplit_once(") ").expect("its fields");
+        if fields.starts_with('Z') {
+            let last = fields.split_whitespace().last().expect("a field");
+            return last.parse().expect("a number");
+        }
+        assert!(begin.elapsed() < PATIENCE, "it runs on");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn nothing_is_left_of_checkpoints_and_of_the_past() {
+    let fixture = Fixture::new("travelled_left.c");
+    type End = fn(Session, i64);
+    let ends: [End; 4] = [
+        |session, _| session.disconnect(),
+        |session, _| {
+            session.ok::<TerminateRequest>(TerminateArguments::new());
+            session.exit_code();
+        },
+        |session, process| {
+            kill("-KILL", process as i32);
+            session.exit_code();
+        },
+        |session, process| {
+            let arguments = DisconnectArguments::new().with_terminate_debuggee(false);
+            session.ok::<DisconnectRequest>(arguments);
+            assert_eq!(exit_code(process), 0);
+        },
+    ];
+    for (round, end) in ends.into_iter().enumerate() {
+        for is_past in [false, true] {
+            let (session, stop) = recorded(&fixture, &["sum", "last"]);
+            let process = session.process_id();
+            session.resume(stop.thread);
+            let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+            if is_past {
+                reverse(&session, &fixture, &last, "sum");
+            }
+            assert!(processes_of(&fixture) >= 3);
+            end(session, process);
+            let begin = Instant::now();
+            while processes_of(&fixture) > 0 {
+                assert!(begin.elapsed() < PATIENCE, "{round} {is_past}");
+                std::thread::yield_now();
+            }
+        }
+    }
 }

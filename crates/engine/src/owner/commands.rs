@@ -92,6 +92,7 @@ impl Owner {
     /// Detaches from the stopped debuggee, with nothing of the debugger left in it, and ends the session.
     pub(super) fn detach(&mut self) {
         self.end_step();
+        self.leave_history();
         let vfork_children = self.leave_inserted();
         if self.leaving.suspend {
             // The signal is pending until a thread runs again, and then stops all threads.

@@ -58,6 +58,7 @@ impl Owner {
         }
         self.leave_copied_code(child);
         self.handle_no_traps_in(child);
+        self.runs_unrecorded(child);
     }
 
     fn leave_copied_code(&self, child: ThreadId) {

@@ -306,6 +306,31 @@ impl Owner {
         }
     }
 
+    /// Before a forked child runs, which isn't recorded.
+    pub(super) fn runs_unrecorded(&self, child: ThreadId) {
+        if self.is_recorded()
+            && let Err(reason) = start::untrap_time(child)
+        {
+            tracing::warn!(%child, %reason, "instructions still trap that read the time");
+        }
+    }
+
+    /// Before the process is let go: it is shown as it is, and runs on unrecorded.
+    pub(super) fn leave_history(&mut self) {
+        if !self.is_recorded() {
+            return;
+        }
+        if self.is_in_past() {
+            self.return_to_present(self.current());
+        }
+        for thread in self.stopped_threads() {
+            if let Err(reason) = start::untrap_time(thread) {
+                tracing::warn!(%reason, "instructions still trap that read the time");
+            }
+        }
+        self.history = History::default();
+    }
+
     /// Whether the process is in a state in which `other` stands still. `differs`: where memory has differed before.
     pub(super) fn is_at(
         &mut self,

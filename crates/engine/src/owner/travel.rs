@@ -263,7 +263,7 @@ impl Owner {
         let Some(mut travel) = self.take_travel() else {
             return false;
         };
-        if self.takes_pause() {
+        if self.takes_pause() || self.leaving.detaching {
             self.travel_fails(travel, "the search was interrupted".into());
             return false;
         }
