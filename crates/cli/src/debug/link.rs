@@ -60,6 +60,8 @@ pub struct Program {
     pub visualizers: Vec<PathBuf>,
     /// Which process is debugged when it forks.
     pub follow_forks: FollowForks,
+    /// Whether it is recorded.
+    pub record: bool,
     /// The process or core file, if the program is not launched.
     pub attach: Option<Attach>,
 }
@@ -361,6 +363,9 @@ fn launch_arguments(
     set("args", Raw::new(&program.args)?);
     set("cwd", Raw::new(text_of(&cwd)?)?);
     set("stopOnEntry", Raw::new(&false)?);
+    if program.record {
+        set("record", Raw::new(&true)?);
+    }
     if matches!(adapter, Adapter::Own) && stdin != ProgramStdin::Null {
         set("stdin", Raw::new("inherit")?);
     }

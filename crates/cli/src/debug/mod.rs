@@ -68,6 +68,10 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "parent")]
     pub follow_forks: FollowForks,
 
+    /// Record what the program does, so that it can be run backwards (`rc`, `rn`); for programs with one thread
+    #[arg(long)]
+    pub record: bool,
+
     /// Sources that were in folder FROM when the program was compiled are in folder TO here; may be given again
     #[arg(long, value_name = "FROM=TO", value_parser = source_folders)]
     pub source_map: Vec<SourceFolders>,
@@ -123,6 +127,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
     program.source_map = options.source_map;
     program.visualizers = absolute(&options.natvis)?;
     program.follow_forks = options.follow_forks;
+    program.record = options.record;
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let (sender, events) = crossbeam_channel::unbounded();
     interrupts::forward(sender.clone())?;

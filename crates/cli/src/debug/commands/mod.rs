@@ -2,6 +2,7 @@
 //!
 //! A command is one entry; its code is in the module of its subject. A command is found by its name, an alias, or an unambiguous prefix.
 
+mod backwards;
 mod breakpoints;
 mod data;
 mod exceptions;
@@ -74,6 +75,7 @@ pub struct Command {
 /// All commands, in the order in which `help` lists them.
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
+    backwards::COMMANDS,
     moving::COMMANDS,
     skipping::COMMANDS,
     breakpoints::COMMANDS,

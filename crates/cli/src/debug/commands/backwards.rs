@@ -1,0 +1,79 @@
+//! Commands that run a recorded program backwards.
+
+use anyhow::bail;
+use dapple_dap::types::{
+    ReverseContinueArguments, ReverseContinueRequest, StepBackArguments, StepBackRequest,
+    SteppingGranularity,
+};
+
+use super::{Argument, Command, Flow};
+use crate::debug::session::Session;
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "reverse-continue",
+        aliases: &["rc"],
+        usage: "",
+        summary: "go back to what stopped the program before, or would have: breakpoints, watched data, signals",
+        details: "For programs that are recorded (`dapple debug --record`). From the past, `continue` leads to the present again.",
+        argument: Argument::None,
+        repeats: true,
+        run: reverse_continue,
+    },
+    Command {
+        name: "reverse-next",
+        aliases: &["rn"],
+        usage: "",
+        summary: "go back to the line before in this function, or to the call",
+        details: "For programs that are recorded (`dapple debug --record`).",
+        argument: Argument::None,
+        repeats: true,
+        run: reverse_next,
+    },
+    Command {
+        name: "reverse-nexti",
+        aliases: &["rni"],
+        usage: "",
+        summary: "go back by one machine instruction of this function, over calls",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: reverse_next_instruction,
+    },
+];
+
+/// The thread that is shown, of a program that can run backwards.
+fn thread(session: &Session) -> anyhow::Result<i64> {
+    let thread = session.stop()?.thread;
+    if session.link()?.capabilities().supports_step_back == Some(true) {
+        return Ok(thread);
+    }
+    match session.is_own_adapter() {
+        true => bail!("the program is not recorded; `dapple debug --record` does that"),
+        false => bail!("this adapter runs programs forwards only"),
+    }
+}
+
+fn reverse_continue(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = thread(session)?;
+    session.request::<ReverseContinueRequest>(ReverseContinueArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn reverse_next(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = thread(session)?;
+    session.request::<StepBackRequest>(StepBackArguments::new(thread))?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn reverse_next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    let thread = thread(session)?;
+    let arguments =
+        StepBackArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
+    session.request::<StepBackRequest>(arguments)?;
+    session.resumed();
+    session.process.by_instruction = true;
+    Ok(Flow::Go)
+}
