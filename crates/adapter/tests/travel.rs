@@ -58,9 +58,27 @@ fn a_program_runs_back_to_its_breakpoints_and_forward_again() {
         assert_eq!(session.evaluate(&stop.top, "result"), result);
         session.resume(stop.thread);
     }
+    // The present, from where it goes on.
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&last.top, "when"), when);
+    session.resume(last.thread);
     assert_eq!(session.exit_code(), 0);
     assert_eq!(session.output(OutputEventCategory::Stdout), "9 16 15 3\n");
-    drop(when);
+}
+
+#[test]
+fn the_way_to_the_present_needs_no_breakpoint() {
+    let fixture = Fixture::new("travelled.c");
+    let (session, last) = recorded(&fixture, &["last"]);
+    session.set_source(&fixture, vec![]);
+    let before = back(&session, &fixture, &last, "put");
+    // By a step to where the present is, and by running there.
+    let last = session.next(&before, &fixture, "last");
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(last.thread));
+    let beginning = session.stopped(StoppedEventReason::Entry);
+    session.resume(beginning.thread);
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "9 16 15 3\n");
 }
 
 #[test]
@@ -84,6 +102,8 @@ fn steps_lead_back_line_by_line() {
     assert_eq!(session.evaluate(&stop.top, "steps"), "0");
     let stop = session.next(&stop, &fixture, "second");
     assert_eq!(session.evaluate(&stop.top, "first"), "9");
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "summed", StoppedEventReason::Breakpoint);
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
 }
@@ -183,7 +203,12 @@ fn the_past_can_be_looked_at_and_not_changed() {
     assert!(refusal.sentence.contains("the past"), "{refusal:?}");
     assert_eq!(session.evaluate(&stop.top, "steps"), "2");
     session.resume(stop.thread);
-    // The present goes on from where it was, which was at this breakpoint.
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&last.top, "square(5)"), "25");
+    let back = ReverseContinueArguments::new(last.thread);
+    let refusal = session.refused::<ReverseContinueRequest>(back);
+    assert!(refusal.sentence.contains("beginning"), "{refusal:?}");
+    session.resume(last.thread);
     assert_eq!(session.exit_code(), 0);
 }
 

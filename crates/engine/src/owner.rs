@@ -508,6 +508,7 @@ impl Owner {
         if self.is_stopped() && (!self.debuggee.of_launched || self.is_recorded()) {
             self.clean_for_stop();
         }
+        self.settle_in_present(self.stop.current);
         self.keep_moment();
         self.threads.new_stop();
         self.link.output.drain();

@@ -38,6 +38,7 @@ impl Owner {
         if self.leave_only_children() {
             return Ok(());
         }
+        self.leave_past();
         self.leaving.ends_with = Some(signal);
         self.kill_with(signal)?;
         if self.is_group_stopped() {

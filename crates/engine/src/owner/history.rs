@@ -34,6 +34,8 @@ pub(super) struct History {
     kept: Vec<Kept>,
     /// The present, while the past is shown.
     present: Option<Left>,
+    /// The checkpoint of which a copy is shown, while the past is.
+    shown: usize,
 }
 
 /// A checkpoint.
@@ -57,6 +59,8 @@ pub(super) struct Left {
     pub(super) process: Arc<dyn Process>,
     pub(super) moment: Moment,
     control: Control,
+    /// As [`History::shown`].
+    shown: usize,
 }
 
 /// Begins to record a process, before its first instruction.
@@ -101,13 +105,21 @@ impl History {
         });
     }
 
-    /// The index of the last checkpoint that is not at or after a moment, as far as that is known.
+    /// The index of the last checkpoint that is known to be before the moment that is shown.
     pub(super) fn before(&self, moment: &Moment) -> Option<usize> {
-        self.kept.iter().rposition(|kept| {
-            let at = &kept.moment;
-            at.position < moment.position
-                || at.position == moment.position && !at.registers.runs_on_as(&moment.registers)
-        })
+        // Of those with the same position, which is the earlier one can't be seen. A copy runs on from its own checkpoint.
+        let last = match self.present {
+            None => usize::MAX,
+            Some(_) => self.shown,
+        };
+        { self.kept.iter().enumerate() }
+            .rfind(|(index, kept)| {
+                let at = &kept.moment;
+                let is_same =
+                    at.position == moment.position && at.registers.runs_on_as(&moment.registers);
+                at.position < moment.position || *index <= last && !is_same
+            })
+            .map(|(index, _)| index)
     }
 
     /// The moment of a checkpoint.
@@ -230,6 +242,7 @@ impl Owner {
         let copy = self.history.copy(index, id, &self.link.waker)?;
         let passed = { self.history.moment(index) }.map(|moment| moment.registers.pc());
         self.exchange_process(Arc::new(copy));
+        self.history.shown = index;
         *self.control(thread) = Control {
             passed,
             ..Control::default()
@@ -245,6 +258,7 @@ impl Owner {
             process: self.memory_process(),
             moment,
             control,
+            shown: self.history.shown,
         };
         Some(left)
     }
@@ -252,6 +266,7 @@ impl Owner {
     /// Shows a process again that was left.
     pub(super) fn return_to(&mut self, thread: ThreadId, left: Left) {
         self.exchange_process(left.process);
+        self.history.shown = left.shown;
         *self.control(thread) = Control {
             registers: None,
             unwritten: false,
@@ -315,14 +330,19 @@ impl Owner {
         }
     }
 
+    /// Shows the present, if the past is shown and stands still.
+    pub(super) fn leave_past(&mut self) {
+        if self.is_in_past() && self.mode() == Mode::Stopped {
+            self.return_to_present(self.current());
+        }
+    }
+
     /// Before the process is let go: it is shown as it is, and runs on unrecorded.
     pub(super) fn leave_history(&mut self) {
         if !self.is_recorded() {
             return;
         }
-        if self.is_in_past() {
-            self.return_to_present(self.current());
-        }
+        self.leave_past();
         for thread in self.stopped_threads() {
             if let Err(reason) = start::untrap_time(thread) {
                 tracing::warn!(%reason, "instructions still trap that read the time");

@@ -176,7 +176,7 @@ impl Owner {
             return;
         }
         let Some(site) = self.site(at) else {
-            return;
+            return self.release(thread);
         };
         let step = site.has(Reason::Step) || site.has(Reason::Hook);
         let frame_end = site.has(Reason::FrameEnd);
@@ -184,6 +184,9 @@ impl Owner {
         let gone = frame_end.then(|| self.frames_ended(thread)).flatten();
         if self.is_calling_on(thread) {
             return self.met_in_call(thread, at);
+        }
+        if self.looks_for_places() {
+            return self.release(thread);
         }
         let seen = self.is_seen(thread, at, sp);
         let reason = self.stop_reason_at(thread, at);

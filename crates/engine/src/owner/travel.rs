@@ -65,12 +65,13 @@ enum Goal {
 /// Places in the code, each of which counts in one frame.
 #[derive(Debug, Default)]
 struct Places {
-    all: FxHashMap<Address, Line>,
+    /// The line of each; for instructions, the address counts as the line.
+    all: FxHashMap<Address, u64>,
     /// The frames: where each begins on the stack. The innermost first.
     frames: Vec<Address>,
 }
 
-/// Which of the frames is at which line; for instructions, the address counts as the line.
+/// Which of the frames is at which line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Line {
     frame: usize,
@@ -155,7 +156,7 @@ impl Owner {
 
     /// Runs a copy of the checkpoint from which the search runs. `false`: that can't be, and the reason is to be reported.
     fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
-        (travel.count, travel.last) = (0, None);
+        travel.count = 0;
         (travel.arrived, travel.ended) = (false, false);
         let (thread, from) = (travel.thread, travel.from);
         self.remove_sites(Reason::Travel);
@@ -166,6 +167,8 @@ impl Owner {
             return false;
         }
         self.process().replay_until(travel.end.moment.position);
+        // A line that has begun before doesn't begin here.
+        travel.last = self.line_now(thread, &travel);
         let mut places = vec![travel.end.moment.registers.pc()];
         if let Goal::Places(wanted) = &travel.goal {
             places.extend(wanted.all.keys());
@@ -183,12 +186,12 @@ impl Owner {
     /// A thread is at a site that a search or the present has. Returns whether that was all.
     pub(super) fn passes_in_past(&mut self, thread: ThreadId, at: Address) -> bool {
         if !self.is_travelling() {
-            if !self.is_at_present(thread) {
-                return false;
+            if self.is_at_present(thread) {
+                // What the thread came for in the past, it came for here: this may be a stop.
+                self.return_to_present(thread);
+                self.control(thread).passed = Some(at);
             }
-            self.return_to_present(thread);
-            self.release(thread);
-            return true;
+            return false;
         }
         let is_end = self.ends_run(thread, at);
         // At a checkpoint, what is looked for counts, too.
@@ -236,17 +239,35 @@ impl Owner {
         )
     }
 
+    /// The line that a thread is at, if that is one of those that are looked for.
+    fn line_now(&mut self, thread: ThreadId, travel: &Travel) -> Option<Line> {
+        let Goal::Places(places) = &travel.goal else {
+            return None;
+        };
+        let pc = self.registers(thread)?.pc();
+        let frame = self.frame_of(thread, places)?;
+        let before = places.all.iter().filter(|(at, _)| **at <= pc);
+        let (_, line) = before.max_by_key(|(at, _)| **at)?;
+        Some(Line { frame, line: *line })
+    }
+
+    /// Which of the frames is a thread's innermost one.
+    fn frame_of(&mut self, thread: ThreadId, places: &Places) -> Option<usize> {
+        let cfa = self.frames_now(thread).next()?.physical.cfa?;
+        places.frames.iter().position(|frame| *frame == cfa)
+    }
+
     /// Counts that a thread has come to a place, if that is one of those that are looked for. Returns whether it is the one to go to.
     fn comes_to_place(&mut self, thread: ThreadId, at: Address) -> bool {
-        let frame = { self.frames_now(thread).next() }.and_then(|frame| frame.physical.cfa);
         let Some(mut travel) = self.take_travel() else {
             return false;
         };
         let line = match &travel.goal {
             Goal::Stop => None,
-            Goal::Places(places) => { places.all.get(&at) }
-                .filter(|line| places.frames.get(line.frame).copied() == frame)
-                .copied(),
+            Goal::Places(places) => { places.all.get(&at) }.and_then(|line| {
+                let frame = self.frame_of(thread, places)?;
+                Some(Line { frame, line: *line })
+            }),
         };
         let mut is_wanted = false;
         if line.is_some() && travel.last != line {
@@ -376,6 +397,15 @@ impl Owner {
         self.reports_at(thread, StopReason::NotReplayed { why });
     }
 
+    /// A stop is about to be reported: if the past has come to the present with it, shows that.
+    pub(super) fn settle_in_present(&mut self, thread: ThreadId) {
+        if self.is_in_past() && self.is_at_present(thread) {
+            let passed = self.control(thread).passed;
+            self.return_to_present(thread);
+            self.control(thread).passed = passed;
+        }
+    }
+
     /// The kernel has reported the end of a replay.
     pub(super) fn replay_ended(&mut self, thread: ThreadId) {
         if self.is_travelling() {
@@ -403,20 +433,14 @@ impl Owner {
             .take(2)
             .collect();
         let mut places = Places::default();
-        for (index, frame) in frames.iter().enumerate() {
-            let Some(cfa) = frame.physical.cfa else {
-                break;
-            };
-            let Some(module) = frame.physical.module.clone() else {
+        for frame in &frames {
+            let (Some(cfa), Some(module)) = (frame.physical.cfa, frame.physical.module.clone())
+            else {
                 break;
             };
             places.frames.push(cfa);
-            for (address, line) in self.places_of(frame, &module, how) {
-                places
-                    .all
-                    .entry(address)
-                    .or_insert(Line { frame: index, line });
-            }
+            let found = self.places_of(frame, &module, how);
+            places.all.extend(found);
         }
         match places.all.is_empty() {
             true => Err("there is no line before in this function".into()),
@@ -488,7 +512,7 @@ impl Owner {
     }
 
     /// Whether places are looked for, and not stops.
-    fn looks_for_places(&self) -> bool {
+    pub(super) fn looks_for_places(&self) -> bool {
         let travel = self.search();
         travel.is_some_and(|travel| matches!(travel.goal, Goal::Places(_)))
     }
