@@ -88,16 +88,40 @@ const CODE: [u8; 0x98] = [
     0x0f, 0x05,                                                 // 96 syscall
 ];
 
+/// Where a signal's frame has the instruction pointer, from the beginning of `ucontext_t`.
+pub const SAVED_PC: u64 = 0xa8;
+/// The size of the part of `ucontext_t` up to and with the segment registers.
+pub const UP_TO_SEGMENTS: usize = 0xc0;
+
+/// Whether this is the beginning of a `ucontext_t` as the kernel makes it for a signal handler.
+pub fn is_signal_frame(context: &[u8; UP_TO_SEGMENTS]) -> bool {
+    const SEGMENTS: usize = 0xb8;
+    /// The code segment of 64-bit programs.
+    const CODE_SEGMENT: u64 = 0x33;
+    /// All that may be in `uc_flags` (asm/ucontext.h).
+    const FLAGS: u64 = 7;
+    let word = |at: usize| {
+        context[at..]
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    };
+    let (flags, link) = (word(0), word(8));
+    flags <= FLAGS && link == 0 && word(SEGMENTS) & 0xffff == CODE_SEGMENT
+}
+
 /// What is in the first page, which is at `page`.
 pub fn image(page: Address) -> Vec<u8> {
-    // The signal isn't blocked meanwhile: the kernel forgets a handler when a thread traps that blocks the signal, also by a debugger's step.
+    // The signal isn't blocked meanwhile: the kernel forgets a handler when a thread traps that blocks the signal, also by a debugger's step. All
+    // others are: no handler of the program's must be found between the thread and where it has trapped.
     const UNBLOCKED: u64 = 0x4000_0000;
+    const SIGTRAP: u64 = 5;
     const SIGINFO: u64 = 4;
     const RESTORER_GIVEN: u64 = 0x0400_0000;
     const ON_STACK: u64 = 0x0800_0000;
     const RESTART: u64 = 0x1000_0000;
     let flags = SIGINFO | UNBLOCKED | RESTORER_GIVEN | ON_STACK | RESTART;
-    let action = [page.0, flags, page.0 + RESTORER, 0];
+    let blocked = !(1 << (SIGTRAP - 1));
+    let action = [page.0, flags, page.0 + RESTORER, blocked];
     let action = action.map(u64::to_le_bytes).concat();
     let mut image = vec![0; DISARMED as usize + 1];
     image[..CODE.len()].copy_from_slice(&CODE);

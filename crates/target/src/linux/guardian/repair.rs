@@ -25,12 +25,14 @@ const MOST_THREADS: usize = 1 << 16;
 /// uninterruptible sleep takes longer, but the others must not stay stopped for that long.
 const PATIENCE: i64 = 10_000;
 const PATIENCE_WITH_THREADS: i64 = 500;
-/// How long threads may take to stop while jumps are left, in milliseconds. The others run meanwhile.
+/// How long threads may take to stop while jumps or the handler are left, in milliseconds. The others run meanwhile.
 const PATIENCE_WITH_JUMPS: i64 = 600_000;
 /// How many attempts to seize the threads are made without sleeping in between. While the guardian sleeps, a thread may run into a trap.
 const EAGER: u32 = 2_000;
 /// How often in a row seizing a thread is tried before the CPU is yielded.
 const AT_ONCE: u32 = 200;
+/// How much of a thread's stack is searched for the frames of signal handlers, in bytes.
+const SEARCHED_STACK: usize = 1 << 18;
 /// The `si_code`s of SIGTRAP after an executed `int3`, after a single step over a system call, after any other, and after a debug register's trap.
 const SI_KERNEL: i32 = 0x80;
 const TRAP_BRKPT: i32 = 1;
@@ -137,10 +139,27 @@ impl Repair<'_> {
                 self.restore_copies();
             }
             self.let_stopped_go();
-            if all_stopped || !self.has_jumps() || !self.await_another(end) {
+            let waits = self.has_jumps() || self.handler().is_some();
+            if all_stopped || !waits || !self.await_another(end) {
                 return;
             }
         }
+        if self.handler().is_some() {
+            // Somebody else traces it, or nobody may. Threads that had a stop which nobody has taken get its SIGTRAP by now.
+            self.wait_a_moment();
+        }
+    }
+
+    fn wait_a_moment(&self) {
+        let end = now() + PATIENCE_WITH_THREADS;
+        while now() < end {
+            rest(EAGER);
+        }
+    }
+
+    /// The memory of the handler of SIGTRAP.
+    fn handler(&self) -> Option<u64> {
+        Some(self.shared.handler.load(Ordering::Acquire)).filter(|page| *page != 0)
     }
 
     /// Detaches from the threads that are stopped. Those that are still to stop stay seized, and those that were killed in their stop: their
@@ -497,17 +516,17 @@ impl Repair<'_> {
     /// Whether a stopped thread is in the handler of SIGTRAP, and was made to take one more step out of it. The handler returns to where the thread
     /// has trapped, which may be in a copy of an instruction: only there it can be put right.
     fn leaves_handler(&self, thread: ThreadId) -> bool {
-        let page = self.shared.handler.load(Ordering::Acquire);
+        let Some(page) = self.handler() else {
+            return false;
+        };
         let is_inside = |pc: Address| pc.0.wrapping_sub(page) < trap_handler::PAGE;
-        page != 0
-            && ptrace::registers(thread).is_ok_and(|registers| is_inside(registers.pc()))
+        ptrace::registers(thread).is_ok_and(|registers| is_inside(registers.pc()))
             && ptrace::step(thread, 0).is_ok()
     }
 
     /// Lets SIGTRAP do what it does by default: no thread runs into a breakpoint any more.
     fn disarm(&self) {
-        let page = self.shared.handler.load(Ordering::Acquire);
-        if page != 0 {
+        if let Some(page) = self.handler() {
             self.write(page + trap_handler::DISARMED, &[1]);
         }
     }
@@ -521,11 +540,47 @@ impl Repair<'_> {
         let Ok(mut registers) = ptrace::registers(thread) else {
             return;
         };
+        self.put_frames_right(registers.sp());
         let Some(right) = self.left_copy(registers.pc()) else {
             return;
         };
         registers.set_pc(right);
         let _ = ptrace::set_registers(thread, &registers);
+    }
+
+    /// A signal may have come to a thread in a copy after the debugger's end, and its handler runs now: corrects where that returns to.
+    fn put_frames_right(&self, sp: u64) {
+        const PART: usize = 4096;
+        let starts = || { self.copies() }.map(|entry| entry.start.load(Ordering::Acquire));
+        let (Some(first), Some(last)) = (starts().filter(|at| *at != 0).min(), starts().max())
+        else {
+            return;
+        };
+        let all = first..last.saturating_add(ROOM as u64);
+        let mut part = [0; PART];
+        let begin = sp & !7;
+        for offset in (0..SEARCHED_STACK).step_by(PART) {
+            let at = begin.wrapping_add(offset as u64);
+            if !self.read(at, &mut part) {
+                return;
+            }
+            for (place, word) in (at..).step_by(8).zip(part.as_chunks().0) {
+                let word = u64::from_le_bytes(*word);
+                if all.contains(&word)
+                    && let Some(right) = self.left_copy(Address(word))
+                    && self.is_return_of_handler(place)
+                {
+                    self.write(place, &right.0.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// Whether a word on the stack is the instruction pointer to which a signal handler returns, by what is around it.
+    fn is_return_of_handler(&self, place: u64) -> bool {
+        let mut frame = [0; trap_handler::UP_TO_SEGMENTS];
+        let begin = place.wrapping_sub(trap_handler::SAVED_PC);
+        self.read(begin, &mut frame) && trap_handler::is_signal_frame(&frame)
     }
 
     fn give_back(&self, thread: ThreadId) {
