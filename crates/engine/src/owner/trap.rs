@@ -221,6 +221,7 @@ impl Owner {
         let (resolver, choice) = (site.has(Reason::Resolver), site.has(Reason::ResolverReturn));
         if loader {
             self.modules_changed();
+            self.libraries_of_past_changed();
         }
         if frame_left {
             self.frames_left(thread);

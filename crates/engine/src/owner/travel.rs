@@ -169,18 +169,37 @@ impl Owner {
         self.process().replay_until(travel.end.moment.position);
         // A line that has begun before doesn't begin here.
         travel.last = self.line_now(thread, &travel);
-        let mut places = vec![travel.end.moment.registers.pc()];
-        if let Goal::Places(wanted) = &travel.goal {
-            places.extend(wanted.all.keys());
-        }
         self.begin_travel(travel);
-        for place in places {
-            if let Err(error) = self.insert_site(place, Reason::Travel) {
-                tracing::warn!(%place, %error, "a place can't be looked for");
-            }
-        }
+        self.insert_past_sites();
         self.resume_all();
         true
+    }
+
+    /// Inserts the sites that a search, or the way to the present, still lacks. Libraries that aren't mapped yet can have none.
+    fn insert_past_sites(&mut self) {
+        let (reason, places) = match self.search() {
+            Some(travel) => (Reason::Travel, travel.places()),
+            None => {
+                let present = self.present_moment();
+                let places = present.map(|present| present.registers.pc());
+                (Reason::Present, places.into_iter().collect())
+            }
+        };
+        for place in places {
+            let is_there = self.site(place).is_some_and(|site| site.has(reason));
+            if !is_there && let Err(error) = self.insert_site(place, reason) {
+                tracing::debug!(%place, %error, "a place can't be looked for yet");
+            }
+        }
+    }
+
+    /// The dynamic linker has mapped or unmapped libraries: in the past, sites come into those that weren't there.
+    pub(super) fn libraries_of_past_changed(&mut self) {
+        if self.is_in_past() {
+            self.insert_past_sites();
+            // All are put back before the thread runs.
+            self.lift_sites();
+        }
     }
 
     /// A thread is at a site that a search or the present has. Returns whether that was all.
@@ -375,12 +394,7 @@ impl Owner {
     fn end_travel(&mut self) {
         self.remove_sites(Reason::Travel);
         self.process().replay_until(usize::MAX);
-        if let Some(present) = self.present_moment() {
-            let place = present.registers.pc();
-            if let Err(error) = self.insert_site(place, Reason::Present) {
-                tracing::warn!(%place, %error, "the present can't be found");
-            }
-        }
+        self.insert_past_sites();
     }
 
     /// Goes back to where the search has begun, and reports why.
@@ -519,6 +533,15 @@ impl Owner {
 }
 
 impl Travel {
+    /// Where the search has its sites.
+    fn places(&self) -> Vec<Address> {
+        let mut places = vec![self.end.moment.registers.pc()];
+        if let Goal::Places(wanted) = &self.goal {
+            places.extend(wanted.all.keys());
+        }
+        places
+    }
+
     /// One more has come of what is looked for. Returns whether it is the one to go to.
     fn counts_one(&mut self) -> bool {
         self.count += 1;
