@@ -53,6 +53,14 @@ fn refusals_to_move_and_look(
             "restartFrame",
             session.refused::<RestartFrameRequest>(RestartFrameArguments::new(frame)),
         ),
+        (
+            "stepBack",
+            session.refused::<StepBackRequest>(StepBackArguments::new(thread)),
+        ),
+        (
+            "reverseContinue",
+            session.refused::<ReverseContinueRequest>(ReverseContinueArguments::new(thread)),
+        ),
     ]
 }
 
