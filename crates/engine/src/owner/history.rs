@@ -206,7 +206,11 @@ impl Owner {
     /// At a stop in the present: takes a checkpoint, if that can be done here.
     pub(super) fn keep_moment(&mut self) {
         let goes_on = { self.history.journal.as_ref() }.is_some_and(Journal::goes_on);
-        if !goes_on || self.is_in_past() || self.mode() != Mode::Stopped {
+        if !goes_on {
+            // Nothing leads back any more.
+            return self.forget_history();
+        }
+        if self.is_in_past() || self.mode() != Mode::Stopped {
             return;
         }
         let thread = self.current();

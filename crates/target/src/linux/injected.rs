@@ -199,11 +199,7 @@ fn in_code(thread: ThreadId, bytes: &[u8]) -> Option<Address> {
 /// # Errors
 /// The end of a sentence that says why not.
 pub fn end_call(thread: ThreadId) -> Result<bool, String> {
-    let event = ptrace::signal_info(thread).map_or(0, |info| info.code >> 8);
-    let is_within = matches!(
-        event,
-        libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_EXEC
-    );
+    let is_within = ptrace::is_within_system_call(thread);
     if is_within {
         to_system_call(thread)?;
     }
