@@ -368,11 +368,10 @@ fn a_child_in_the_memory_of_a_process_goes_on_from_the_copy_of_an_instruction() 
             (guardians(process).len() == 1).then_some(())
         });
         kill("-KILL", tracer.parse().expect("a process"));
-        while !guardians(process).is_empty() {
-            std::thread::yield_now();
-        }
-        assert_eq!(running::status(child, "TracerPid"), "0");
-        // The displaced copy is still there. The guardian can't know which processes execute it, and it jumps back by itself.
+        until("it is still traced", || {
+            (running::status(child, "TracerPid") == "0").then_some(())
+        });
+        // The displaced copy is still there, and jumps back by itself. The guardian waits for the parent, which waits for the child.
         assert_eq!(reading_at(child), Some(at));
         files.send();
         assert_eq!(files.result(), "0x300");
