@@ -16,3 +16,15 @@ pub mod start;
 pub use journal::Journal;
 pub use recorder::Recorder;
 pub use replayer::Replayer;
+
+use crate::ThreadId;
+use crate::linux::memory::ProcessMemory;
+use crate::linux::ptrace;
+use dapple_arch::instructions::SYSCALL;
+
+/// Whether the next instruction of a stopped thread is a system call.
+fn is_at_call(thread: ThreadId, memory: &ProcessMemory) -> bool {
+    let mut code = [0; SYSCALL.len()];
+    ptrace::registers(thread)
+        .is_ok_and(|registers| memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL)
+}

@@ -1,5 +1,6 @@
 //! Records a process while it runs.
 
+use super::is_at_call;
 use super::journal::{Again, Entry, Journal, Made, MappedFile, Written, fingerprint};
 use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
@@ -9,7 +10,6 @@ use crate::process::Resume;
 use crate::signal_info::WholeSignal;
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
-use dapple_arch::instructions::SYSCALL;
 use dapple_arch::registers::user::UserRegisters;
 use std::collections::VecDeque;
 use std::io;
@@ -100,7 +100,8 @@ impl Recorder {
         }
         self.how = how;
         self.stepped_over_time = false;
-        self.steps_over_call = how == Resume::Step && signal == 0 && self.is_at_call();
+        self.steps_over_call =
+            how == Resume::Step && signal == 0 && is_at_call(self.thread, &self.memory);
         match how {
             Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
             _ => ptrace::cont_to_system_call(self.thread, signal),
@@ -110,13 +111,6 @@ impl Recorder {
     /// Whether the end of the last step was reported without the kernel.
     pub fn has_feigned_step(&self) -> bool {
         self.stepped_over_time
-    }
-
-    fn is_at_call(&self) -> bool {
-        let mut code = [0; SYSCALL.len()];
-        ptrace::registers(self.thread).is_ok_and(|registers| {
-            self.memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL
-        })
     }
 
     /// Takes note of an event. Returns it unless it is only the recorder's, which then has resumed the thread. Also passes on events of other

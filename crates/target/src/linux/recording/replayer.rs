@@ -1,5 +1,6 @@
 //! Lets a checkpoint run as its original was recorded.
 
+use super::is_at_call;
 use super::journal::{Again, Entry, Journal, Made, MappedFile, fingerprint};
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
@@ -9,7 +10,6 @@ use crate::linux::memory::ProcessMemory;
 use crate::linux::{process, ptrace};
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
-use dapple_arch::instructions::SYSCALL;
 use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
 use std::io;
@@ -138,7 +138,8 @@ impl Replayer {
             }
             None => 0,
         };
-        self.steps_over_call = how == Resume::Step && signal == 0 && self.is_at_call();
+        self.steps_over_call =
+            how == Resume::Step && signal == 0 && is_at_call(self.thread, &self.memory);
         match how {
             Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
             _ => ptrace::cont_to_system_call(self.thread, signal),
@@ -148,13 +149,6 @@ impl Replayer {
     /// Whether the end of the last step was reported without the kernel.
     pub fn has_feigned_step(&self) -> bool {
         self.feigned_step
-    }
-
-    fn is_at_call(&self) -> bool {
-        let mut code = [0; SYSCALL.len()];
-        ptrace::registers(self.thread).is_ok_and(|registers| {
-            self.memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL
-        })
     }
 
     /// Takes an event, and gives the thread what came from outside then.
