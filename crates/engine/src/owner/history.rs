@@ -254,17 +254,16 @@ impl Owner {
         Ok(())
     }
 
-    /// Leaves the process that is shown, which stands still from now on. If it is the present, it is kept as that.
+    /// Leaves the process that is shown, which stands still from now on. `None`: it has died.
     pub(super) fn leave_process(&mut self, thread: ThreadId) -> Option<Left> {
         let moment = self.moment_of(thread)?;
         let control = std::mem::take(self.control(thread));
-        let left = Left {
+        Some(Left {
             process: self.memory_process(),
             moment,
             control,
             shown: self.history.shown,
-        };
-        Some(left)
+        })
     }
 
     /// Shows a process again that was left.
