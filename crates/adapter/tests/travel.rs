@@ -315,3 +315,61 @@ fn a_failed_assertion_leads_back_to_its_cause() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 134);
 }
+
+/// What `hot_loop.c` computes in so many turns: the value, and the sum.
+fn computed(turns: u64) -> (u64, u64) {
+    let (mut value, mut sum) = (1_u64, 0);
+    for turn in 0..turns {
+        value = value
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(turn);
+        value ^= value >> 29;
+        sum += value & 7;
+    }
+    (value, sum)
+}
+
+#[test]
+fn the_end_of_a_hot_loop_is_found_without_stops_in_all_its_turns() {
+    const TURNS: u64 = 20_000_000;
+    let fixture = Fixture::new("hot_loop.c");
+    let (session, last) = recorded(&fixture, &["worked"]);
+    // Line by line: the loop's head, its last turn, and into the one before.
+    let mut stop = last;
+    for (name, turns) in [
+        ("head", TURNS),
+        ("count", TURNS),
+        ("sum", TURNS),
+        ("call", TURNS - 1),
+        ("head", TURNS - 1),
+        ("count", TURNS - 1),
+    ] {
+        stop = back(&session, &fixture, &stop, name);
+        let (value, _) = computed(turns);
+        assert_eq!(
+            session.evaluate(&stop.top, "value"),
+            value.to_string(),
+            "{name}"
+        );
+    }
+    // Breakpoints that each turn passes.
+    session.set_breakpoints(&fixture, &["next", "count"]);
+    for (name, turns) in [
+        ("next", TURNS - 2),
+        ("count", TURNS - 2),
+        ("next", TURNS - 3),
+    ] {
+        stop = reverse(&session, &fixture, &stop, name);
+        let (value, sum) = computed(turns);
+        let shown = ["value", "state->sum"].map(|it| session.evaluate(&stop.top, it));
+        assert_eq!(shown, [value.to_string(), sum.to_string()], "{name}");
+    }
+    session.set_source(&fixture, vec![]);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    let (value, sum) = computed(TURNS);
+    assert_eq!(
+        session.output(OutputEventCategory::Stdout),
+        format!("{value} {sum} {TURNS}\n")
+    );
+}

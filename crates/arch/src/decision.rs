@@ -14,6 +14,7 @@ mod compile;
 mod count;
 mod emit;
 mod evaluate;
+mod exact;
 mod reals;
 mod record;
 mod registers;
@@ -24,6 +25,7 @@ mod words;
 pub use compile::{Request, Then, compile};
 pub use count::Counter;
 pub use evaluate::{evaluate, evaluate_recorded};
+pub use exact::{Exact, KEPT, MOST_PIECES, MOST_WITH_PASSES, PASSES, compile_exact};
 pub use record::{MOST_VALUES, RECORDS, Record, Recorded, Ring};
 pub use state::{RING_IS_FULL, SWITCH, SWITCHED, Saved, State, Trampoline, with_flags};
 

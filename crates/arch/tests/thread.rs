@@ -300,8 +300,8 @@ fn put(context: &mut libc::ucontext_t, registers: &Registers) {
 fn restored(present: &Registers, saved: &Saved) -> Registers {
     let sp = present.general[7];
     fn slot<const SIZE: usize>(sp: u64, offset: u64) -> [u8; SIZE] {
-        // SAFETY: the frame is in the stack of the `Room`, to which no references exist.
-        unsafe { std::ptr::read_unaligned((sp + offset) as *const [u8; SIZE]) }
+        // SAFETY: it is in the stack or the code of the `Room`, to which no references exist.
+        unsafe { std::ptr::read_unaligned(sp.wrapping_add(offset) as *const [u8; SIZE]) }
     }
     let mut result = *present;
     for (number, offset) in &saved.general {

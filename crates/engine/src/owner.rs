@@ -40,10 +40,13 @@ mod insertion;
 mod interruptions;
 mod jumps;
 mod landings;
+mod laps;
 mod link_maps;
 mod loader;
 mod logging;
 pub(crate) mod memory;
+mod pass_counts;
+mod past_jumps;
 mod queries;
 mod recursion;
 mod restart_frame;
@@ -189,7 +192,7 @@ impl Owner {
             });
         let started = started.and_then(|(process, output)| {
             Ok(match options.record {
-                false => (process, output, None),
+                false => (Arc::new(process), output, None),
                 true => {
                     let recorded = history::begun(process)
                         .map_err(|why| refuse_because("it can't be recorded", &why))?;
@@ -219,7 +222,7 @@ impl Owner {
                 of_launched: true,
             },
             stops,
-            process: Arc::new(process),
+            process,
             guardian: None,
             output,
             debug_info,
@@ -281,6 +284,7 @@ impl Owner {
             Ok(Waited::Event(event)) => self.handle_event(event),
             Ok(Waited::Woken) => {
                 self.stop.wait.tick();
+                self.lap_ticks();
                 self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();

@@ -266,7 +266,7 @@ pub trait Process: Memory + Debug + Send + Sync {
 
     /// Makes a stopped thread map `size` bytes of new memory for code at `address`, both multiples of a page. No code of the program runs. The thread
     /// must not be stopped before the delivery of a signal, nor within a system call. `call`: where a `syscall` instruction is; `None`: it is
-    /// looked for in the program's code.
+    /// looked for in the program's code. In a copy that is replayed, the code may also write the memory.
     ///
     /// # Errors
     /// The end of a sentence that says why not: there is memory already, or the process may not map any, or it has died.

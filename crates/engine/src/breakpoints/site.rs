@@ -53,6 +53,13 @@ pub(crate) enum Reason {
     Call,
 }
 
+impl Reason {
+    /// Whether it only makes threads stop for the user.
+    fn is_for_stops(self) -> bool {
+        matches!(self, Reason::User(_) | Reason::Exception)
+    }
+}
+
 /// An inserted `int3`.
 #[derive(Debug)]
 pub(crate) struct Site {
@@ -96,6 +103,18 @@ impl Site {
         reasons.all(|reason| matches!(reason, Reason::User(_)))
     }
 
+    /// Whether nothing but a state of the past is waited for at the site; `quiet`: reasons that a quiet run has no use for don't count.
+    pub(crate) fn is_only_past(&self, quiet: bool) -> bool {
+        let is_past = |reason: &Reason| matches!(reason, Reason::Travel | Reason::Present);
+        let mut reasons = self.reasons.iter();
+        reasons.all(|reason| is_past(reason) || quiet && reason.is_for_stops())
+    }
+
+    /// Whether a quiet run has no use for the site.
+    fn is_only_for_stops(&self) -> bool {
+        self.reasons.iter().all(|reason| reason.is_for_stops())
+    }
+
     /// The ids of the user's breakpoints at the site.
     pub(crate) fn users(&self) -> Vec<i64> {
         self.reasons
@@ -125,6 +144,8 @@ pub(crate) struct PatchedMemory {
     sites: BTreeMap<Address, Site>,
     /// Whether the bytes of all sites are taken out temporarily.
     lifted: bool,
+    /// Whether the sites stay taken out that are only there to stop threads for the user.
+    quiet: bool,
     /// What was removed lately, by its address and bytes, with the original ones: a child that was forked before still has it.
     removed: BTreeMap<(Address, Vec<u8>), Vec<u8>>,
     /// Room for copies of instructions.
@@ -144,6 +165,7 @@ impl PatchedMemory {
             process,
             sites: BTreeMap::new(),
             lifted: false,
+            quiet: false,
             removed: BTreeMap::new(),
             caves: Caves::default(),
             trampolines: Trampolines::default(),
@@ -211,6 +233,9 @@ impl PatchedMemory {
         self.take_jumps_out(address..address.offset(1));
         if let Some(site) = self.sites.get_mut(&address) {
             site.reasons.push(reason);
+            if self.quiet {
+                self.put_back(address);
+            }
             return Ok(());
         }
         let mut byte = [0];
@@ -225,7 +250,8 @@ impl PatchedMemory {
                 Some(note.ok_or_else(|| io::Error::other("there are too many breakpoints"))?)
             }
         };
-        let byte = if self.lifted { byte } else { [TRAP] };
+        let stays_out = self.lifted || self.quiet && reason.is_for_stops();
+        let byte = if stays_out { byte } else { [TRAP] };
         if let Err(error) = self.process.write(address, &byte) {
             strike(&mut self.guardian, note);
             return Err(error);
@@ -302,7 +328,7 @@ impl PatchedMemory {
 
     /// Whether the `int3` of the site at `address` is no longer in memory. `false` if there is no site, or while all bytes are lifted.
     pub(crate) fn is_lost(&self, address: Address) -> bool {
-        let Some(site) = self.sites.get(&address).filter(|_| !self.lifted) else {
+        let Some(site) = self.sites.get(&address).filter(|site| self.is_in(site)) else {
             return false;
         };
         let mut now = [0; JUMP];
@@ -333,7 +359,7 @@ impl PatchedMemory {
 
     /// Puts the bytes of a site back, if it still exists.
     pub(crate) fn put_back(&self, address: Address) {
-        if let Some(site) = self.sites.get(&address).filter(|_| !self.lifted) {
+        if let Some(site) = self.sites.get(&address).filter(|site| self.is_in(site)) {
             let inserted = &site.inserted()[..site.size()];
             let _ = exchange(self.process.as_ref(), address, inserted);
         }
@@ -345,6 +371,21 @@ impl PatchedMemory {
             self.lift(*address);
         }
         self.lifted = true;
+    }
+
+    /// Whether the bytes of a site are to be in memory now.
+    fn is_in(&self, site: &Site) -> bool {
+        !(self.lifted || self.quiet && site.is_only_for_stops())
+    }
+
+    /// Sets whether the sites stay taken out that are only there to stop threads for the user. Call while all are taken out.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.quiet = quiet;
+    }
+
+    /// Whether the sites stay taken out that are only there to stop threads for the user.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Whether the bytes of all sites are taken out.
@@ -546,6 +587,7 @@ impl PatchedMemory {
                 .and_then(|guardian| guardian.note(*address, original));
         }
         self.trampolines.empty();
+        self.trampolines.use_arenas_of(self.process.as_ref());
         self.trap_handling = Handling::default();
         self.needs_no_guardian();
         self.guardian = guardian;

@@ -12,6 +12,7 @@ use crate::breakpoints::log_ring::LogRing;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
 use crate::{Address, ThreadId};
+use dapple_arch::Memory;
 use dapple_arch::decision::{self, Ring, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,6 +148,8 @@ pub(crate) struct Trampolines {
     /// Whether any are to be made.
     pub(crate) decided: WhereDecided,
     arenas: Vec<Range<Address>>,
+    /// Arenas that only other processes of this history have.
+    elsewhere: Vec<Range<Address>>,
     used: BTreeMap<Address, Trampoline>,
     /// Those that no site uses any more. A thread may be in one.
     retired: BTreeMap<Address, Trampoline>,
@@ -263,6 +266,30 @@ impl Trampolines {
     /// Whether there are as many arenas as there may be.
     pub(crate) fn has_all_arenas(&self) -> bool {
         self.arenas.len() >= MOST_ARENAS
+    }
+
+    /// Uses the arenas that another process of this history has.
+    pub(crate) fn use_arenas_of(&mut self, process: &dyn Memory) {
+        let is_there = |arena: &Range<Address>| {
+            let mut ends = [arena.start, Address(arena.end.0 - 1)].into_iter();
+            ends.all(|at| process.read(at, &mut [0]).is_ok())
+        };
+        self.arenas.append(&mut self.elsewhere);
+        let all = std::mem::take(&mut self.arenas).into_iter();
+        (self.arenas, self.elsewhere) = all.partition(is_there);
+    }
+
+    /// The arena in which an address is.
+    pub(crate) fn arena_at(&self, address: Address) -> Option<Range<Address>> {
+        self.arenas
+            .iter()
+            .find(|arena| arena.contains(&address))
+            .cloned()
+    }
+
+    /// All memory that was mapped for arenas, in this process and in others of its history.
+    pub(crate) fn all_arenas(&self) -> Vec<Range<Address>> {
+        self.arenas.iter().chain(&self.elsewhere).cloned().collect()
     }
 
     /// Uses memory that was mapped for an arena.

@@ -105,6 +105,14 @@ impl Owner {
         }
     }
 
+    /// As [`Owner::search`], to be changed.
+    pub(super) fn search_mut(&mut self) -> Option<&mut Travel> {
+        match &mut self.activity {
+            Activity::Travel(travel) => Some(travel),
+            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => None,
+        }
+    }
+
     /// Takes the search out that is under way.
     pub(super) fn take_travel(&mut self) -> Option<Box<Travel>> {
         match std::mem::take(&mut self.activity) {

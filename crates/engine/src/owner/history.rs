@@ -6,23 +6,27 @@
 //! [`Owner::process`].
 
 use super::Owner;
+use super::past_jumps::Ahead;
 use super::threads::Control;
 use crate::breakpoints::site::Reason;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
-use dapple_target::linux::checkpoint::{Checkpoint, Original};
+use dapple_target::linux::checkpoint::Checkpoint;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
 use dapple_target::linux::wait::Waker;
 use dapple_target::process::Process;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The most checkpoints that are kept.
 const MOST: usize = 64;
 /// How much memory is compared at a time, in bytes.
 const BLOCK: u64 = 1 << 16;
+/// The size of what is told to differ.
+const PIECE: u64 = 4;
 /// The bytes below a thread's stack pointer that are its own (ABI §3.2.2).
 const RED_ZONE: u64 = 128;
 
@@ -36,6 +40,8 @@ pub(super) struct History {
     present: Option<Left>,
     /// The checkpoint of which a copy is shown, while the past is.
     shown: usize,
+    /// The process that is shown.
+    live: Option<Arc<LiveProcess>>,
 }
 
 /// A checkpoint.
@@ -43,6 +49,20 @@ pub(super) struct History {
 struct Kept {
     checkpoint: Checkpoint,
     moment: Moment,
+}
+
+impl Kept {
+    /// Takes a checkpoint of the stopped process. `thread`: the one that runs.
+    fn of(thread: ThreadId, process: &LiveProcess) -> Result<Kept, String> {
+        let registers = process.registers(thread).map_err(|e| e.to_string())?;
+        Ok(Kept {
+            moment: Moment {
+                position: process.position().unwrap_or_default(),
+                registers,
+            },
+            checkpoint: process.checkpoint()?,
+        })
+    }
 }
 
 /// A state of the thread, in time.
@@ -56,53 +76,53 @@ pub(super) struct Moment {
 /// A process that stands still while another one is shown in its place.
 #[derive(Debug)]
 pub(super) struct Left {
-    pub(super) process: Arc<dyn Process>,
+    pub(super) process: Arc<LiveProcess>,
     pub(super) moment: Moment,
     control: Control,
     /// As [`History::shown`].
-    shown: usize,
+    pub(super) shown: usize,
+    /// Where a thread was different that was like this one otherwise.
+    differs: Option<Address>,
 }
 
 /// Begins to record a process, before its first instruction.
-pub(super) fn begun(process: LiveProcess) -> Result<(LiveProcess, History), String> {
+pub(super) fn begun(process: LiveProcess) -> Result<(Arc<LiveProcess>, History), String> {
     let thread = process.id();
     start::prepare(thread)?;
     let recorder = Recorder::new(thread)?;
     let journal = recorder.journal().clone();
-    let process = process.recorded(recorder);
+    let process = Arc::new(process.recorded(recorder));
     let mut history = History {
         journal: Some(journal),
+        live: Some(Arc::clone(&process)),
         ..History::default()
     };
-    history.keep(thread, &process)?;
+    history.keep(thread)?;
     Ok((process, history))
 }
 
 impl History {
     /// Takes a checkpoint of the stopped process.
-    fn keep(&mut self, thread: ThreadId, process: &dyn Process) -> Result<(), String> {
-        let registers = process.registers(thread).map_err(|e| e.to_string())?;
-        let position = process.position().unwrap_or_default();
-        let checkpoint = Checkpoint::take(&[Original::ask(thread)?])?;
-        let moment = Moment {
-            position,
-            registers,
-        };
-        self.kept.push(Kept { checkpoint, moment });
-        if self.kept.len() > MOST {
-            self.thin_out();
-        }
+    fn keep(&mut self, thread: ThreadId) -> Result<(), String> {
+        let live = self.live.as_ref().ok_or("it isn't recorded")?;
+        let kept = Kept::of(thread, live)?;
+        self.kept.push(kept);
+        self.thin_out();
         Ok(())
     }
 
-    /// Drops every second one of the older half, but not the first.
+    /// If there are too many, drops every second one of the older half, but not the first. Indices of checkpoints change, but for `shown`. Not while
+    /// a search runs.
     fn thin_out(&mut self) {
+        if self.kept.len() <= MOST {
+            return;
+        }
         let half = self.kept.len() / 2;
-        let mut index = 0;
-        self.kept.retain(|_| {
-            index += 1;
-            index > half || index % 2 == 1
-        });
+        let stays = |index: usize| index >= half || index.is_multiple_of(2);
+        let before = (0..=self.shown).filter(|index| stays(*index)).count();
+        let mut index = 0..;
+        self.kept.retain(|_| index.next().is_some_and(stays));
+        self.shown = before.saturating_sub(1);
     }
 
     /// The index of the last checkpoint that is known to be before the moment that is shown.
@@ -223,8 +243,7 @@ impl Owner {
         if is_between {
             return;
         }
-        let process = self.memory_process();
-        if let Err(reason) = self.history.keep(thread, process.as_ref()) {
+        if let Err(reason) = self.history.keep(thread) {
             tracing::warn!(%reason, "no checkpoint can be taken");
         }
     }
@@ -237,6 +256,56 @@ impl Owner {
         })
     }
 
+    /// Takes a checkpoint of the copy that is shown, which has run on from checkpoint `shown`. Returns its index.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why none can be taken here.
+    pub(super) fn keep_lap(&mut self, thread: ThreadId) -> Result<usize, String> {
+        let history = &mut self.history;
+        let live = history.live.as_ref().ok_or("it isn't recorded")?;
+        let kept = Kept::of(thread, live)?;
+        history.shown += 1;
+        history.kept.insert(history.shown, kept);
+        Ok(history.shown)
+    }
+
+    /// Drops every second checkpoint of a range, but for its last one; the copy that is shown runs on from that. Returns how many.
+    pub(super) fn drop_laps(&mut self, range: Range<usize>) -> usize {
+        let history = &mut self.history;
+        let before = history.kept.len();
+        let last = range.end.saturating_sub(1);
+        let goes = |index: &usize| range.contains(index) && (last - index) % 2 == 1;
+        let mut index = 0..;
+        history
+            .kept
+            .retain(|_| !index.next().is_some_and(|it| goes(&it)));
+        let gone = before - history.kept.len();
+        history.shown -= gone;
+        gone
+    }
+
+    /// Forgets the newest checkpoints before what is shown. Returns how many.
+    pub(super) fn forget_laps(&mut self, count: usize) -> usize {
+        let history = &mut self.history;
+        let count = count.min(history.shown);
+        let end = history.shown + 1;
+        history.kept.drain(end - count..end);
+        history.shown -= count;
+        count
+    }
+
+    /// Whether a stopped thread is at a moment, as far as that is seen by its registers.
+    pub(super) fn stands_at_moment(&mut self, thread: ThreadId, moment: &Moment) -> bool {
+        self.moment_of(thread).is_some_and(|now| {
+            now.position == moment.position && now.registers.runs_on_as(&moment.registers)
+        })
+    }
+
+    /// Before a search: there may be too many checkpoints by the laps of former ones.
+    pub(super) fn thin_out_history(&mut self) {
+        self.history.thin_out();
+    }
+
     /// Shows a copy of a checkpoint in place of the present process.
     ///
     /// # Errors
@@ -245,7 +314,9 @@ impl Owner {
         let id = self.process().id();
         let copy = self.history.copy(index, id, &self.link.waker)?;
         let passed = { self.history.moment(index) }.map(|moment| moment.registers.pc());
-        self.exchange_process(Arc::new(copy));
+        let copy = Arc::new(copy);
+        self.exchange_process(Arc::clone(&copy) as Arc<dyn Process>);
+        self.history.live = Some(copy);
         self.history.shown = index;
         *self.control(thread) = Control {
             passed,
@@ -257,18 +328,21 @@ impl Owner {
     /// Leaves the process that is shown, which stands still from now on. `None`: it has died.
     pub(super) fn leave_process(&mut self, thread: ThreadId) -> Option<Left> {
         let moment = self.moment_of(thread)?;
+        let process = Arc::clone(self.history.live.as_ref()?);
         let control = std::mem::take(self.control(thread));
         Some(Left {
-            process: self.memory_process(),
+            process,
             moment,
             control,
             shown: self.history.shown,
+            differs: None,
         })
     }
 
     /// Shows a process again that was left.
     pub(super) fn return_to(&mut self, thread: ThreadId, left: Left) {
-        self.exchange_process(left.process);
+        self.exchange_process(Arc::clone(&left.process) as Arc<dyn Process>);
+        self.history.live = Some(left.process);
         self.history.shown = left.shown;
         *self.control(thread) = Control {
             registers: None,
@@ -313,7 +387,34 @@ impl Owner {
             return false;
         };
         let (process, moment) = (Arc::clone(&present.process), present.moment);
-        self.is_at(thread, &moment, process.as_ref(), &mut None)
+        let mut differs = present.differs;
+        let is_there = self.is_at(thread, &moment, process.as_ref(), &mut differs);
+        if let Some(present) = &mut self.history.present {
+            present.differs = differs;
+        }
+        is_there
+    }
+
+    /// The state of the present, while the past is shown.
+    pub(super) fn present_ahead(&self) -> Option<Ahead> {
+        let present = self.history.present.as_ref()?;
+        Some(Ahead {
+            registers: present.moment.registers,
+            process: Arc::clone(&present.process) as Arc<dyn Process>,
+            differs: present.differs,
+        })
+    }
+
+    /// In a copy: all memory that the recorded process has ever mapped, or has now.
+    pub(super) fn mapped_in_history(&self) -> Vec<Range<u64>> {
+        let Some(present) = &self.history.present else {
+            return Vec::new();
+        };
+        let journal = self.history.journal.as_ref();
+        let mut mapped = journal.map(Journal::mapped).unwrap_or_default();
+        let now = present.process.mappings().into_iter();
+        mapped.extend(now.map(|mapping| mapping.start..mapping.end));
+        mapped
     }
 
     /// Shows the present in place of the past.
@@ -368,36 +469,44 @@ impl Owner {
         if now.position != moment.position || !now.registers.runs_on_as(&moment.registers) {
             return false;
         }
-        *differs = first_difference(self.process(), other, now.registers.sp(), *differs);
-        differs.is_none()
+        let arenas = self.trampolines().all_arenas();
+        let sp = now.registers.sp();
+        let found = first_difference(self.process(), other, sp, &arenas, *differs);
+        // Where they have differed once, they may again.
+        *differs = found.or(*differs);
+        found.is_none()
     }
 }
 
-/// The address of a block of memory in which two processes differ that have the same mappings; `None`: they don't. `first` is looked at first.
+/// The address of 4 bytes of memory in which two processes differ that have the same mappings but for `arenas`; `None`: they don't. `sp`: the
+/// stack pointer of a thread, below whose own bytes nothing counts. `first`: where to look first.
 fn first_difference(
     one: &dyn Process,
     other: &dyn Process,
     sp: u64,
+    arenas: &[Range<Address>],
     first: Option<Address>,
 ) -> Option<Address> {
     if let Some(at) = first
-        && differ(one, other, at, BLOCK)
+        && let Some(found) = difference_in(one, other, at, PIECE)
     {
-        return first;
+        return Some(found);
     }
     for mapping in one.mappings() {
-        if !mapping.write || !mapping.read {
+        let start = Address(mapping.start);
+        let is_arena = arenas.iter().any(|arena| arena.contains(&start));
+        if !mapping.write || !mapping.read || is_arena {
             continue;
         }
         let is_stack = (mapping.start..mapping.end).contains(&sp);
         let mut at = match is_stack {
-            true => sp - RED_ZONE,
+            true => (sp - RED_ZONE) & !(PIECE - 1),
             false => mapping.start,
         };
         while at < mapping.end {
             let size = BLOCK.min(mapping.end - at);
-            if differ(one, other, Address(at), size) {
-                return Some(Address(at));
+            if let Some(found) = difference_in(one, other, Address(at), size) {
+                return Some(found);
             }
             at += size;
         }
@@ -405,12 +514,27 @@ fn first_difference(
     None
 }
 
-fn differ(one: &dyn Process, other: &dyn Process, at: Address, size: u64) -> bool {
+/// The address of the first 4 bytes of a block of memory in which two processes differ.
+fn difference_in(
+    one: &dyn Process,
+    other: &dyn Process,
+    at: Address,
+    size: u64,
+) -> Option<Address> {
     let read = |process: &dyn Process| {
         let mut bytes = vec![0; size as usize];
         let length = process.read_some(at, &mut bytes);
         bytes.truncate(length);
         bytes
     };
-    read(one) != read(other)
+    let (one, other) = (read(one), read(other));
+    if one == other {
+        return None;
+    }
+    let same = one
+        .iter()
+        .zip(&other)
+        .take_while(|(one, other)| one == other);
+    let offset = same.count() as u64 & !(PIECE - 1);
+    Some(at.offset(offset.cast_signed()))
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The longest function that is searched for jumps into the replaced instructions, in bytes.
 const LONGEST_FUNCTION: u64 = 1 << 20;
 /// The most room that is kept for a trampoline before its size is known, in bytes.
-const MOST_ROOM: u64 = 4096;
+pub(super) const MOST_ROOM: u64 = 4096;
 const NOT_OWN: &str =
     "its condition has `$thread`, and the program has a thread that the C library does not know";
 
@@ -102,6 +102,9 @@ impl Owner {
             return Err(ever("the breakpoint is gone"));
         };
         let users = site.users();
+        if site.is_only_past(self.memory.is_quiet()) {
+            return self.make_past_jump(at);
+        }
         if !site.is_only_users() {
             return Err(now("a step needs the place at present"));
         }
@@ -144,18 +147,26 @@ impl Owner {
         if let Some(distance) = wanted.own_id {
             self.have_own_ids(&stopped, distance)?;
         }
-        let module = self.modules().at(at).cloned();
-        let module = module.ok_or_else(|| ever("the code is in no file"))?;
-        let code = self.function_around(&module, at).map_err(NoJump::Ever)?;
-        let replaced = self.replaced_at(&module, at, &code).map_err(NoJump::Ever)?;
-        if replaced.ends_in_call() && self.process().has_shadow_stack(thread) {
-            return Err(ever(
-                "a call would be replaced, and the processor checks returns",
-            ));
-        }
-        let keeps_flags = !jump_site::flags_are_dead(at, &parts(&code));
+        let (replaced, keeps_flags) = self.replaced_by_jump(thread, at).map_err(NoJump::Ever)?;
         self.place_trampoline(thread, replaced, wanted, keeps_flags)
             .map_err(NoJump::Ever)
+    }
+
+    /// What a jump at `at` would replace, and whether the status flags have to be kept there. `thread`: any stopped one.
+    pub(super) fn replaced_by_jump(
+        &self,
+        thread: ThreadId,
+        at: Address,
+    ) -> Result<(JumpSite, bool), String> {
+        let module = self.modules().at(at).cloned();
+        let module = module.ok_or("the code is in no file")?;
+        let code = self.function_around(&module, at)?;
+        let replaced = self.replaced_at(&module, at, &code)?;
+        if replaced.ends_in_call() && self.process().has_shadow_stack(thread) {
+            return Err("a call would be replaced, and the processor checks returns".into());
+        }
+        let keeps_flags = !jump_site::flags_are_dead(at, &parts(&code));
+        Ok((replaced, keeps_flags))
     }
 
     /// What is to be decided about a thread that comes to these breakpoints.
@@ -340,7 +351,7 @@ impl Owner {
     }
 
     /// Checks that no thread is at a replaced instruction but the first, now or when a signal handler returns, and that no other site is there.
-    fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
+    pub(super) fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
         self.find_earlier_interruptions();
         if self.memory.has_site_within(range.clone()) {
             return Err("there is another breakpoint right behind".to_owned());
@@ -438,12 +449,14 @@ impl Owner {
     }
 
     /// Maps memory for an arena near `near`. Returns where trampolines may be in it.
-    fn map_arena(&mut self, thread: ThreadId, near: Address) -> Result<Address, String> {
+    pub(super) fn map_arena(&mut self, thread: ThreadId, near: Address) -> Result<Address, String> {
         if self.memory.trampolines.has_all_arenas() {
             return Err("the memory for deciding in the program is used up".to_owned());
         }
         let mapped = self.process().mappings();
         let mapped = mapped.iter().map(|mapping| mapping.start..mapping.end);
+        // In the past, what the program is yet to map has to stay free, too.
+        let mapped = mapped.chain(self.mapped_in_history());
         let place = self.memory.trampolines.place_for_arena(near, mapped);
         let place = place.ok_or("there is no room for code near enough")?;
         let mapped = self.calling_system(thread, |process, call| {

@@ -72,6 +72,16 @@ impl Owner {
         }
     }
 
+    /// Sets whether the sites stay taken out that are only there to stop threads for the user. Call while all are taken out.
+    pub(super) fn set_quiet(&mut self, quiet: bool) {
+        self.memory.set_quiet(quiet);
+    }
+
+    /// Whether those sites are taken out.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.memory.is_quiet()
+    }
+
     /// Whether there are sites.
     pub(super) fn has_sites(&self) -> bool {
         self.memory.has_sites()
@@ -149,6 +159,21 @@ impl Owner {
         self.memory.clean(copy);
     }
 
+    /// Whether a site has a jump to a trampoline.
+    pub(super) fn has_jump(&self, site: Address) -> bool {
+        self.memory.trampoline_of(site).is_some()
+    }
+
+    /// As [`PatchedMemory::put_jump_in`].
+    pub(super) fn put_jump_in(&mut self, trampoline: Trampoline) -> io::Result<()> {
+        self.memory.put_jump_in(trampoline)
+    }
+
+    /// As [`PatchedMemory::passed`].
+    pub(super) fn is_often_passed(&mut self, site: Address) -> bool {
+        self.memory.passed(site)
+    }
+
     /// The trampolines in the process.
     pub(super) fn trampolines(&self) -> &Trampolines {
         &self.memory.trampolines
@@ -178,11 +203,6 @@ impl Owner {
     pub(super) fn move_memory(&mut self, copy: Arc<dyn Process>, guardian: Option<Guardian>) {
         self.tell_logged();
         self.memory.move_to(copy, guardian);
-    }
-
-    /// The process, to be kept.
-    pub(super) fn memory_process(&self) -> Arc<dyn Process> {
-        self.memory.shared_process()
     }
 
     /// Continues with another process that stands for this one: a copy of it, or it itself in place of a copy. Everything inserted is taken out of

@@ -167,6 +167,9 @@ impl Owner {
         if self.is_vfork_child(thread) {
             return self.release(thread);
         }
+        if let Some(travel) = self.search_mut() {
+            *travel.hot.entry(at).or_default() += 1;
+        }
         let Some(site) = self.site(at) else {
             return;
         };
@@ -185,7 +188,7 @@ impl Owner {
         if self.is_calling_on(thread) {
             return self.met_in_call(thread, at);
         }
-        if self.looks_for_places() {
+        if self.ignores_stops() {
             return self.release(thread);
         }
         let seen = self.is_seen(thread, at, sp);

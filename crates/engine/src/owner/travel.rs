@@ -9,6 +9,9 @@
 
 use super::Owner;
 use super::history::{Left, Moment};
+use super::laps::Laps;
+use super::pass_counts::PassCount;
+use super::past_jumps::Ahead;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
@@ -33,14 +36,21 @@ pub enum StepBack {
 /// A search.
 #[derive(Debug)]
 pub(super) struct Travel {
-    thread: ThreadId,
+    pub(super) thread: ThreadId,
     goal: Goal,
     /// The process that was left, unless it is the present. The search ends where it stands.
     left: Option<Left>,
     /// The number of the checkpoint from which it runs.
-    from: usize,
-    end: End,
-    run: Run,
+    pub(super) from: usize,
+    pub(super) end: End,
+    pub(super) run: Run,
+    pub(super) laps: Laps,
+    /// How often sites were come to in this run.
+    pub(super) hot: FxHashMap<Address, u32>,
+    /// The passes that are counted.
+    pub(super) passes: Option<PassCount>,
+    /// The pass that was looked for has come.
+    passed: bool,
     /// How many of what is looked for have come in this run.
     count: usize,
     /// The number of the last one to go back to, if there is one.
@@ -80,8 +90,8 @@ struct Line {
 
 /// Where a run ends.
 #[derive(Debug)]
-struct End {
-    moment: Moment,
+pub(super) struct End {
+    pub(super) moment: Moment,
     /// Stands still there.
     process: Arc<dyn Process>,
     /// Whether it is a checkpoint: what is looked for counts there, too.
@@ -91,11 +101,27 @@ struct End {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Run {
+pub(super) enum Run {
+    /// To the end, in laps: nothing is looked for.
+    Laps,
     /// To the end.
     Search,
+    /// To the end, counting the passes of a place.
+    Count(Address),
+    /// To the pass of a place with this number.
+    Near(Address, u64),
     /// To the one with this number.
     To(usize),
+}
+
+impl Run {
+    /// Whether nothing is looked for in it.
+    fn is_blind(self) -> bool {
+        match self {
+            Run::Laps | Run::Count(_) | Run::Near(..) => true,
+            Run::Search | Run::To(_) => false,
+        }
+    }
 }
 
 impl Owner {
@@ -118,6 +144,7 @@ impl Owner {
         }
         let here = self.moment_of(thread);
         let here = here.ok_or_else(|| Error::Refused("the thread has no state".into()))?;
+        self.thin_out_history();
         let Some(from) = self.history_before(&here) else {
             return Err(Error::Refused(
                 "this is the beginning of the recording".into(),
@@ -130,7 +157,7 @@ impl Owner {
         };
         let end = End {
             moment: left.moment,
-            process: Arc::clone(&left.process),
+            process: Arc::clone(&left.process) as Arc<dyn Process>,
             is_checkpoint: false,
             differs: None,
         };
@@ -142,6 +169,10 @@ impl Owner {
             from,
             end,
             run: Run::Search,
+            laps: Laps::default(),
+            hot: FxHashMap::default(),
+            passes: None,
+            passed: false,
             count: 0,
             found: None,
             last: None,
@@ -157,7 +188,9 @@ impl Owner {
     /// Runs a copy of the checkpoint from which the search runs. `false`: that can't be, and the reason is to be reported.
     fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
         travel.count = 0;
-        (travel.arrived, travel.ended) = (false, false);
+        travel.hot.clear();
+        travel.passes = None;
+        (travel.arrived, travel.ended, travel.passed) = (false, false, false);
         let (thread, from) = (travel.thread, travel.from);
         self.remove_sites(Reason::Travel);
         self.remove_sites(Reason::Present);
@@ -166,11 +199,21 @@ impl Owner {
             self.travel_fails(travel, why);
             return false;
         }
+        self.set_quiet(travel.ignores_stops());
         self.process().replay_until(travel.end.moment.position);
+        travel.laps.run_begins(travel.run);
         // A line that has begun before doesn't begin here.
         travel.last = self.line_now(thread, &travel);
+        let run = travel.run;
         self.begin_travel(travel);
         self.insert_past_sites();
+        if !self.begin_counting(run)
+            && let Some(mut travel) = self.take_travel()
+        {
+            travel.laps.is_near();
+            travel.run = Run::Search;
+            return self.run_travel(travel);
+        }
         self.resume_all();
         true
     }
@@ -209,10 +252,25 @@ impl Owner {
                 // What the thread came for in the past, it came for here: this may be a stop.
                 self.return_to_present(thread);
                 self.control(thread).passed = Some(at);
+            } else {
+                self.passed_other_state(at);
             }
             return false;
         }
+        let passed = self.is_wanted_pass(at);
         let is_end = self.ends_run(thread, at);
+        if !is_end && !passed {
+            self.passed_other_state(at);
+        }
+        let travel = self.search_mut();
+        if let Some(travel) = travel.filter(|travel| travel.run.is_blind()) {
+            travel.passed = passed;
+            match is_end || passed {
+                true => self.stop_all(),
+                false => self.release(thread),
+            }
+            return true;
+        }
         // At a checkpoint, what is looked for counts, too.
         let counts = !is_end || self.ends_at_a_checkpoint();
         if self.looks_for_places() {
@@ -244,6 +302,18 @@ impl Owner {
         let arrived = travel.arrived;
         self.begin_travel(travel);
         arrived
+    }
+
+    /// The state that a thread runs to in the past.
+    pub(super) fn state_ahead(&self) -> Option<Ahead> {
+        let Some(travel) = self.search() else {
+            return self.present_ahead();
+        };
+        Some(Ahead {
+            registers: travel.end.moment.registers,
+            process: Arc::clone(&travel.end.process),
+            differs: travel.end.differs,
+        })
     }
 
     /// Whether the thread is in the state where the run ends.
@@ -312,6 +382,7 @@ impl Owner {
             travel.arrived = travel.arrived || self.stands_at_end(&mut travel);
             let counts = !travel.arrived || travel.end.is_checkpoint;
             let is_wanted = match travel.goal {
+                _ if travel.run.is_blind() => false,
                 Goal::Stop => counts && travel.counts_one(),
                 Goal::Places(_) => travel.run == Run::To(travel.count),
             };
@@ -324,6 +395,16 @@ impl Owner {
         if travel.arrived || travel.ended {
             return self.run_is_over(travel);
         }
+        if travel.passed {
+            self.take_lap(&mut travel);
+            travel.laps.is_near();
+            travel.run = Run::Search;
+            return self.run_travel(travel);
+        }
+        if let Some(run) = self.lap_stopped(&mut travel) {
+            travel.run = run;
+            return self.run_travel(travel);
+        }
         self.begin_travel(travel);
         self.resume_all();
         true
@@ -332,10 +413,31 @@ impl Owner {
     /// A run has come to its end. `false`: the search is over, and the stop is to be reported.
     fn run_is_over(&mut self, mut travel: Box<Travel>) -> bool {
         let parted = self.process().parted();
-        if parted.is_some() || travel.run != Run::Search {
+        if parted.is_some() || matches!(travel.run, Run::To(_)) {
             let why = parted.unwrap_or_else(|| "it runs otherwise than before".into());
             self.travel_fails(travel, format!("the past could not be run again: {why}"));
             return false;
+        }
+        if travel.run.is_blind() && travel.arrived {
+            travel.run = match travel.run {
+                Run::Laps if travel.laps.divides() => Run::Laps,
+                Run::Count(at) => {
+                    travel.laps.is_near();
+                    self.begin_travel(travel);
+                    let next = self.counted_all(at);
+                    let Some(back) = self.take_travel() else {
+                        return false;
+                    };
+                    travel = back;
+                    next
+                }
+                _ => Run::Search,
+            };
+            return self.run_travel(travel);
+        }
+        if travel.run == Run::Laps {
+            let gone = self.forget_laps(travel.laps.taken());
+            travel.removed(gone);
         }
         // If the end wasn't met, the checkpoint is from after it.
         if let Some(found) = travel.found.filter(|_| travel.arrived) {
@@ -353,6 +455,7 @@ impl Owner {
         }
         travel.found = None;
         travel.from -= 1;
+        travel.laps.is_further();
         self.run_travel(travel)
     }
 
@@ -393,6 +496,13 @@ impl Owner {
     /// The search is over. What was left is not shown again, unless it is the present.
     fn end_travel(&mut self) {
         self.remove_sites(Reason::Travel);
+        if self.is_quiet() {
+            self.lift_sites();
+            self.set_quiet(false);
+            for thread in self.stopped_threads() {
+                self.control(thread).watched = 0;
+            }
+        }
         self.process().replay_until(usize::MAX);
         self.insert_past_sites();
     }
@@ -406,7 +516,10 @@ impl Owner {
                 self.return_to(thread, left);
                 self.end_travel();
             }
-            None => self.return_to_present(thread),
+            None => {
+                self.set_quiet(false);
+                self.return_to_present(thread);
+            }
         }
         self.reports_at(thread, StopReason::NotReplayed { why });
     }
@@ -525,18 +638,51 @@ impl Owner {
         self.search().is_some_and(|travel| travel.end.is_checkpoint)
     }
 
+    /// Whether a search is under way that no stop is of use for.
+    pub(super) fn ignores_stops(&self) -> bool {
+        self.search().is_some_and(Travel::ignores_stops)
+    }
+
     /// Whether places are looked for, and not stops.
-    pub(super) fn looks_for_places(&self) -> bool {
+    fn looks_for_places(&self) -> bool {
         let travel = self.search();
         travel.is_some_and(|travel| matches!(travel.goal, Goal::Places(_)))
     }
 }
 
 impl Travel {
+    /// Whether no stop is of use for this run.
+    fn ignores_stops(&self) -> bool {
+        self.run.is_blind() || matches!(self.goal, Goal::Places(_))
+    }
+
+    /// A checkpoint was inserted at an index, from which the copy runs on.
+    pub(super) fn inserted(&mut self, index: usize) {
+        self.from = index;
+        if let Some(left) = &mut self.left
+            && left.shown >= index
+        {
+            left.shown += 1;
+        }
+    }
+
+    /// Some of the last checkpoints that were inserted are gone.
+    pub(super) fn removed(&mut self, gone: usize) {
+        self.from -= gone;
+        if let Some(left) = &mut self.left
+            && left.shown > self.from
+        {
+            left.shown -= gone;
+        }
+    }
+
     /// Where the search has its sites.
     fn places(&self) -> Vec<Address> {
         let mut places = vec![self.end.moment.registers.pc()];
-        if let Goal::Places(wanted) = &self.goal {
+        places.extend(self.run.counted());
+        if let Goal::Places(wanted) = &self.goal
+            && !self.run.is_blind()
+        {
             places.extend(wanted.all.keys());
         }
         places

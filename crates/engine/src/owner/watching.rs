@@ -571,10 +571,18 @@ impl Owner {
         }
     }
 
+    /// Whether data is watched.
+    pub(super) fn watches_data(&self) -> bool {
+        !self.watches.list.is_empty()
+    }
+
     pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
         self.control(thread).watched = self.watches.table.version();
-        self.process()
-            .set_watch_slots(thread, self.watches.table.slots())
+        let slots = match self.is_quiet() {
+            true => &[None; SLOTS],
+            false => self.watches.table.slots(),
+        };
+        self.process().set_watch_slots(thread, slots)
     }
 
     /// Clears a thread's debug registers, as before a detach.

@@ -119,10 +119,31 @@ impl Checkpoint {
             ..*original
         });
         let mut copy = Checkpoint::take(&threads.collect::<Vec<_>>())?;
-        for ((own, _), (original, _)) in copy.threads.iter_mut().zip(&self.threads) {
+        copy.name_as(self);
+        Ok(copy)
+    }
+
+    /// A copy of this one as it is now, after it has run. All its threads are stopped, and none is within a system call or before the delivery of a
+    /// signal. Its threads are named by the same originals.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::take`], and those of [`Original::ask`].
+    pub fn now(&self) -> Result<Checkpoint, String> {
+        let threads = self
+            .threads
+            .iter()
+            .map(|(_, thread)| Original::ask(*thread));
+        let threads = threads.collect::<Result<Vec<_>, String>>()?;
+        let mut copy = Checkpoint::take(&threads)?;
+        copy.name_as(self);
+        Ok(copy)
+    }
+
+    /// Names the threads by the originals of the checkpoint that this one was made of.
+    fn name_as(&mut self, source: &Checkpoint) {
+        for ((own, _), (original, _)) in self.threads.iter_mut().zip(&source.threads) {
             *own = *original;
         }
-        Ok(copy)
     }
 
     /// The process that is the copy.

@@ -20,8 +20,8 @@ const SEARCHED: u64 = 1 << 20;
 
 const ENDED: &str = "it has ended meanwhile";
 
-/// Makes a stopped thread map `size` bytes of new memory for code at `address`, where there is none. `from`: where a `syscall` instruction is, if it
-/// shouldn't be looked for.
+/// Makes a stopped thread map `size` bytes of new memory for code at `address`, where there is none. `writable`: the code may write it. `from`: where
+/// a `syscall` instruction is, if it shouldn't be looked for.
 ///
 /// # Errors
 /// The end of a sentence that says why not.
@@ -29,9 +29,11 @@ pub fn map_code(
     thread: ThreadId,
     address: Address,
     size: u64,
+    writable: bool,
     from: Option<Address>,
 ) -> Result<(), String> {
-    let protection = libc::PROT_READ | libc::PROT_EXEC;
+    let write = if writable { libc::PROT_WRITE } else { 0 };
+    let protection = libc::PROT_READ | libc::PROT_EXEC | write;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let no_file = word(-1);
     let arguments = [address.0, size, word(protection), word(flags), no_file, 0];

@@ -1,5 +1,6 @@
 //! A live process on this machine, controlled by ptrace(2) and read through `/proc`.
 
+use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
 use super::recording::replayer::{Divergence, Replayed};
 use super::recording::{Recorder, Replayer};
@@ -97,6 +98,23 @@ impl LiveProcess {
             Role::Replayed(replay) => Some(locked(replay)),
             Role::Free | Role::Recorded(_) => None,
         }
+    }
+
+    /// A checkpoint of a process that is recorded or replayed, whose threads are all stopped. Its threads are named as this process's.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why none can be taken; for example, a thread is within a system call.
+    pub fn checkpoint(&self) -> Result<Checkpoint, String> {
+        match &self.role {
+            Role::Free => Err("it is neither recorded nor replayed".into()),
+            Role::Recorded(recorder) => locked(recorder).checkpoint(),
+            Role::Replayed(replay) => locked(replay).replayer.checkpoint(),
+        }
+    }
+
+    /// Whether a recorded process runs its own code, as far as is known: no thread of it waits in a system call.
+    pub fn computes(&self) -> bool {
+        { self.recorder() }.is_some_and(|recorder| recorder.computes())
     }
 
     /// The thread that the kernel knows.
@@ -371,7 +389,8 @@ impl Process for LiveProcess {
         size: u64,
         call: Option<Address>,
     ) -> Result<(), String> {
-        injected::map_code(self.actual(thread), address, size, call)
+        let is_copy = matches!(self.role, Role::Replayed(_));
+        injected::map_code(self.actual(thread), address, size, is_copy, call)
     }
 
     fn share(

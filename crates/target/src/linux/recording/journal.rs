@@ -5,7 +5,9 @@ use crate::exit_status::ExitStatus;
 use crate::signal_info::WholeSignal;
 use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::FxHasher;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -19,6 +21,8 @@ struct Pages {
     entries: Vec<Arc<Entry>>,
     /// Why nothing was recorded any more. `None`: it was up to the end, or still is.
     gap: Option<String>,
+    /// All memory that was ever mapped while recorded: the ends of ranges by their beginnings. No two touch.
+    mapped: BTreeMap<u64, u64>,
 }
 
 /// One thing that came from outside.
@@ -121,6 +125,27 @@ impl Journal {
         self.pages_mut().gap.get_or_insert(reason);
     }
 
+    /// Notes that memory was mapped.
+    pub(super) fn maps(&self, range: Range<Address>) {
+        let mut pages = self.pages_mut();
+        let (mut start, mut end) = (range.start.0, range.end.0);
+        while let Some((first, last)) = { pages.mapped.range(..=end).next_back() }
+            .map(|(first, last)| (*first, *last))
+            .filter(|(_, last)| *last >= start)
+        {
+            pages.mapped.remove(&first);
+            (start, end) = (start.min(first), end.max(last));
+        }
+        pages.mapped.insert(start, end);
+    }
+
+    /// All memory that system calls have mapped while the process was recorded, whether it is still mapped or not.
+    pub fn mapped(&self) -> Vec<Range<u64>> {
+        let pages = self.pages();
+        let all = pages.mapped.iter();
+        all.map(|(start, end)| *start..*end).collect()
+    }
+
     /// How the process has ended, if it has.
     pub fn end(&self) -> Option<ExitStatus> {
         match self.pages().entries.last().map(Arc::as_ref) {
@@ -148,4 +173,23 @@ pub(super) fn fingerprint(registers: &UserRegisters) -> u64 {
         hasher.write_u64(word);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_was_mapped_is_kept_as_few_ranges() {
+        let journal = Journal::default();
+        for (start, end) in [(10, 20), (40, 50), (20, 30), (5, 8), (28, 42), (60, 61)] {
+            journal.maps(Address(start)..Address(end));
+        }
+        assert_eq!(journal.mapped(), [5..8, 10..50, 60..61]);
+        journal.maps(Address(0)..Address(100));
+        assert_eq!(
+            journal.mapped(),
+            std::iter::once(0..100).collect::<Vec<_>>()
+        );
+    }
 }

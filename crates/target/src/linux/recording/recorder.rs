@@ -2,6 +2,7 @@
 
 use super::is_at_call;
 use super::journal::{Again, Entry, Journal, Made, MappedFile, Written, fingerprint};
+use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::system_calls::{Call, Kind, Mapped};
@@ -39,6 +40,8 @@ pub struct Recorder {
     held: VecDeque<WholeSignal>,
     /// The signal that was sent again for its delivery.
     sent_again: Option<WholeSignal>,
+    /// Where the heap ends (brk(2)), once the program has asked.
+    heap_end: Option<Address>,
 }
 
 /// A system call that was entered.
@@ -76,6 +79,7 @@ impl Recorder {
             behind_call: Some(registers),
             held: VecDeque::new(),
             sent_again: None,
+            heap_end: None,
         })
     }
 
@@ -106,6 +110,22 @@ impl Recorder {
             Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
             _ => ptrace::cont_to_system_call(self.thread, signal),
         }
+    }
+
+    /// A checkpoint of the stopped process.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why none can be taken here.
+    pub fn checkpoint(&self) -> Result<Checkpoint, String> {
+        if self.within.is_some() {
+            return Err("it is within a system call".into());
+        }
+        Checkpoint::take(&[Original::ask(self.thread)?])
+    }
+
+    /// Whether the thread runs its own code, as far as is known.
+    pub fn computes(&self) -> bool {
+        self.within.is_none()
     }
 
     /// Whether the end of the last step was reported without the kernel.
@@ -221,6 +241,7 @@ impl Recorder {
         };
         let effects = call.effects(answer, &read);
         let effects = effects.map_err(|unknown| format!("it has called {unknown}"))?;
+        self.note_mapped(&effects.what);
         let made = Made {
             number,
             registers: within.registers,
@@ -252,6 +273,19 @@ impl Recorder {
             }
         }
         Ok(all)
+    }
+
+    /// Notes what memory a call has mapped.
+    fn note_mapped(&mut self, what: &Kind) {
+        match what {
+            Kind::Maps(mapped) => self.journal.maps(mapped.range.clone()),
+            Kind::Moves { to, .. } => self.journal.maps(to.clone()),
+            Kind::Breaks(end) => {
+                let before = self.heap_end.replace(*end).unwrap_or(*end);
+                self.journal.maps(before.min(*end)..before.max(*end));
+            }
+            _ => {}
+        }
     }
 
     /// What of a call is done again in a copy, given what it has done.

@@ -146,6 +146,23 @@ impl Replayer {
         }
     }
 
+    /// A checkpoint of the copy, which is stopped.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why none can be taken here.
+    pub fn checkpoint(&self) -> Result<Checkpoint, String> {
+        if self.within.is_some() || self.due.is_some() || self.has_sent_signal() {
+            return Err("it is within a system call, or about to get a signal".into());
+        }
+        self.checkpoint.now()
+    }
+
+    /// Whether the signal that was delivered next is on its way to the thread.
+    fn has_sent_signal(&self) -> bool {
+        let next = self.next_entry();
+        matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.is_of_instruction())
+    }
+
     /// Whether the end of the last step was reported without the kernel.
     pub fn has_feigned_step(&self) -> bool {
         self.feigned_step

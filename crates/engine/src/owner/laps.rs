@@ -1,0 +1,159 @@
+//! Getting near the end of a long search.
+//!
+//! What is looked for in the past is often near its end: the line before, the last hit of a breakpoint that is hit often. But the last checkpoint
+//! may be a second before, in which a step back's places are passed millions of times. So a search that takes long is given up, and a copy runs
+//! up to the end without stops: in *laps*, with a checkpoint between two of them. Then another copy does the last lap in shorter laps, and so on.
+//! The search begins anew in the last, short lap; those before are searched if nothing is found there. The checkpoints stay for the next search.
+
+use super::Owner;
+use super::travel::{Run, Travel};
+use crate::stops::Mode;
+use dapple_target::linux::alarm::Alarm;
+use std::time::{Duration, Instant};
+
+/// How long a search may take before laps are made.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long the first laps are.
+const FIRST: Duration = Duration::from_millis(64);
+/// How many times shorter the laps within a lap are.
+const SHORTER: u32 = 8;
+/// How long a lap is that isn't divided.
+const SHORTEST: Duration = Duration::from_millis(2);
+/// The most laps of one length.
+const MOST: usize = 16;
+
+/// The laps of a search.
+#[derive(Debug)]
+pub(super) struct Laps {
+    /// How long a lap is, or the search may take. `None`: as long as it takes.
+    every: Option<Duration>,
+    /// When the present lap, or the search, has begun.
+    begun: Instant,
+    /// How many checkpoints were taken in this run.
+    taken: usize,
+    /// How long laps are in the next run.
+    next: Duration,
+    /// Whether there were laps already.
+    made: bool,
+    /// Whether the search begins as near to its end as can be.
+    near: bool,
+    alarm: Alarm,
+}
+
+impl Default for Laps {
+    fn default() -> Laps {
+        Laps {
+            every: None,
+            begun: Instant::now(),
+            taken: 0,
+            next: FIRST,
+            made: false,
+            near: false,
+            alarm: Alarm::default(),
+        }
+    }
+}
+
+impl Laps {
+    /// A run begins.
+    pub(super) fn run_begins(&mut self, run: Run) {
+        self.every = match run {
+            Run::Search => (!self.made || !self.near).then_some(PATIENCE),
+            Run::Laps => Some(self.next),
+            Run::Count(_) | Run::Near(..) | Run::To(_) => None,
+        };
+        self.made |= run == Run::Laps;
+        self.taken = 0;
+        self.begun = Instant::now();
+        match self.every {
+            Some(every) => {
+                self.alarm.ring_every(every);
+            }
+            None => self.alarm.end(),
+        }
+    }
+
+    /// Whether it is time for a checkpoint, or for laps.
+    fn is_over(&self) -> bool {
+        self.every
+            .is_some_and(|every| self.begun.elapsed() >= every)
+    }
+
+    /// The search begins as near to its end as can be.
+    pub(super) fn is_near(&mut self) {
+        self.near = true;
+    }
+
+    /// The search goes on with what was before.
+    pub(super) fn is_further(&mut self) {
+        self.near = false;
+    }
+
+    /// A lap begins.
+    fn begins(&mut self) {
+        self.begun = Instant::now();
+    }
+
+    /// The run in laps has come to its end. Returns whether the last lap is to be divided.
+    pub(super) fn divides(&mut self) -> bool {
+        let every = self.every.unwrap_or_default();
+        self.next = every / SHORTER;
+        self.begun.elapsed() > SHORTEST && every > SHORTEST
+    }
+
+    /// How many checkpoints were taken in this run.
+    pub(super) fn taken(&self) -> usize {
+        self.taken
+    }
+}
+
+impl Owner {
+    /// The wait for the debuggee was interrupted, perhaps because a lap is over.
+    pub(super) fn lap_ticks(&mut self) {
+        let is_over = self.search().is_some_and(|travel| travel.laps.is_over());
+        if is_over && self.mode() == Mode::Running {
+            self.stop_all();
+        }
+    }
+
+    /// All threads have stopped during a search. Returns the run with which it has to begin anew, if the search takes long. Otherwise a lap may
+    /// be over: takes a checkpoint.
+    pub(super) fn lap_stopped(&mut self, travel: &mut Travel) -> Option<Run> {
+        if !travel.laps.is_over() {
+            return None;
+        }
+        if travel.run == Run::Search {
+            if !travel.laps.made {
+                return Some(Run::Laps);
+            }
+            travel.laps.every = None;
+            return self.counts_instead(travel);
+        }
+        if !self.stands_at_moment(travel.thread, &travel.end.moment) {
+            self.take_lap(travel);
+        }
+        travel.laps.begins();
+        None
+    }
+
+    /// Takes a checkpoint of the copy that runs, with which the search goes on.
+    pub(super) fn take_lap(&mut self, travel: &mut Travel) {
+        self.clean_for_stop();
+        match self.keep_lap(travel.thread) {
+            Ok(index) => travel.inserted(index),
+            Err(reason) => {
+                tracing::debug!(%reason, "no checkpoint can be taken here");
+                return;
+            }
+        }
+        let laps = &mut travel.laps;
+        laps.taken += 1;
+        if laps.taken >= MOST {
+            let all = travel.from + 1 - laps.taken..travel.from + 1;
+            let gone = self.drop_laps(all);
+            laps.taken -= gone;
+            laps.every = laps.every.map(|every| every * 2);
+            travel.removed(gone);
+        }
+    }
+}

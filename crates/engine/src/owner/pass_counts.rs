@@ -1,0 +1,133 @@
+//! Getting near the end of a search by counting how often a place is passed.
+//!
+//! Laps ([`super::laps`]) are some milliseconds long, in which a place may be passed a million times. If a search takes long all the same, the
+//! place that it has passed most often gets code that counts in the program ([`dapple_arch::decision::Exact`]): one run up to the end counts the
+//! passes, and a second one is stopped some passes before the last. There, a checkpoint is taken, and the search begins anew.
+
+use super::Owner;
+use super::travel::{Run, Travel};
+use crate::Address;
+use dapple_arch::decision::PASSES;
+use dapple_inspect::inspect::Inspect;
+
+/// How many passes before the last the search begins anew.
+const BACK: u64 = 32;
+/// The least stops at a place for which it is worth to count its passes.
+const WORTH: u32 = 64;
+/// How many passes are left where all are to be counted.
+const ALL: u64 = 1 << 62;
+
+/// The passes of a place that are counted in a run.
+#[derive(Debug)]
+pub(super) struct PassCount {
+    at: Address,
+    /// How many will come up to the one that is looked for, unless a word in the program says that.
+    left: u64,
+    /// The word, while code in the program counts.
+    word: Option<Address>,
+}
+
+impl Run {
+    /// The place whose passes are counted.
+    pub(super) fn counted(self) -> Option<Address> {
+        match self {
+            Run::Count(at) | Run::Near(at, _) => Some(at),
+            Run::Laps | Run::Search | Run::To(_) => None,
+        }
+    }
+}
+
+impl Owner {
+    /// A search takes long. Returns the run that counts the passes of a place, if one is worth that.
+    pub(super) fn counts_instead(&self, travel: &Travel) -> Option<Run> {
+        let worth = travel.hot.iter().filter(|(_, stops)| **stops >= WORTH);
+        let mut hot: Vec<(Address, u32)> = worth.map(|(at, stops)| (*at, *stops)).collect();
+        // Of those that are passed equally often, always the same.
+        hot.sort_by_key(|(at, stops)| (std::cmp::Reverse(*stops), *at));
+        let mut fit = hot.into_iter().filter(|(at, stops)| {
+            let can = self.replaced_by_jump(travel.thread, *at);
+            tracing::debug!(%at, stops, can = can.is_ok(), "a place that is passed often");
+            can.is_ok()
+        });
+        fit.next().map(|(at, _)| Run::Count(at))
+    }
+
+    /// A run begins in which passes are counted. Returns whether the program counts them.
+    pub(super) fn begin_counting(&mut self, run: Run) -> bool {
+        let Some(at) = run.counted() else {
+            return true;
+        };
+        let left = match run {
+            Run::Near(_, left) => left,
+            _ => ALL,
+        };
+        if let Some(travel) = self.search_mut() {
+            let word = None;
+            travel.passes = Some(PassCount { at, left, word });
+        }
+        let made = self.make_past_jump(at);
+        tracing::debug!(%at, ?made, "counting");
+        made.is_ok()
+    }
+
+    /// How many passes of a place are left, if they are to be counted by code there.
+    pub(super) fn passes_for_code(&self, at: Address) -> Option<u64> {
+        let passes = self.search()?.passes.as_ref()?;
+        (passes.at == at).then_some(passes.left)
+    }
+
+    /// Code in the program counts from now on, in a word there.
+    pub(super) fn counted_by_code(&mut self, word: Address) {
+        if let Some(passes) = self.search_mut().and_then(|travel| travel.passes.as_mut()) {
+            passes.word = Some(word);
+        }
+    }
+
+    /// Code in the program counts no more at a site.
+    pub(super) fn counted_by_hand(&mut self, at: Address) {
+        let left = self.passes_left();
+        let passes = self.search_mut().and_then(|travel| travel.passes.as_mut());
+        if let Some(passes) = passes.filter(|passes| passes.at == at) {
+            passes.left = left;
+            passes.word = None;
+        }
+    }
+
+    fn passes_left(&self) -> u64 {
+        let passes = self.search().and_then(|travel| travel.passes.as_ref());
+        let Some(passes) = passes else {
+            return 0;
+        };
+        let read = |word: Address| self.memory().read_u64(word).ok();
+        passes
+            .word
+            .map_or(passes.left, |word| read(word).unwrap_or(0))
+    }
+
+    /// A thread has come to a site. Returns whether that is the pass that is looked for.
+    pub(super) fn is_wanted_pass(&mut self, at: Address) -> bool {
+        let passes = self.search_mut().and_then(|travel| travel.passes.as_mut());
+        let Some(passes) = passes.filter(|passes| passes.at == at) else {
+            return false;
+        };
+        if passes.word.is_none() {
+            passes.left = passes.left.saturating_sub(1);
+        }
+        self.passes_left() == 0
+    }
+
+    /// The run has counted all passes. Returns the next one.
+    pub(super) fn counted_all(&self, at: Address) -> Run {
+        let passed = ALL.saturating_sub(self.passes_left());
+        tracing::debug!(%at, passed, "passes");
+        match passed.checked_sub(BACK) {
+            Some(near @ 1..) => Run::Near(at, near),
+            _ => Run::Search,
+        }
+    }
+}
+
+/// Where the code counts, given where it may write.
+pub(super) fn word_in(kept: Address) -> Address {
+    Address(kept.0 + PASSES)
+}

@@ -1,0 +1,179 @@
+//! Finds the state in which a run of the past ends, or the present, inside of the copy that runs.
+//!
+//! Where that state's address is passed often, a stop for each pass would take most of the time. So the site there becomes a jump, as that of a
+//! breakpoint with a condition does ([`super::jumps`]), to code that compares all registers and some memory
+//! ([`dapple_arch::decision::Exact`]). Only a thread that is like the wanted one there traps, and is then compared as a whole.
+//!
+//! What of the memory is compared: at first, the stack around the stack pointer. If a thread traps that differs elsewhere, that place comes in
+//! front.
+
+use super::Owner;
+use super::jumps::{MOST_ROOM, NoJump};
+use super::pass_counts::word_in;
+use crate::breakpoints::trampolines::Trampoline;
+use crate::{Address, ThreadId};
+use dapple_arch::decision::{Exact, MOST_PIECES, MOST_WITH_PASSES, compile_exact};
+use dapple_arch::jump_site::{self, MOST_REPLACED};
+use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::inspect::Inspect;
+use dapple_target::process::Process;
+use std::sync::Arc;
+
+/// The bytes below the stack pointer that are compared: those that belong to the thread (ABI §3.2.2).
+const BELOW: u64 = 128;
+/// The bytes of the stack that are compared.
+const STACK: usize = 448;
+/// How much of an arena is no code: it is written by the code, and a processor runs code slowly that is written near.
+const WRITTEN: u64 = 4096;
+
+/// A state to be found.
+pub(super) struct Ahead {
+    pub(super) registers: UserRegisters,
+    /// A process that stands still in the state.
+    pub(super) process: Arc<dyn Process>,
+    /// Where a thread was different that was like the wanted one otherwise.
+    pub(super) differs: Option<Address>,
+}
+
+impl Owner {
+    /// A thread has passed the site of a state of the past that it isn't in.
+    pub(super) fn passed_other_state(&mut self, at: Address) {
+        let is_ahead = { self.state_ahead() }.is_some_and(|ahead| ahead.registers.pc() == at);
+        if !is_ahead {
+            return;
+        }
+        if self.has_jump(at) {
+            // The code there has compared too little.
+            self.counted_by_hand(at);
+            self.take_jump_out(at);
+        }
+        if self.is_launched() && self.is_often_passed(at) {
+            self.trampolines_mut().wanted.push(at);
+            self.stop_all();
+        }
+    }
+
+    /// Puts a jump in at a site where only a state of the past is waited for.
+    pub(super) fn make_past_jump(&mut self, at: Address) -> Result<(), NoJump> {
+        let now = |reason: &str| NoJump::Now(reason.to_owned());
+        if !self.is_quiet() && self.watches_data() {
+            return Err(now("data is watched"));
+        }
+        let ahead = { self.state_ahead() }.filter(|ahead| ahead.registers.pc() == at);
+        let passes = self.passes_for_code(at);
+        if ahead.is_none() && passes.is_none() {
+            return Err(now("nothing is waited for there"));
+        }
+        let thread = self.stopped_threads().into_iter().next();
+        let thread = thread.ok_or_else(|| now("no thread is stopped"))?;
+        let mut code = [0; MOST_REPLACED];
+        let count = self.memory().read_some(at, &mut code);
+        let length = jump_site::replaced_length(at, &code[..count]);
+        let length = length.map_err(|unfit| NoJump::Ever(unfit.to_string()))?;
+        self.is_free(at..at.offset(length.cast_signed()))
+            .map_err(NoJump::Now)?;
+        let word = self.place_past_trampoline(thread, at, ahead.as_ref(), passes);
+        let word = word.map_err(NoJump::Ever)?;
+        if passes.is_some() {
+            self.counted_by_code(word);
+        }
+        Ok(())
+    }
+
+    /// Returns where passes are counted, if they are.
+    fn place_past_trampoline(
+        &mut self,
+        thread: ThreadId,
+        at: Address,
+        ahead: Option<&Ahead>,
+        passes: Option<u64>,
+    ) -> Result<Address, String> {
+        let (replaced, _) = self.replaced_by_jump(thread, at)?;
+        // One room more, so that the code doesn't come near what it writes.
+        let start = match self.trampolines().room(at, MOST_ROOM + WRITTEN) {
+            Some(start) => start,
+            None => self.map_arena(thread, at)?,
+        };
+        let arena = self
+            .trampolines()
+            .arena_at(start)
+            .ok_or("it is in no arena")?;
+        let kept = Address(arena.end.0 - WRITTEN);
+        if let Some(left) = passes {
+            let written = self.process().write(word_in(kept), &left.to_le_bytes());
+            written.map_err(|error| error.to_string())?;
+        }
+        let most = match passes {
+            Some(_) => MOST_WITH_PASSES,
+            None => MOST_PIECES,
+        };
+        let memory = ahead.map(|ahead| self.compared_memory(ahead, passes.is_none(), most));
+        let registers = ahead.map(|ahead| {
+            let dwarf = ahead.registers.to_dwarf();
+            std::array::from_fn(|number| dwarf.get(number as u16).unwrap_or_default())
+        });
+        let relocated = |at: Address| Some(replaced.relocated(at)?.bytes);
+        let code = compile_exact(&Exact {
+            counts: passes.is_some(),
+            registers,
+            memory: memory.as_deref().unwrap_or_default(),
+            at: start,
+            kept,
+            go_on: &relocated,
+        });
+        let code = code.map_err(|refused| refused.to_string())?;
+        if code.bytes.len() as u64 > MOST_ROOM {
+            return Err("the code would be too long".into());
+        }
+        let behind = Address(start.0 + code.go_on);
+        let relocated = replaced.relocated(behind);
+        let relocated = relocated.ok_or("the code there can't be moved")?;
+        let trampoline = Trampoline {
+            start,
+            site: at,
+            replaced,
+            code,
+            is_switched: false,
+            relocated,
+            passes: None,
+            writer: None,
+            decides: Vec::new(),
+            own_id: None,
+        };
+        self.put_jump_in(trampoline)
+            .map_err(|error| format!("the jump can't be written: {error}"))?;
+        Ok(word_in(kept))
+    }
+
+    /// What memory is to be compared: what is different now comes first. `elsewhere`: also memory that may not be there at other times. `most`: so
+    /// many pieces.
+    fn compared_memory(&self, ahead: &Ahead, elsewhere: bool, most: usize) -> Vec<(Address, u32)> {
+        let stack = Address(ahead.registers.sp().wrapping_sub(BELOW) & !3);
+        let mut wanted = vec![0; STACK];
+        let count = ahead.process.read_some(stack, &mut wanted);
+        let mut now = vec![0; count];
+        self.process().read_some(stack, &mut now);
+        let pieces = |from: Address, bytes: &[u8]| -> Vec<(Address, u32)> {
+            let pieces = bytes.chunks_exact(4).zip(0..);
+            let word = |piece: &[u8]| u32::from_le_bytes(piece.try_into().unwrap_or_default());
+            pieces
+                .map(|(piece, index)| (from.offset(4 * index), word(piece)))
+                .collect()
+        };
+        let mut first = Vec::new();
+        if let Some(at) = ahead.differs.filter(|_| elsewhere) {
+            let at = Address(at.0 & !3);
+            let mut bytes = [0; 4];
+            if ahead.process.read(at, &mut bytes).is_ok() {
+                first.push((at, u32::from_le_bytes(bytes)));
+            }
+        }
+        let (differ, equal): (Vec<_>, Vec<_>) = { pieces(stack, &wanted[..count]).into_iter() }
+            .zip(pieces(stack, &now))
+            .partition(|(wanted, now)| wanted != now);
+        let behind = differ.into_iter().chain(equal).map(|(wanted, _)| wanted);
+        first.extend(behind);
+        first.truncate(most);
+        first
+    }
+}
