@@ -139,6 +139,16 @@ impl Stops {
         }
     }
 
+    /// A process whose threads are all stopped.
+    pub(crate) fn at_rest(leader: ThreadId, threads: &[ThreadId]) -> Stops {
+        let stopped = |id: &ThreadId| (*id, Thread::new(State::Stopped));
+        Stops {
+            threads: threads.iter().map(stopped).collect(),
+            order: threads.to_vec(),
+            ..Stops::new(leader)
+        }
+    }
+
     /// A process whose threads run and have all been asked to stop; [`Action::AllStopped`] comes when they have.
     pub(crate) fn stopping(leader: ThreadId, threads: &[ThreadId]) -> Stops {
         let running = |id: &ThreadId| (*id, Thread::new(State::Running));

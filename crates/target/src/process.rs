@@ -253,8 +253,8 @@ pub trait Process: Memory + Debug + Send + Sync {
     fn position(&self) -> Option<usize>;
 
     /// Ends a replay when `position` things have come from outside and something more would ([`WaitEvent`] with
-    /// [`What::ReplayEnds`](crate::wait_event::What::ReplayEnds)).
-    fn replay_until(&self, position: usize);
+    /// [`What::ReplayEnds`](crate::wait_event::What::ReplayEnds)). `last`: the thread that runs when that many have come; `None`: none does.
+    fn replay_until(&self, position: usize, last: Option<ThreadId>);
 
     /// How a replay has parted from the recording, as a sentence without a full stop. `None`: it hasn't, or this is none.
     fn parted(&self) -> Option<String>;

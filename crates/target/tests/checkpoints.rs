@@ -154,8 +154,8 @@ fn cleared_by_glibc(traced: &Traced, thread: ThreadId) -> u64 {
 #[test]
 fn the_copy_and_then_the_original_compute_what_is_right() {
     let (traced, originals) = at_work();
-    let copy = Checkpoint::take(&originals).expect("a copy");
-    let again = Checkpoint::take(&originals).expect("another copy");
+    let copy = Checkpoint::take(&originals, originals[0].thread).expect("a copy");
+    let again = Checkpoint::take(&originals, originals[0].thread).expect("another copy");
     assert_eq!(copy.threads().len(), originals.len());
     assert_eq!(file_count(copy.process()), 0);
     for (original, made) in copy.threads().iter().chain(again.threads()) {

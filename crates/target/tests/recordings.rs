@@ -5,13 +5,14 @@ use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::{LaunchOptions, Sink};
 use dapple_target::linux::checkpoint::{Checkpoint, Original};
 use dapple_target::linux::live_process::LiveProcess;
-use dapple_target::linux::recording::replayer::{Divergence, Replayed};
+use dapple_target::linux::recording::replayer::Divergence;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
 use dapple_target::linux::wait::Waker;
 use dapple_target::linux::{launch, process, ptrace};
 use dapple_target::process::{Process, Resume, Waited};
 use dapple_target::wait_event::{WaitEvent, What};
 use dapple_target::{Address, ThreadId};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -69,10 +70,12 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
     let thread = launch::launch(&options).expect("launched").process;
     let process = LiveProcess::open(thread, waker).expect("its memory");
     start::prepare(thread).expect("prepared");
-    let beginning = Checkpoint::take(&[Original::ask(thread).expect("asked")]).expect("a copy");
+    let original = Original::ask(thread).expect("asked");
+    let beginning = Checkpoint::take(&[original], thread).expect("a copy");
     let process = process.recorded(Recorder::new(thread).expect("a recorder"));
     let mut memory = 0;
-    let resume = |steps, signal| {
+    let is_recorded = |it: ThreadId| process.recorder().is_some_and(|recorder| recorder.has(it));
+    let resume = |thread, steps, signal| {
         let how = if steps > 0 {
             Resume::Step
         } else {
@@ -80,24 +83,38 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
         };
         process.resume(thread, how, signal).expect("it is stopped");
     };
-    resume(steps, 0);
+    resume(thread, steps, 0);
+    // Threads and processes that have stopped before their maker has told of them.
+    let mut early = BTreeSet::new();
     loop {
         let event = next(&process);
         let signal = match event.what {
             What::Exited(_) if event.thread == thread => break,
             What::Exited(_) => continue,
-            _ if event.thread != thread => {
+            What::Interrupted { .. } if !is_recorded(event.thread) => {
+                early.insert(event.thread);
+                continue;
+            }
+            _ if !is_recorded(event.thread) => {
                 ptrace::cont(event.thread, 0).expect("it is stopped");
                 continue;
             }
+            What::NewThread(made) => {
+                if early.remove(&made) {
+                    resume(made, steps, 0);
+                }
+                0
+            }
             What::NewProcess { child, .. } => {
-                assert!(process.wait_until_stopped(child));
+                assert!(early.remove(&child) || process.wait_until_stopped(child));
                 start::untrap_time(child).expect("it is stopped");
                 ptrace::detach(child, 0).expect("it is stopped");
                 0
             }
             What::Exiting => {
-                memory = memory_of(thread, &process);
+                if event.thread == thread {
+                    memory = memory_of(thread, &process);
+                }
                 0
             }
             What::Signal(libc::SIGTRAP) if steps > 0 => {
@@ -107,7 +124,7 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
             What::Signal(signal) => signal,
             _ => 0,
         };
-        resume(steps, signal);
+        resume(event.thread, steps, signal);
     }
     let journal = process.recorder().expect("recorded").journal().clone();
     let recording = Recording {
@@ -125,18 +142,21 @@ impl Recording {
         let copy = self.beginning.copy().expect("a copy");
         let replayer = Replayer::new(copy, self.journal.clone(), 0);
         let mut replayer = replayer.expect("a replayer");
-        replayer.resume(Resume::Continue).expect("it runs");
+        replayer
+            .resume(self.process.id(), Resume::Continue)
+            .expect("it runs");
         loop {
-            let event = next(&self.process);
-            assert_eq!(event.thread, replayer.process());
-            match replayer.event(event)? {
-                Replayed::Goes => {}
-                Replayed::AtEnd => return Ok(memory_of(replayer.process(), &self.process)),
-                // A signal is about to be delivered.
-                Replayed::Event(event) => match event.what {
-                    What::Signal(_) => replayer.resume(Resume::Continue).expect("it runs"),
-                    _ => panic!("{event:?}"),
+            replayer.schedule();
+            let made_up = replayer.take_made_up(None);
+            let event = made_up.or_else(|| replayer.event(next(&self.process)));
+            match event.map(|event| (event.thread, event.what)) {
+                None | Some((_, What::Exited(_))) => {}
+                Some((_, What::ReplayEnds)) => match replayer.parted() {
+                    Some(parted) => return Err(parted.clone()),
+                    None => return Ok(memory_of(replayer.process(), &self.process)),
                 },
+                // A signal is about to be delivered, or a thread was made.
+                Some((thread, _)) => replayer.resume(thread, Resume::Continue).expect("it runs"),
             }
         }
     }
@@ -194,21 +214,21 @@ fn steps_are_recorded_too() {
 }
 
 #[test]
-fn a_process_that_makes_threads_runs_on_unrecorded() {
-    let program = compiled("recorded");
-    let recording = recorded(&program.display().to_string(), &["threads"]);
-    assert_eq!(
-        recording.journal.gap(),
-        Some("it has made a thread".to_owned())
-    );
-    assert_eq!(recording.journal.end(), None);
+fn threads_run_again_in_the_order_in_which_they_ran() {
+    let program = compiled("recorded_threads").display().to_string();
+    for what in [
+        "locks", "turns", "pipe", "socket", "heap", "spins", "more", "signals",
+    ] {
+        runs_again(&program, &[what]);
+    }
 }
 
 #[test]
 fn another_run_is_told_from_the_recorded_one() {
     let first = recorded("/bin/ls", &["-l", "/usr"]);
     let second = recorded("/bin/ls", &["-a", "/usr"]);
-    let copy = second.beginning.copy().expect("a copy");
+    let mut copy = second.beginning.copy().expect("a copy");
+    copy.name_as(&first.beginning);
     let mixed = Recording {
         beginning: copy,
         ..first

@@ -9,15 +9,15 @@ use super::Owner;
 use super::past_jumps::Ahead;
 use super::threads::Control;
 use crate::breakpoints::site::Reason;
-use crate::stops::Mode;
+use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
-use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::checkpoint::Checkpoint;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
 use dapple_target::linux::wait::Waker;
 use dapple_target::process::Process;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,25 +52,54 @@ struct Kept {
 }
 
 impl Kept {
-    /// Takes a checkpoint of the stopped process. `thread`: the one that runs.
-    fn of(thread: ThreadId, process: &LiveProcess) -> Result<Kept, String> {
-        let registers = process.registers(thread).map_err(|e| e.to_string())?;
+    /// Takes a checkpoint of the stopped process.
+    fn of(process: &LiveProcess) -> Result<Kept, String> {
+        let runner = process.runner().ok_or("its threads wait in system calls")?;
+        let registers = process.registers(runner).map_err(|e| e.to_string())?;
         Ok(Kept {
             moment: Moment {
                 position: process.position().unwrap_or_default(),
-                registers,
+                runner: Some((runner, registers)),
             },
             checkpoint: process.checkpoint()?,
         })
     }
 }
 
-/// A state of the thread, in time.
+/// A state of the process, in time. All but one of its threads are where something has come to them from outside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     /// How many things have come from outside.
     pub(super) position: usize,
-    pub(super) registers: UserRegisters,
+    /// The thread that runs code of its own, with its registers. `None`: all wait in system calls.
+    pub(super) runner: Option<(ThreadId, UserRegisters)>,
+}
+
+impl Moment {
+    /// Whether two are the same, as far as that is seen by registers.
+    fn is(&self, other: &Moment) -> bool {
+        let is_same_runner = match (&self.runner, &other.runner) {
+            (None, None) => true,
+            (Some((one, own)), Some((other, others))) => one == other && own.runs_on_as(others),
+            _ => false,
+        };
+        self.position == other.position && is_same_runner
+    }
+
+    /// The thread that runs code of its own.
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        self.runner.map(|(thread, _)| thread)
+    }
+
+    /// The registers of that thread.
+    pub(super) fn registers(&self) -> Option<UserRegisters> {
+        self.runner.map(|(_, registers)| registers)
+    }
+
+    /// Where that thread is.
+    pub(super) fn pc(&self) -> Option<Address> {
+        self.registers().map(|registers| registers.pc())
+    }
 }
 
 /// A process that stands still while another one is shown in its place.
@@ -78,7 +107,8 @@ pub(super) struct Moment {
 pub(super) struct Left {
     pub(super) process: Arc<LiveProcess>,
     pub(super) moment: Moment,
-    control: Control,
+    controls: FxHashMap<ThreadId, Control>,
+    stops: Stops,
     /// As [`History::shown`].
     pub(super) shown: usize,
     /// Where a thread was different that was like this one otherwise.
@@ -97,15 +127,15 @@ pub(super) fn begun(process: LiveProcess) -> Result<(Arc<LiveProcess>, History),
         live: Some(Arc::clone(&process)),
         ..History::default()
     };
-    history.keep(thread)?;
+    history.keep()?;
     Ok((process, history))
 }
 
 impl History {
     /// Takes a checkpoint of the stopped process.
-    fn keep(&mut self, thread: ThreadId) -> Result<(), String> {
+    fn keep(&mut self) -> Result<(), String> {
         let live = self.live.as_ref().ok_or("it isn't recorded")?;
-        let kept = Kept::of(thread, live)?;
+        let kept = Kept::of(live)?;
         self.kept.push(kept);
         self.thin_out();
         Ok(())
@@ -135,9 +165,7 @@ impl History {
         { self.kept.iter().enumerate() }
             .rfind(|(index, kept)| {
                 let at = &kept.moment;
-                let is_same =
-                    at.position == moment.position && at.registers.runs_on_as(&moment.registers);
-                at.position < moment.position || *index <= last && !is_same
+                at.position < moment.position || *index <= last && !at.is(moment)
             })
             .map(|(index, _)| index)
     }
@@ -233,26 +261,22 @@ impl Owner {
         if self.is_in_past() || self.mode() != Mode::Stopped {
             return;
         }
-        let thread = self.current();
-        let Some(registers) = self.registers(thread) else {
-            return;
-        };
-        let is_between = self.control(thread).signal != 0
-            || registers.restarts_system_call()
-            || self.process().is_within_system_call(thread);
-        if is_between {
+        let mut threads = self.stopped_threads().into_iter();
+        if threads.any(|thread| self.signal_of(thread) != 0) {
             return;
         }
-        if let Err(reason) = self.history.keep(thread) {
-            tracing::warn!(%reason, "no checkpoint can be taken");
+        if let Err(reason) = self.history.keep() {
+            tracing::debug!(%reason, "no checkpoint can be taken");
         }
     }
 
-    /// The state of a stopped thread, in time.
-    pub(super) fn moment_of(&mut self, thread: ThreadId) -> Option<Moment> {
+    /// The state of the process, in time. At least the thread that runs code of its own is stopped.
+    pub(super) fn moment_now(&mut self) -> Option<Moment> {
+        let runner = self.history.live.as_ref()?.runner();
+        let runner = runner.and_then(|thread| Some((thread, self.registers(thread)?)));
         Some(Moment {
             position: self.process().position()?,
-            registers: self.registers(thread)?,
+            runner,
         })
     }
 
@@ -260,10 +284,10 @@ impl Owner {
     ///
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
-    pub(super) fn keep_lap(&mut self, thread: ThreadId) -> Result<usize, String> {
+    pub(super) fn keep_lap(&mut self) -> Result<usize, String> {
         let history = &mut self.history;
         let live = history.live.as_ref().ok_or("it isn't recorded")?;
-        let kept = Kept::of(thread, live)?;
+        let kept = Kept::of(live)?;
         history.shown += 1;
         history.kept.insert(history.shown, kept);
         Ok(history.shown)
@@ -294,11 +318,9 @@ impl Owner {
         count
     }
 
-    /// Whether a stopped thread is at a moment, as far as that is seen by its registers.
-    pub(super) fn stands_at_moment(&mut self, thread: ThreadId, moment: &Moment) -> bool {
-        self.moment_of(thread).is_some_and(|now| {
-            now.position == moment.position && now.registers.runs_on_as(&moment.registers)
-        })
+    /// Whether this is a moment, as far as that is seen by registers.
+    pub(super) fn stands_at_moment(&mut self, moment: &Moment) -> bool {
+        self.moment_now().is_some_and(|now| now.is(moment))
     }
 
     /// Before a search: there may be too many checkpoints by the laps of former ones.
@@ -310,46 +332,58 @@ impl Owner {
     ///
     /// # Errors
     /// A sentence that says why it can't be shown.
-    pub(super) fn show_copy(&mut self, thread: ThreadId, index: usize) -> Result<(), String> {
+    pub(super) fn show_copy(&mut self, index: usize) -> Result<(), String> {
         let id = self.process().id();
         let copy = self.history.copy(index, id, &self.link.waker)?;
-        let passed = { self.history.moment(index) }.map(|moment| moment.registers.pc());
+        let runner = { self.history.moment(index) }.and_then(|moment| moment.runner);
         let copy = Arc::new(copy);
+        let threads = copy.replayed_threads();
         self.exchange_process(Arc::clone(&copy) as Arc<dyn Process>);
         self.history.live = Some(copy);
         self.history.shown = index;
-        *self.control(thread) = Control {
-            passed,
+        self.exchange_stops(Stops::at_rest(id, &threads));
+        let control = |thread: ThreadId| Control {
+            passed: { runner }
+                .filter(|(runner, _)| *runner == thread)
+                .map(|(_, registers)| registers.pc()),
             ..Control::default()
         };
+        let controls = threads.iter().map(|thread| (*thread, control(*thread)));
+        self.exchange_controls(controls.collect());
         Ok(())
     }
 
-    /// Leaves the process that is shown, which stands still from now on. `None`: it has died.
-    pub(super) fn leave_process(&mut self, thread: ThreadId) -> Option<Left> {
-        let moment = self.moment_of(thread)?;
+    /// Leaves the process that is shown, which stands still from now on. `None`: it has died. What is shown next has to be set at once.
+    pub(super) fn leave_process(&mut self) -> Option<Left> {
+        let moment = self.moment_now()?;
         let process = Arc::clone(self.history.live.as_ref()?);
-        let control = std::mem::take(self.control(thread));
+        let id = self.process().id();
         Some(Left {
             process,
             moment,
-            control,
+            controls: self.exchange_controls(FxHashMap::default()),
+            stops: self.exchange_stops(Stops::at_rest(id, &[])),
             shown: self.history.shown,
             differs: None,
         })
     }
 
-    /// Shows a process again that was left.
-    pub(super) fn return_to(&mut self, thread: ThreadId, left: Left) {
+    /// Shows a process again that was left. All its threads are stopped.
+    pub(super) fn return_to(&mut self, left: Left) {
         self.exchange_process(Arc::clone(&left.process) as Arc<dyn Process>);
         self.history.live = Some(left.process);
         self.history.shown = left.shown;
-        *self.control(thread) = Control {
-            registers: None,
-            unwritten: false,
-            watched: 0,
-            ..left.control
-        };
+        self.exchange_stops(left.stops);
+        let controls = left.controls.into_iter().map(|(thread, control)| {
+            let control = Control {
+                registers: None,
+                unwritten: false,
+                watched: 0,
+                ..control
+            };
+            (thread, control)
+        });
+        self.exchange_controls(controls.collect());
     }
 
     /// The moment of a checkpoint.
@@ -381,14 +415,14 @@ impl Owner {
         self.history.present.as_ref().map(|present| present.moment)
     }
 
-    /// Whether a stopped thread of the past has come to the present.
-    pub(super) fn is_at_present(&mut self, thread: ThreadId) -> bool {
+    /// Whether the past has come to the present.
+    pub(super) fn is_at_present(&mut self) -> bool {
         let Some(present) = &self.history.present else {
             return false;
         };
         let (process, moment) = (Arc::clone(&present.process), present.moment);
         let mut differs = present.differs;
-        let is_there = self.is_at(thread, &moment, process.as_ref(), &mut differs);
+        let is_there = self.is_at(&moment, process.as_ref(), &mut differs);
         if let Some(present) = &mut self.history.present {
             present.differs = differs;
         }
@@ -399,7 +433,7 @@ impl Owner {
     pub(super) fn present_ahead(&self) -> Option<Ahead> {
         let present = self.history.present.as_ref()?;
         Some(Ahead {
-            registers: present.moment.registers,
+            registers: present.moment.registers()?,
             process: Arc::clone(&present.process) as Arc<dyn Process>,
             differs: present.differs,
         })
@@ -417,11 +451,22 @@ impl Owner {
         mapped
     }
 
-    /// Shows the present in place of the past.
-    pub(super) fn return_to_present(&mut self, thread: ThreadId) {
+    /// Shows the present in place of the past. All its threads are stopped.
+    pub(super) fn return_to_present(&mut self) {
         self.remove_sites(Reason::Present);
         if let Some(present) = self.history.present.take() {
-            self.return_to(thread, present);
+            self.return_to(present);
+        }
+    }
+
+    /// While the past runs: it has come to the present, with a thread that is stopped. All others run on there.
+    pub(super) fn arrive_in_present(&mut self, thread: ThreadId) {
+        self.return_to_present();
+        self.run_again();
+        for other in self.stopped_threads() {
+            if other != thread {
+                self.release(other);
+            }
         }
     }
 
@@ -437,7 +482,7 @@ impl Owner {
     /// Shows the present, if the past is shown and stands still.
     pub(super) fn leave_past(&mut self) {
         if self.is_in_past() && self.mode() == Mode::Stopped {
-            self.return_to_present(self.current());
+            self.return_to_present();
         }
     }
 
@@ -458,19 +503,16 @@ impl Owner {
     /// Whether the process is in a state in which `other` stands still. `differs`: where memory has differed before.
     pub(super) fn is_at(
         &mut self,
-        thread: ThreadId,
         moment: &Moment,
         other: &dyn Process,
         differs: &mut Option<Address>,
     ) -> bool {
-        let Some(now) = self.moment_of(thread) else {
+        let Some(now) = self.moment_now().filter(|now| now.is(moment)) else {
             return false;
         };
-        if now.position != moment.position || !now.registers.runs_on_as(&moment.registers) {
-            return false;
-        }
         let arenas = self.trampolines().all_arenas();
-        let sp = now.registers.sp();
+        let sp = now.registers().map(|registers| registers.sp());
+        let sp = sp.unwrap_or_default();
         let found = first_difference(self.process(), other, sp, &arenas, *differs);
         // Where they have differed once, they may again.
         *differs = found.or(*differs);

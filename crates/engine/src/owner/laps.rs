@@ -22,6 +22,11 @@ const SHORTEST: Duration = Duration::from_millis(2);
 /// The most laps of one length.
 const MOST: usize = 16;
 
+/// When the end of a lap is tried again.
+const SOON: Duration = Duration::from_micros(100);
+/// How often it is tried at most.
+const MOST_TRIES: usize = 32;
+
 /// The laps of a search.
 #[derive(Debug)]
 pub(super) struct Laps {
@@ -33,6 +38,8 @@ pub(super) struct Laps {
     taken: usize,
     /// How long laps are in the next run.
     next: Duration,
+    /// How often no checkpoint could be taken at the end of this lap.
+    tries: usize,
     /// Whether there were laps already.
     made: bool,
     /// Whether the search begins as near to its end as can be.
@@ -47,6 +54,7 @@ impl Default for Laps {
             begun: Instant::now(),
             taken: 0,
             next: FIRST,
+            tries: 0,
             made: false,
             near: false,
             alarm: Alarm::default(),
@@ -63,7 +71,7 @@ impl Laps {
             Run::Count(_) | Run::Near(..) | Run::To(_) => None,
         };
         self.made |= run == Run::Laps;
-        self.taken = 0;
+        (self.taken, self.tries) = (0, 0);
         self.begun = Instant::now();
         match self.every {
             Some(every) => {
@@ -92,6 +100,18 @@ impl Laps {
     /// A lap begins.
     fn begins(&mut self) {
         self.begun = Instant::now();
+        if std::mem::take(&mut self.tries) > 0
+            && let Some(every) = self.every
+        {
+            self.alarm.ring_every(every);
+        }
+    }
+
+    /// No checkpoint can be taken where the thread is now. Returns whether it will be stopped again soon.
+    fn tries_soon_again(&mut self) -> bool {
+        self.tries += 1;
+        self.alarm.ring_every(SOON);
+        self.tries < MOST_TRIES
     }
 
     /// The run in laps has come to its end. Returns whether the last lap is to be divided.
@@ -113,6 +133,7 @@ impl Owner {
         let is_over = self.search().is_some_and(|travel| travel.laps.is_over());
         if is_over && self.mode() == Mode::Running {
             self.stop_all();
+            self.perform();
         }
     }
 
@@ -126,10 +147,20 @@ impl Owner {
             if !travel.laps.made {
                 return Some(Run::Laps);
             }
-            travel.laps.every = None;
-            return self.counts_instead(travel);
+            let run = self.counts_instead(travel);
+            travel.laps.begins();
+            return run;
         }
-        if !self.stands_at_moment(travel.thread, &travel.end.moment) {
+        if self.stands_at_moment(&travel.end.moment) {
+            return None;
+        }
+        // A search that ends here must be able to find this state without a stop for each pass.
+        let pc = self.moment_now().and_then(|now| now.pc());
+        let fits = pc.is_some_and(|pc| self.replaced_by_jump(travel.thread, pc).is_ok());
+        if !fits && travel.laps.tries_soon_again() {
+            return None;
+        }
+        if fits {
             self.take_lap(travel);
         }
         travel.laps.begins();
@@ -139,7 +170,7 @@ impl Owner {
     /// Takes a checkpoint of the copy that runs, with which the search goes on.
     pub(super) fn take_lap(&mut self, travel: &mut Travel) {
         self.clean_for_stop();
-        match self.keep_lap(travel.thread) {
+        match self.keep_lap() {
             Ok(index) => travel.inserted(index),
             Err(reason) => {
                 tracing::debug!(%reason, "no checkpoint can be taken here");

@@ -10,8 +10,9 @@ use crate::Address;
 use dapple_arch::decision::PASSES;
 use dapple_inspect::inspect::Inspect;
 
-/// How many passes before the last the search begins anew.
+/// How many passes before the last the search begins anew. Each time nothing is found there, so many times more.
 const BACK: u64 = 32;
+const FURTHER: u64 = 8;
 /// The least stops at a place for which it is worth to count its passes.
 const WORTH: u32 = 64;
 /// How many passes are left where all are to be counted.
@@ -38,6 +39,17 @@ impl Run {
 }
 
 impl Owner {
+    /// A thread has come to a site: if that is of interest for a search, notes it.
+    pub(super) fn note_stop_at(&mut self, at: Address) {
+        let quiet = self.is_quiet();
+        let is_end = self.site(at).is_some_and(|site| site.is_only_past(quiet));
+        if let Some(travel) = self.search_mut()
+            && (travel.looks_for(at) || !is_end)
+        {
+            *travel.hot.entry(at).or_default() += 1;
+        }
+    }
+
     /// A search takes long. Returns the run that counts the passes of a place, if one is worth that.
     pub(super) fn counts_instead(&self, travel: &Travel) -> Option<Run> {
         let worth = travel.hot.iter().filter(|(_, stops)| **stops >= WORTH);
@@ -117,10 +129,12 @@ impl Owner {
     }
 
     /// The run has counted all passes. Returns the next one.
-    pub(super) fn counted_all(&self, at: Address) -> Run {
+    pub(super) fn counted_all(&mut self, at: Address) -> Run {
         let passed = ALL.saturating_sub(self.passes_left());
-        tracing::debug!(%at, passed, "passes");
-        match passed.checked_sub(BACK) {
+        let nearer = self.search_mut().map_or(0, |travel| travel.gets_nearer());
+        let back = BACK * FURTHER.saturating_pow(nearer);
+        tracing::debug!(%at, passed, back, "passes");
+        match passed.checked_sub(back) {
             Some(near @ 1..) => Run::Near(at, near),
             _ => Run::Search,
         }

@@ -4,7 +4,7 @@
 //! actions; [`Owner::perform`] carries these out by [`Process`].
 
 use super::{Owner, trap};
-use crate::stops::{Action, How, Mode};
+use crate::stops::{Action, How, Mode, Stops};
 use crate::{Address, Event, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_target::follow_forks::FollowForks;
@@ -121,6 +121,13 @@ impl Owner {
         self.stops.follow(follow);
     }
 
+    /// Continues with other threads, those of another process that stands for this one. Returns the former ones.
+    pub(super) fn exchange_stops(&mut self, mut stops: Stops) -> Stops {
+        stops.follow(self.stops.follow_now());
+        stops.set_runners(self.stops.runners());
+        std::mem::replace(&mut self.stops, stops)
+    }
+
     /// Notes that the process runs again after a stop for the debugger's own purposes. The same threads may run as before, but each has yet
     /// to be released.
     pub(super) fn run_again(&mut self) {
@@ -221,18 +228,25 @@ impl Owner {
                 Action::Started(thread) => {
                     self.threads.add(thread);
                     self.check_own_id_of(thread);
-                    self.tell(Event::ThreadStarted(thread));
+                    self.tell_of_thread(Event::ThreadStarted(thread));
                 }
                 Action::Ended(thread) => {
                     self.tell_logged();
                     self.waits_no_more(Some(thread));
                     self.thread_ended(thread);
-                    self.tell(Event::ThreadExited(thread));
+                    self.tell_of_thread(Event::ThreadExited(thread));
                 }
                 Action::Executed(thread) => self.executed(thread),
                 Action::AllStopped => self.all_stopped(),
                 Action::ProcessEnded(status) => self.process_ended(status),
             }
+        }
+    }
+
+    /// Tells that a thread has begun or ended: not a second time, in the past.
+    fn tell_of_thread(&mut self, event: Event) {
+        if !self.is_in_past() {
+            self.tell(event);
         }
     }
 

@@ -101,6 +101,15 @@ impl Threads {
         self.controls.get_mut(&thread)
     }
 
+    /// Continues with other threads: those of another process that stands for this one. Returns the former ones.
+    fn exchange(&mut self, controls: FxHashMap<ThreadId, Control>) -> FxHashMap<ThreadId, Control> {
+        self.shown.clear();
+        self.forget_stacks();
+        self.returned = None;
+        self.alone.clear();
+        std::mem::replace(&mut self.controls, controls)
+    }
+
     /// The pinning of all threads, and how often `thread` has stopped lately.
     pub(super) fn pacing(&mut self, thread: ThreadId) -> Option<(&mut Pinning, &mut Pace)> {
         let control = self.controls.get_mut(&thread)?;
@@ -295,6 +304,14 @@ impl Owner {
     /// How a thread runs; an unknown thread is added.
     pub(super) fn control(&mut self, thread: ThreadId) -> &mut Control {
         self.threads.control(thread)
+    }
+
+    /// Continues with other threads: those of another process that stands for this one. Returns how the former ones run.
+    pub(super) fn exchange_controls(
+        &mut self,
+        controls: FxHashMap<ThreadId, Control>,
+    ) -> FxHashMap<ThreadId, Control> {
+        self.threads.exchange(controls)
     }
 
     /// Where signal handlers may return to.

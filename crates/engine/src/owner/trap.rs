@@ -167,9 +167,7 @@ impl Owner {
         if self.is_vfork_child(thread) {
             return self.release(thread);
         }
-        if let Some(travel) = self.search_mut() {
-            *travel.hot.entry(at).or_default() += 1;
-        }
+        self.note_stop_at(at);
         let Some(site) = self.site(at) else {
             return;
         };

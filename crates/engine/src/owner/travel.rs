@@ -51,6 +51,8 @@ pub(super) struct Travel {
     pub(super) passes: Option<PassCount>,
     /// The pass that was looked for has come.
     passed: bool,
+    /// How often passes were counted to begin nearer to the end.
+    nearer: u32,
     /// How many of what is looked for have come in this run.
     count: usize,
     /// The number of the last one to go back to, if there is one.
@@ -142,8 +144,8 @@ impl Owner {
         if let Some(why) = self.no_history() {
             return Err(Error::Refused(why));
         }
-        let here = self.moment_of(thread);
-        let here = here.ok_or_else(|| Error::Refused("the thread has no state".into()))?;
+        let here = self.moment_now();
+        let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
         self.thin_out_history();
         let Some(from) = self.history_before(&here) else {
             return Err(Error::Refused(
@@ -152,8 +154,8 @@ impl Owner {
         };
         self.drop_kept();
         self.end_step();
-        let Some(left) = self.leave_process(thread) else {
-            return Err(Error::Refused("the thread has no state".into()));
+        let Some(left) = self.leave_process() else {
+            return Err(Error::Refused("the process has ended".into()));
         };
         let end = End {
             moment: left.moment,
@@ -173,6 +175,7 @@ impl Owner {
             hot: FxHashMap::default(),
             passes: None,
             passed: false,
+            nearer: 0,
             count: 0,
             found: None,
             last: None,
@@ -194,13 +197,14 @@ impl Owner {
         let (thread, from) = (travel.thread, travel.from);
         self.remove_sites(Reason::Travel);
         self.remove_sites(Reason::Present);
-        let shown = self.show_copy(thread, from);
+        let shown = self.show_copy(from);
         if let Err(why) = shown {
             self.travel_fails(travel, why);
             return false;
         }
         self.set_quiet(travel.ignores_stops());
-        self.process().replay_until(travel.end.moment.position);
+        let end = travel.end.moment;
+        self.process().replay_until(end.position, end.thread());
         travel.laps.run_begins(travel.run);
         // A line that has begun before doesn't begin here.
         travel.last = self.line_now(thread, &travel);
@@ -224,7 +228,7 @@ impl Owner {
             Some(travel) => (Reason::Travel, travel.places()),
             None => {
                 let present = self.present_moment();
-                let places = present.map(|present| present.registers.pc());
+                let places = present.and_then(|present| present.pc());
                 (Reason::Present, places.into_iter().collect())
             }
         };
@@ -248,9 +252,9 @@ impl Owner {
     /// A thread is at a site that a search or the present has. Returns whether that was all.
     pub(super) fn passes_in_past(&mut self, thread: ThreadId, at: Address) -> bool {
         if !self.is_travelling() {
-            if self.is_at_present(thread) {
+            if self.is_at_present() {
                 // What the thread came for in the past, it came for here: this may be a stop.
-                self.return_to_present(thread);
+                self.arrive_in_present(thread);
                 self.control(thread).passed = Some(at);
             } else {
                 self.passed_other_state(at);
@@ -296,9 +300,9 @@ impl Owner {
         let Some(mut travel) = self.take_travel() else {
             return false;
         };
-        travel.arrived = travel.thread == thread
-            && travel.end.moment.registers.pc() == at
-            && self.stands_at_end(&mut travel);
+        let end = travel.end.moment;
+        travel.arrived =
+            end.thread() == Some(thread) && end.pc() == Some(at) && self.stands_at_end(&mut travel);
         let arrived = travel.arrived;
         self.begin_travel(travel);
         arrived
@@ -310,7 +314,7 @@ impl Owner {
             return self.present_ahead();
         };
         Some(Ahead {
-            registers: travel.end.moment.registers,
+            registers: travel.end.moment.registers()?,
             process: Arc::clone(&travel.end.process),
             differs: travel.end.differs,
         })
@@ -320,12 +324,7 @@ impl Owner {
     fn stands_at_end(&mut self, travel: &mut Travel) -> bool {
         let end = &mut travel.end;
         let process = Arc::clone(&end.process);
-        self.is_at(
-            travel.thread,
-            &end.moment,
-            process.as_ref(),
-            &mut end.differs,
-        )
+        self.is_at(&end.moment, process.as_ref(), &mut end.differs)
     }
 
     /// The line that a thread is at, if that is one of those that are looked for.
@@ -352,6 +351,7 @@ impl Owner {
             return false;
         };
         let line = match &travel.goal {
+            _ if thread != travel.thread => None,
             Goal::Stop => None,
             Goal::Places(places) => { places.all.get(&at) }.and_then(|line| {
                 let frame = self.frame_of(thread, places)?;
@@ -393,6 +393,10 @@ impl Owner {
             }
         }
         if travel.arrived || travel.ended {
+            if travel.end.moment.runner.is_none() {
+                // Nobody runs at the end: it is where nothing more comes.
+                travel.arrived = self.stands_at_end(&mut travel);
+            }
             return self.run_is_over(travel);
         }
         if travel.passed {
@@ -473,11 +477,10 @@ impl Owner {
 
     /// Nothing was found. Returns whether the search goes on: it doesn't.
     fn stops_at_beginning(&mut self, travel: Box<Travel>) -> bool {
-        let thread = travel.thread;
-        match self.show_copy(thread, 0) {
+        match self.show_copy(0) {
             Ok(()) => {
                 self.end_travel();
-                self.reports_at(thread, StopReason::Beginning);
+                self.reports_at(travel.thread, StopReason::Beginning);
             }
             Err(why) => self.travel_fails(travel, why),
         }
@@ -485,6 +488,11 @@ impl Owner {
     }
 
     fn reports_at(&mut self, thread: ThreadId, reason: StopReason) {
+        // It may not have begun.
+        let thread = match self.is_live(thread) {
+            true => thread,
+            false => self.process().id(),
+        };
         let address = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
         self.set_reports(vec![Stop {
             thread,
@@ -503,7 +511,9 @@ impl Owner {
                 self.control(thread).watched = 0;
             }
         }
-        self.process().replay_until(usize::MAX);
+        let present = self.present_moment();
+        let last = present.and_then(|present| present.thread());
+        self.process().replay_until(usize::MAX, last);
         self.insert_past_sites();
     }
 
@@ -513,12 +523,12 @@ impl Owner {
         let thread = travel.thread;
         match travel.left {
             Some(left) => {
-                self.return_to(thread, left);
+                self.return_to(left);
                 self.end_travel();
             }
             None => {
                 self.set_quiet(false);
-                self.return_to_present(thread);
+                self.return_to_present();
             }
         }
         self.reports_at(thread, StopReason::NotReplayed { why });
@@ -526,9 +536,9 @@ impl Owner {
 
     /// A stop is about to be reported: if the past has come to the present with it, shows that.
     pub(super) fn settle_in_present(&mut self, thread: ThreadId) {
-        if self.is_in_past() && self.is_at_present(thread) {
+        if self.is_in_past() && self.is_at_present() {
             let passed = self.control(thread).passed;
-            self.return_to_present(thread);
+            self.return_to_present();
             self.control(thread).passed = passed;
         }
     }
@@ -543,7 +553,7 @@ impl Owner {
             return self.stop_all();
         }
         let parted = self.process().parted();
-        self.return_to_present(thread);
+        self.arrive_in_present(thread);
         match parted {
             None => self.release(thread),
             Some(parted) => {
@@ -656,6 +666,17 @@ impl Travel {
         self.run.is_blind() || matches!(self.goal, Goal::Places(_))
     }
 
+    /// Whether an address is a place that is looked for.
+    pub(super) fn looks_for(&self, at: Address) -> bool {
+        matches!(&self.goal, Goal::Places(places) if places.all.contains_key(&at))
+    }
+
+    /// The search begins nearer to its end, by counted passes. Returns how often it did before.
+    pub(super) fn gets_nearer(&mut self) -> u32 {
+        self.nearer += 1;
+        self.nearer - 1
+    }
+
     /// A checkpoint was inserted at an index, from which the copy runs on.
     pub(super) fn inserted(&mut self, index: usize) {
         self.from = index;
@@ -678,7 +699,7 @@ impl Travel {
 
     /// Where the search has its sites.
     fn places(&self) -> Vec<Address> {
-        let mut places = vec![self.end.moment.registers.pc()];
+        let mut places = Vec::from_iter(self.end.moment.pc());
         places.extend(self.run.counted());
         if let Goal::Places(wanted) = &self.goal
             && !self.run.is_blind()

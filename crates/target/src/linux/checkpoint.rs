@@ -72,16 +72,16 @@ impl Original {
 }
 
 impl Checkpoint {
-    /// Copies the process of `threads`, which are all its threads. All are stopped; the first one makes the copy: it must not be within a system
-    /// call, nor stopped before the delivery of a signal. A copy of a thread that was interrupted in a system call calls again.
+    /// Copies the process of `threads`, which are all its threads. All are stopped; `maker` is the one that makes the copy: it must not be within a
+    /// system call, nor stopped before the delivery of a signal. A copy of a thread that was interrupted in a system call calls again.
     ///
     /// # Errors
     /// The end of a sentence that says why it can't be copied. Nothing is left of the copy.
-    pub fn take(threads: &[Original]) -> Result<Checkpoint, String> {
+    pub fn take(threads: &[Original], maker: ThreadId) -> Result<Checkpoint, String> {
         let [first, others @ ..] = threads else {
             return Err("it has no threads".into());
         };
-        let process = fork(first.thread)?;
+        let process = fork(maker)?;
         // From here on the copy is killed if something fails.
         let mut copy = Checkpoint {
             process,
@@ -118,7 +118,7 @@ impl Checkpoint {
             thread: *thread,
             ..*original
         });
-        let mut copy = Checkpoint::take(&threads.collect::<Vec<_>>())?;
+        let mut copy = Checkpoint::take(&threads.collect::<Vec<_>>(), self.process)?;
         copy.name_as(self);
         Ok(copy)
     }
@@ -134,13 +134,23 @@ impl Checkpoint {
             .iter()
             .map(|(_, thread)| Original::ask(*thread));
         let threads = threads.collect::<Result<Vec<_>, String>>()?;
-        let mut copy = Checkpoint::take(&threads)?;
+        let mut copy = Checkpoint::take(&threads, self.process)?;
         copy.name_as(self);
         Ok(copy)
     }
 
-    /// Names the threads by the originals of the checkpoint that this one was made of.
-    fn name_as(&mut self, source: &Checkpoint) {
+    /// The copy has made a thread, which stands for one of the original.
+    pub fn add(&mut self, original: ThreadId, made: ThreadId) {
+        self.threads.push((original, made));
+    }
+
+    /// A thread of the copy has ended.
+    pub fn remove(&mut self, made: ThreadId) {
+        self.threads.retain(|(_, copy)| *copy != made);
+    }
+
+    /// Names the threads by the originals of another checkpoint.
+    pub fn name_as(&mut self, source: &Checkpoint) {
         for ((own, _), (original, _)) in self.threads.iter_mut().zip(&source.threads) {
             *own = *original;
         }

@@ -2,14 +2,13 @@
 
 use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
-use super::recording::replayer::{Divergence, Replayed};
 use super::recording::{Recorder, Replayer};
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
 use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
-use crate::wait_event::{WaitEvent, What};
+use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
@@ -34,14 +33,8 @@ pub struct LiveProcess {
 enum Role {
     Free,
     Recorded(Box<Mutex<Recorder>>),
-    Replayed(Box<Mutex<Replay>>),
-}
-
-/// A copy that runs as was recorded.
-#[derive(Debug)]
-struct Replay {
-    replayer: Replayer,
-    parted: Option<Divergence>,
+    /// A copy that runs as was recorded.
+    Replayed(Box<Mutex<Replayer>>),
 }
 
 impl LiveProcess {
@@ -78,10 +71,7 @@ impl LiveProcess {
             id,
             memory: ProcessMemory::open(replayer.process())?,
             waker,
-            role: Role::Replayed(Box::new(Mutex::new(Replay {
-                replayer,
-                parted: None,
-            }))),
+            role: Role::Replayed(Box::new(Mutex::new(replayer))),
         })
     }
 
@@ -93,9 +83,9 @@ impl LiveProcess {
         }
     }
 
-    fn replay(&self) -> Option<MutexGuard<'_, Replay>> {
+    fn replayer(&self) -> Option<MutexGuard<'_, Replayer>> {
         match &self.role {
-            Role::Replayed(replay) => Some(locked(replay)),
+            Role::Replayed(replayer) => Some(locked(replayer)),
             Role::Free | Role::Recorded(_) => None,
         }
     }
@@ -108,7 +98,7 @@ impl LiveProcess {
         match &self.role {
             Role::Free => Err("it is neither recorded nor replayed".into()),
             Role::Recorded(recorder) => locked(recorder).checkpoint(),
-            Role::Replayed(replay) => locked(replay).replayer.checkpoint(),
+            Role::Replayed(replayer) => locked(replayer).checkpoint(),
         }
     }
 
@@ -117,29 +107,38 @@ impl LiveProcess {
         { self.recorder() }.is_some_and(|recorder| recorder.computes())
     }
 
+    /// The thread of a process that is recorded or replayed that runs its own code next, if one does.
+    pub fn runner(&self) -> Option<ThreadId> {
+        match &self.role {
+            Role::Free => None,
+            Role::Recorded(recorder) => locked(recorder).runner(),
+            Role::Replayed(replayer) => locked(replayer).runner(),
+        }
+    }
+
+    /// All threads of a copy that is replayed.
+    pub fn replayed_threads(&self) -> Vec<ThreadId> {
+        let replayer = self.replayer();
+        replayer.map_or_else(Vec::new, |replayer| replayer.threads().collect())
+    }
+
     /// The thread that the kernel knows.
     fn actual(&self, thread: ThreadId) -> ThreadId {
-        let copy = { self.replay() }.and_then(|replay| replay.replayer.copy_of(thread));
+        let copy = { self.replayer() }.and_then(|replayer| replayer.copy_of(thread));
         copy.unwrap_or(thread)
     }
 
     /// The process that the kernel knows.
     fn actual_process(&self) -> ThreadId {
-        self.replay()
-            .map_or(self.id, |replay| replay.replayer.process())
+        self.replayer()
+            .map_or(self.id, |replayer| replayer.process())
     }
 
     fn has_feigned_step(&self, thread: ThreadId) -> bool {
         match &self.role {
             Role::Free => false,
-            Role::Recorded(recorder) => {
-                let recorder = locked(recorder);
-                recorder.thread() == thread && recorder.has_feigned_step()
-            }
-            Role::Replayed(replay) => {
-                let replay = locked(replay);
-                replay.replayer.copy_of(thread).is_some() && replay.replayer.has_feigned_step()
-            }
+            Role::Recorded(recorder) => locked(recorder).has_feigned_step(thread),
+            Role::Replayed(replayer) => locked(replayer).has_feigned_step(thread),
         }
     }
 
@@ -148,34 +147,47 @@ impl LiveProcess {
         match &self.role {
             Role::Free => Some(event),
             Role::Recorded(recorder) => locked(recorder).event(event),
-            Role::Replayed(replay) => passed_on_of_copy(&mut locked(replay), event),
+            Role::Replayed(replayer) => locked(replayer).event(event),
+        }
+    }
+
+    /// Before a wait: lets the thread run whose turn it is. Returns an event that needs no wait.
+    fn scheduled(&self) -> Option<WaitEvent> {
+        match &self.role {
+            Role::Free => None,
+            Role::Recorded(recorder) => {
+                let mut recorder = locked(recorder);
+                recorder.schedule();
+                recorder.take_made_up(None)
+            }
+            Role::Replayed(replayer) => {
+                let mut replayer = locked(replayer);
+                replayer.schedule();
+                replayer.take_made_up(None)
+            }
+        }
+    }
+
+    /// Before a wait for one thread: lets it run. Returns an event of it that needs no wait.
+    fn scheduled_one(&self, thread: ThreadId) -> Option<WaitEvent> {
+        match &self.role {
+            Role::Free => None,
+            Role::Recorded(recorder) => {
+                let mut recorder = locked(recorder);
+                recorder.give_turn(thread);
+                recorder.take_made_up(Some(thread))
+            }
+            Role::Replayed(replayer) => {
+                let mut replayer = locked(replayer);
+                replayer.give_turn(thread);
+                replayer.take_made_up(Some(thread))
+            }
         }
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn passed_on_of_copy(replay: &mut Replay, event: WaitEvent) -> Option<WaitEvent> {
-    let Some(thread) = replay.replayer.original_of(event.thread) else {
-        // Of the process itself, which is stopped and can only be killed.
-        if event.what == What::Exiting {
-            let _ = ptrace::cont(event.thread, 0);
-            return None;
-        }
-        return Some(event);
-    };
-    let what = match replay.replayer.event(event) {
-        Ok(Replayed::Goes) => return None,
-        Ok(Replayed::Event(event)) => event.what,
-        Ok(Replayed::AtEnd) => What::ReplayEnds,
-        Err(parted) => {
-            replay.parted = Some(parted);
-            What::ReplayEnds
-        }
-    };
-    Some(WaitEvent { thread, what })
 }
 
 impl Memory for LiveProcess {
@@ -200,7 +212,18 @@ impl Process for LiveProcess {
 
     fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
         loop {
-            match wait::wait(&self.waker, thread.map(|thread| self.actual(thread)))? {
+            if let Some(event) = self.scheduled() {
+                return Ok(Waited::Event(event));
+            }
+            // Where threads take turns, the one that is waited for may not have its turn.
+            let thread = thread.filter(|_| matches!(self.role, Role::Free));
+            match wait::wait(&self.waker, thread)? {
+                Waited::Woken => {
+                    if let Some(mut recorder) = self.recorder() {
+                        recorder.tick();
+                    }
+                    return Ok(Waited::Woken);
+                }
                 Waited::Event(event) => {
                     if let Some(event) = self.passed_on(event) {
                         return Ok(Waited::Event(event));
@@ -225,6 +248,9 @@ impl Process for LiveProcess {
 
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent> {
         loop {
+            if let Some(event) = self.scheduled_one(thread) {
+                return Some(event);
+            }
             let event = self.passed_on(wait::next_of(self.actual(thread))?);
             if event.is_some() {
                 return event;
@@ -242,14 +268,14 @@ impl Process for LiveProcess {
 
     fn resume(&self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()> {
         if let Some(mut recorder) = self.recorder()
-            && recorder.thread() == thread
+            && recorder.has(thread)
         {
-            return recorder.resume(how, signal);
+            return recorder.resume(thread, how, signal);
         }
-        if let Some(mut replay) = self.replay()
-            && replay.replayer.copy_of(thread).is_some()
+        if let Some(mut replayer) = self.replayer()
+            && replayer.copy_of(thread).is_some()
         {
-            return replay.replayer.resume(how);
+            return replayer.resume(thread, how);
         }
         match how {
             Resume::Continue => ptrace::cont(self.actual(thread), signal),
@@ -259,6 +285,16 @@ impl Process for LiveProcess {
     }
 
     fn interrupt(&self, thread: ThreadId) -> io::Result<()> {
+        if let Some(mut recorder) = self.recorder()
+            && recorder.has(thread)
+        {
+            return recorder.interrupt(thread);
+        }
+        if let Some(mut replayer) = self.replayer()
+            && replayer.copy_of(thread).is_some()
+        {
+            return replayer.interrupt(thread);
+        }
         ptrace::interrupt(self.actual(thread))
     }
 
@@ -406,18 +442,18 @@ impl Process for LiveProcess {
         match &self.role {
             Role::Free => None,
             Role::Recorded(recorder) => Some(locked(recorder).journal().len()),
-            Role::Replayed(replay) => Some(locked(replay).replayer.position()),
+            Role::Replayed(replayer) => Some(locked(replayer).position()),
         }
     }
 
-    fn replay_until(&self, position: usize) {
-        if let Some(mut replay) = self.replay() {
-            replay.replayer.end_at(position);
+    fn replay_until(&self, position: usize, last: Option<ThreadId>) {
+        if let Some(mut replayer) = self.replayer() {
+            replayer.end_at(position, last);
         }
     }
 
     fn parted(&self) -> Option<String> {
-        Some(self.replay()?.parted.as_ref()?.to_string())
+        Some(self.replayer()?.parted()?.to_string())
     }
 
     fn has_shadow_stack(&self, thread: ThreadId) -> bool {

@@ -12,18 +12,34 @@ use std::path::{Path, PathBuf};
 /// ended while the process goes on (`pthread_exit` in `main`), its directory shows none of them, and this is another thread's directory.
 pub fn folder(process: ThreadId) -> PathBuf {
     let own = PathBuf::from(format!("/proc/{process}"));
-    let has_ended = |folder: &Path| {
-        let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
-        // The state follows the name in parentheses, proc_pid_stat(5).
-        let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
-        state.is_empty() || state.starts_with(['Z', 'X'])
-    };
+    let has_ended = |folder: &Path| state_in(folder).is_none_or(|state| "ZX".contains(state));
     if !has_ended(&own) {
         return own;
     }
     let tasks = std::fs::read_dir(own.join("task")).into_iter().flatten();
     let mut folders = tasks.filter_map(|task| Some(task.ok()?.path()));
     folders.find(|folder| !has_ended(folder)).unwrap_or(own)
+}
+
+/// The state that a folder in `/proc` shows, proc_pid_stat(5). `None`: the thread is gone.
+fn state_in(folder: &Path) -> Option<char> {
+    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+    // It follows the name in parentheses.
+    stat.rsplit(')').next()?.trim_start().chars().next()
+}
+
+fn state(thread: ThreadId) -> Option<char> {
+    state_in(&PathBuf::from(format!("/proc/{thread}")))
+}
+
+/// Whether a thread sleeps until something happens.
+pub fn sleeps(thread: ThreadId) -> bool {
+    state(thread) == Some('S')
+}
+
+/// Whether a thread hasn't ended, nor is stopped.
+pub fn runs(thread: ThreadId) -> bool {
+    state(thread).is_some_and(|state| !"ZXt".contains(state))
 }
 
 /// Why no process at all is visible, and what the user can do; `None` if processes are visible.
@@ -182,10 +198,10 @@ pub fn signal(process: ThreadId, signal: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends a signal to the first thread of a process alone.
-pub fn signal_thread(process: ThreadId, signal: i32) -> io::Result<()> {
-    // SAFETY: tgkill(2) takes numbers only.
-    let sent = unsafe { libc::syscall(libc::SYS_tgkill, process.0, process.0, signal) };
+/// Sends a signal to one thread alone, which this process traces.
+pub fn signal_thread(thread: ThreadId, signal: i32) -> io::Result<()> {
+    // SAFETY: tkill(2) takes numbers only. A thread that is traced keeps its id until its end was waited for.
+    let sent = unsafe { libc::syscall(libc::SYS_tkill, thread.0, signal) };
     if sent == -1 {
         return Err(io::Error::last_os_error());
     }

@@ -12,6 +12,7 @@ pub mod journal;
 pub mod recorder;
 pub mod replayer;
 pub mod start;
+mod turns;
 
 pub use journal::Journal;
 pub use recorder::Recorder;
@@ -27,4 +28,9 @@ fn is_at_call(thread: ThreadId, memory: &ProcessMemory) -> bool {
     let mut code = [0; SYSCALL.len()];
     ptrace::registers(thread)
         .is_ok_and(|registers| memory.read(registers.pc(), &mut code).is_ok() && code == SYSCALL)
+}
+
+/// Whether a system call ends its thread, and no more.
+fn is_stopping_call(number: u64) -> bool {
+    number == libc::SYS_exit.cast_unsigned()
 }

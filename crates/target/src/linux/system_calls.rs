@@ -157,6 +157,33 @@ impl Call {
         self.number == libc::SYS_restart_syscall.cast_unsigned()
     }
 
+    /// Where the kernel will clear the id of the thread that this call makes, when that ends; 0: nowhere. At the call's entry or later.
+    pub fn cleared_of_new(&self) -> u64 {
+        let (flags, place) = match self.number.cast_signed() {
+            libc::SYS_clone => (self.arguments[0], self.arguments[3]),
+            libc::SYS_clone3 => (self.structure[0], self.structure[2]),
+            _ => return 0,
+        };
+        match flags & libc::CLONE_CHILD_CLEARTID as u64 {
+            0 => 0,
+            _ => place,
+        }
+    }
+
+    /// The signal stack (`stack_t`, sigaltstack(2)) that the call has given its thread: `Some(None)`, if it has taken it away. `None`: neither.
+    pub fn signal_stack(&self, result: i64, memory: &Memory<'_>) -> Option<Option<[u8; 24]>> {
+        let place = self.arguments[0];
+        if self.number.cast_signed() != libc::SYS_sigaltstack || result != 0 || place == 0 {
+            return None;
+        }
+        let mut stack = [0; 24];
+        if !memory(Address(place), &mut stack) {
+            return None;
+        }
+        let is_none = i32::from(stack[8]) & libc::SS_DISABLE != 0;
+        Some((!is_none).then_some(stack))
+    }
+
     /// What the call has done, after its exit. `result` is what is in the result's register: an error is -4095..=-1, among them the kernel's
     /// own numbers for calls that it will restart.
     ///

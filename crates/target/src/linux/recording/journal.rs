@@ -1,10 +1,10 @@
 //! What came from outside while a process was recorded, in order.
 
-use crate::Address;
 use crate::exit_status::ExitStatus;
 use crate::signal_info::WholeSignal;
+use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::ops::Range;
@@ -18,22 +18,31 @@ pub struct Journal(Arc<RwLock<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Noted>,
+    /// The indices of each thread's entries, in order.
+    of_threads: FxHashMap<ThreadId, Vec<usize>>,
     /// Why nothing was recorded any more. `None`: it was up to the end, or still is.
     gap: Option<String>,
     /// All memory that was ever mapped while recorded: the ends of ranges by their beginnings. No two touch.
     mapped: BTreeMap<u64, u64>,
 }
 
+/// An entry, and the thread that it came to.
+pub(super) type Noted = (ThreadId, Arc<Entry>);
+
 /// One thing that came from outside.
 #[derive(Debug)]
 pub(super) enum Entry {
+    /// The thread has entered a system call with this number, and others may run meanwhile. The call itself comes later.
+    Enters(u64),
     /// A system call.
     Call(Box<Made>),
     /// A signal that was delivered.
     Signal(Box<WholeSignal>),
     /// The processor's time, and the processor's number if that was asked for.
     Time(u64, Option<u32>),
+    /// The thread has ended by a system call.
+    ThreadEnd,
     /// The process has ended.
     End(ExitStatus),
 }
@@ -51,6 +60,8 @@ pub(super) struct Made {
     /// What the kernel wrote.
     pub(super) written: Written,
     pub(super) again: Again,
+    /// The thread that it has made.
+    pub(super) thread: Option<ThreadId>,
 }
 
 /// What of a call is done again.
@@ -108,15 +119,35 @@ impl Journal {
     }
 
     /// What came after so many others.
-    pub(super) fn entry(&self, index: usize) -> Option<Arc<Entry>> {
+    pub(super) fn entry(&self, index: usize) -> Option<Noted> {
         self.pages().entries.get(index).cloned()
     }
 
-    /// Notes what has come; nothing, if nothing is recorded any more.
-    pub(super) fn note(&self, entry: Entry) {
+    /// What comes to a thread next when so many things have come.
+    pub(super) fn next_of(&self, thread: ThreadId, position: usize) -> Option<Arc<Entry>> {
+        let pages = self.pages();
+        let all = pages.of_threads.get(&thread)?;
+        let next = all.get(all.partition_point(|index| *index < position))?;
+        Some(Arc::clone(&pages.entries.get(*next)?.1))
+    }
+
+    /// What has come to a thread last when so many things have come.
+    pub(super) fn last_of(&self, thread: ThreadId, position: usize) -> Option<Arc<Entry>> {
+        let pages = self.pages();
+        let all = pages.of_threads.get(&thread)?;
+        let last = all
+            .partition_point(|index| *index < position)
+            .checked_sub(1)?;
+        Some(Arc::clone(&pages.entries.get(*all.get(last)?)?.1))
+    }
+
+    /// Notes what has come to a thread; nothing, if nothing is recorded any more.
+    pub(super) fn note(&self, thread: ThreadId, entry: Entry) {
         let mut pages = self.pages_mut();
         if pages.gap.is_none() {
-            pages.entries.push(Arc::new(entry));
+            let index = pages.entries.len();
+            pages.of_threads.entry(thread).or_default().push(index);
+            pages.entries.push((thread, Arc::new(entry)));
         }
     }
 
@@ -148,7 +179,7 @@ impl Journal {
 
     /// How the process has ended, if it has.
     pub fn end(&self) -> Option<ExitStatus> {
-        match self.pages().entries.last().map(Arc::as_ref) {
+        match self.pages().entries.last().map(|(_, entry)| entry.as_ref()) {
             Some(Entry::End(status)) => Some(*status),
             _ => None,
         }

@@ -1,57 +1,48 @@
 //! Records a process while it runs.
+//!
+//! Its threads run one at a time ([`super::turns`]), so that what they do to each other's memory is the same again when they take the same turns. A
+//! thread gives its turn away in a system call that may take long. What comes of that call is taken note of in the thread's next turn. A loop
+//! without any system call keeps its turn; if others wait, nothing is recorded from there on, and all run.
 
-use super::is_at_call;
+mod thread;
+
+use self::thread::{Recorded, Within};
 use super::journal::{Again, Entry, Journal, Made, MappedFile, Written, fingerprint};
+use super::turns::{Place, Turns};
+use super::{is_at_call, is_stopping_call};
+use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::system_calls::{Call, Kind, Mapped};
-use crate::linux::{process, ptrace};
+use crate::linux::{process, ptrace, wait};
 use crate::process::Resume;
-use crate::signal_info::WholeSignal;
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
-use dapple_arch::registers::user::UserRegisters;
-use std::collections::VecDeque;
+use rustc_hash::FxHashMap;
 use std::io;
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
-/// Records a process with one thread.
+/// Records a process.
 ///
-/// Whoever runs the process resumes it by [`Recorder::resume`], and passes each event to [`Recorder::event`].
+/// Whoever runs the process resumes its threads by [`Recorder::resume`], asks them to stop by [`Recorder::interrupt`], calls
+/// [`Recorder::schedule`] before each wait, and passes each event to [`Recorder::event`].
 #[derive(Debug)]
 pub struct Recorder {
-    thread: ThreadId,
+    process: ThreadId,
     memory: ProcessMemory,
     journal: Journal,
-    /// The system call that it is in.
-    within: Option<Within>,
-    /// The system call that was interrupted, and goes on with restart_syscall(2).
-    interrupted: Option<Call>,
-    /// How far it runs.
-    how: Resume,
-    /// It runs for one instruction, which is a system call.
-    steps_over_call: bool,
-    /// Its last step was one over an instruction that was executed here, so that the kernel knows nothing of a step.
-    stepped_over_time: bool,
-    /// Its registers behind the last system call: there, a signal can be delivered again.
-    behind_call: Option<UserRegisters>,
-    /// Signals that have come elsewhere, and wait for the next system call.
-    held: VecDeque<WholeSignal>,
-    /// The signal that was sent again for its delivery.
-    sent_again: Option<WholeSignal>,
+    threads: FxHashMap<ThreadId, Recorded>,
+    turns: Turns,
+    /// When the present turn has begun.
+    since: Instant,
+    /// Wakes the wait where a turn may last too long.
+    alarm: Alarm,
+    /// Nothing is recorded any more, and all threads run as they like.
+    is_over: bool,
     /// Where the heap ends (brk(2)), once the program has asked.
     heap_end: Option<Address>,
-}
-
-/// A system call that was entered.
-#[derive(Debug)]
-struct Within {
-    call: Call,
-    /// Stands for the registers.
-    registers: u64,
-    /// It isn't made: the program is told that there is no such call.
-    refused: bool,
 }
 
 /// What instructions that read the processor's time are.
@@ -59,6 +50,14 @@ const TIME: [u8; 2] = [0x0f, 0x31];
 const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
 /// The most memory that one call may have written.
 const MOST_WRITTEN: u64 = 1 << 30;
+/// How long a turn lasts that ends at a system call, if others wait.
+const TURN: Duration = Duration::from_millis(20);
+/// How long others may wait for a thread that makes no system call.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a system call is waited for before others get the turn, unless its thread sleeps.
+const SOON: Duration = Duration::from_millis(2);
+/// How long the end of a thread is waited for.
+const END: Duration = Duration::from_millis(100);
 
 impl Recorder {
     /// Begins with a stopped thread, the only one of its process, that [`super::start::prepare`] has made ready.
@@ -67,18 +66,20 @@ impl Recorder {
     /// The end of a sentence that says why it can't be recorded.
     pub fn new(thread: ThreadId) -> Result<Recorder, String> {
         let registers = ptrace::registers(thread).map_err(lost)?;
+        let mut recorded = Recorded::new(Original::ask(thread)?);
+        recorded.behind_call = Some(registers);
+        let mut turns = Turns::default();
+        turns.add(thread);
+        turns.begin(thread);
         Ok(Recorder {
-            thread,
+            process: thread,
             memory: ProcessMemory::open(thread).map_err(lost)?,
             journal: Journal::default(),
-            within: None,
-            interrupted: None,
-            how: Resume::Continue,
-            steps_over_call: false,
-            stepped_over_time: false,
-            behind_call: Some(registers),
-            held: VecDeque::new(),
-            sent_again: None,
+            threads: FxHashMap::from_iter([(thread, recorded)]),
+            turns,
+            since: Instant::now(),
+            alarm: Alarm::default(),
+            is_over: false,
             heap_end: None,
         })
     }
@@ -88,28 +89,18 @@ impl Recorder {
         &self.journal
     }
 
-    /// The thread.
-    pub fn thread(&self) -> ThreadId {
-        self.thread
+    /// Whether a thread is recorded, or was until something came that can't be.
+    pub fn has(&self, thread: ThreadId) -> bool {
+        self.threads.contains_key(&thread)
     }
 
-    /// Resumes the thread, delivering `signal` unless 0.
-    ///
-    /// # Errors
-    /// The thread has died.
-    pub fn resume(&mut self, how: Resume, signal: i32) -> io::Result<()> {
-        if signal != 0 {
-            let whole = ptrace::whole_signal(self.thread)?;
-            self.journal.note(Entry::Signal(Box::new(whole)));
-        }
-        self.how = how;
-        self.stepped_over_time = false;
-        self.steps_over_call =
-            how == Resume::Step && signal == 0 && is_at_call(self.thread, &self.memory);
-        match how {
-            Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
-            _ => ptrace::cont_to_system_call(self.thread, signal),
-        }
+    /// The thread that has the turn, or had it last and would go on with code of its own. `None`: that one waits in a system call, or has ended.
+    pub fn runner(&self) -> Option<ThreadId> {
+        let last = self.turns.last()?;
+        let is_within = self.threads.get(&last)?.within.is_some();
+        let registers = ptrace::registers(last).ok();
+        let restarts = registers.is_none_or(|registers| registers.restarts_system_call());
+        (!is_within && !restarts).then_some(last)
     }
 
     /// A checkpoint of the stopped process.
@@ -117,141 +108,518 @@ impl Recorder {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
-        if self.within.is_some() {
-            return Err("it is within a system call".into());
+        if self.is_over {
+            return Err("it isn't recorded any more".into());
         }
-        Checkpoint::take(&[Original::ask(self.thread)?])
+        let runner = self.runner().ok_or("its threads wait in system calls")?;
+        let mut originals = Vec::new();
+        for thread in self.turns.threads() {
+            let recorded = self.threads.get(&thread).ok_or("a thread is gone")?;
+            let is_still = self.turns.place(thread) == Some(Place::Stopped);
+            if recorded.within.is_some() || recorded.signal != 0 || !is_still {
+                return Err("a thread is within a system call, or about to get a signal".into());
+            }
+            originals.push(recorded.original);
+        }
+        // The process's first thread first.
+        originals.sort_by_key(|original| original.thread != self.process);
+        Checkpoint::take(&originals, runner)
     }
 
-    /// Whether the thread runs its own code, as far as is known.
+    /// Whether no thread waits in a system call, as far as is known.
     pub fn computes(&self) -> bool {
-        self.within.is_none()
+        !self.is_over && self.threads.values().all(|thread| thread.within.is_none())
     }
 
-    /// Whether the end of the last step was reported without the kernel.
-    pub fn has_feigned_step(&self) -> bool {
-        self.stepped_over_time
+    /// Whether the end of a thread's last step was reported without the kernel.
+    pub fn has_feigned_step(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(&thread)
+            .is_some_and(|thread| thread.feigned_step)
     }
 
-    /// Takes note of an event. Returns it unless it is only the recorder's, which then has resumed the thread. Also passes on events of other
-    /// threads: those run unrecorded, and their reading of the processor's time traps all the same.
+    /// Lets a thread run when its turn comes, delivering `signal` unless 0.
+    ///
+    /// # Errors
+    /// The thread has died.
+    pub fn resume(&mut self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()> {
+        let Some(recorded) = self.threads.get_mut(&thread) else {
+            return Ok(());
+        };
+        let signal = match signal {
+            0 => std::mem::take(&mut recorded.signal),
+            _ => signal,
+        };
+        if self.is_over || self.turns.place(thread) == Some(Place::Ends) {
+            return self.run(thread, how, signal);
+        }
+        self.turns.set(thread, Place::Ready(how, signal));
+        Ok(())
+    }
+
+    /// Asks a thread to stop.
+    ///
+    /// # Errors
+    /// The thread has died.
+    pub fn interrupt(&mut self, thread: ThreadId) -> io::Result<()> {
+        match self.turns.place(thread).filter(|_| !self.is_over) {
+            Some(Place::Ready(_, signal)) => {
+                if let Some(recorded) = self.threads.get_mut(&thread) {
+                    recorded.signal = signal;
+                }
+                self.turns.set(thread, Place::Stopped);
+                let what = What::Interrupted {
+                    trap_pending: false,
+                };
+                self.turns.make_up(thread, what);
+                Ok(())
+            }
+            Some(Place::Returned(what)) => {
+                self.comes_back_to_stop(thread, what);
+                Ok(())
+            }
+            place => {
+                if let Some(recorded) = self.threads.get_mut(&thread) {
+                    recorded.is_to_stop = place == Some(Place::Calls);
+                }
+                ptrace::interrupt(thread)
+            }
+        }
+    }
+
+    /// Gives the turn to the next thread, if none has it. An event may come of that: [`Recorder::take_made_up`].
+    pub fn schedule(&mut self) {
+        while !self.is_over && !self.turns.someone_runs() {
+            let Some(thread) = self.turns.next() else {
+                break;
+            };
+            self.give_turn(thread);
+            if self.turns.has_made_up() {
+                break;
+            }
+        }
+        self.watch_turn();
+    }
+
+    /// Gives the turn to a thread that waits for it.
+    pub fn give_turn(&mut self, thread: ThreadId) {
+        match self.turns.place(thread).filter(|_| !self.is_over) {
+            Some(Place::Ready(how, signal)) => {
+                self.switch_to(thread);
+                // If it has died, the next event says so.
+                let _ = self.run(thread, how, signal);
+            }
+            Some(Place::Returned(what)) => {
+                self.switch_to(thread);
+                self.turns.set(thread, Place::Runs);
+                if let Some(event) = self.happens(WaitEvent { thread, what }) {
+                    self.turns.make_up(thread, event.what);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes an event that was made up: of one thread, or of any.
+    pub fn take_made_up(&mut self, thread: Option<ThreadId>) -> Option<WaitEvent> {
+        self.turns.take_made_up(thread)
+    }
+
+    /// The wait for events was interrupted: a turn may last too long.
+    pub fn tick(&mut self) {
+        let lasts = self.turns.someone_runs() && self.turns.someone_waits();
+        if lasts && !self.is_over && self.since.elapsed() > PATIENCE {
+            self.ends("a thread computes while others wait".into());
+        }
+    }
+
+    /// Sets or ends the alarm.
+    fn watch_turn(&mut self) {
+        match self.turns.someone_waits() && !self.is_over {
+            true => {
+                self.alarm.ring_every(PATIENCE);
+            }
+            false => self.alarm.end(),
+        }
+    }
+
+    /// A thread gets the turn. The one that had it last may have run code since it was last taken note of.
+    fn switch_to(&mut self, thread: ThreadId) {
+        let last = self.turns.last().filter(|last| *last != thread);
+        if let Some(last) = last
+            && let Some(recorded) = self.threads.get_mut(&last)
+            && std::mem::take(&mut recorded.has_run)
+        {
+            match &recorded.within {
+                Some(within) => {
+                    let number = within.call.number();
+                    self.journal.note(last, Entry::Enters(number));
+                }
+                None => self.ends("another thread had to run in between".into()),
+            }
+        }
+        if last.is_some() || self.turns.last().is_none() {
+            self.since = Instant::now();
+        }
+        self.turns.begin(thread);
+    }
+
+    /// Lets a thread run now.
+    fn run(&mut self, thread: ThreadId, how: Resume, signal: i32) -> io::Result<()> {
+        if self.turns.place(thread) != Some(Place::Ends) {
+            self.turns.set(thread, Place::Runs);
+        }
+        if signal != 0 && !self.is_over {
+            let whole = ptrace::whole_signal(thread)?;
+            self.journal.note(thread, Entry::Signal(Box::new(whole)));
+        }
+        let is_at_call = how == Resume::Step && signal == 0 && is_at_call(thread, &self.memory);
+        let Some(recorded) = self.threads.get_mut(&thread) else {
+            return Ok(());
+        };
+        recorded.how = how;
+        recorded.feigned_step = false;
+        recorded.steps_over_call = is_at_call && !self.is_over;
+        recorded.has_run |= recorded.within.is_none();
+        let is_free = self.is_over && recorded.within.is_none();
+        match how {
+            Resume::Step if !recorded.steps_over_call => ptrace::step(thread, signal),
+            Resume::Continue if is_free => ptrace::cont(thread, signal),
+            _ => ptrace::cont_to_system_call(thread, signal),
+        }?;
+        if self.turns.place(thread) == Some(Place::Ends) {
+            self.wait_for_end(thread);
+        }
+        Ok(())
+    }
+
+    /// Waits until a thread that has the turn, and that ends, has done what others can see of that.
+    fn wait_for_end(&mut self, thread: ThreadId) {
+        if self.turns.last() != Some(thread) || self.is_over {
+            return;
+        }
+        let since = Instant::now();
+        while process::runs(thread) && since.elapsed() < END {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Takes note of an event. Returns it unless it is only the recorder's. Also passes on events of other threads: those run unrecorded, and
+    /// their reading of the processor's time traps all the same.
     pub fn event(&mut self, event: WaitEvent) -> Option<WaitEvent> {
-        if event.what == What::Signal(libc::SIGSEGV) && self.reads_time(event.thread) {
-            if event.thread == self.thread && self.how == Resume::Step {
-                self.stepped_over_time = true;
+        match self.turns.place(event.thread) {
+            Some(Place::Calls) if !self.is_over => self.comes_back(event),
+            _ => self.happens(event),
+        }
+    }
+
+    /// An event of a thread that has no turn.
+    fn comes_back(&mut self, event: WaitEvent) -> Option<WaitEvent> {
+        let WaitEvent { thread, what } = event;
+        let is_to_stop = { self.threads.get(&thread) }.is_some_and(|it| it.is_to_stop);
+        match what {
+            What::SystemCall | What::Signal(libc::SIGTRAP) if !is_to_stop => {
+                self.turns.set(thread, Place::Returned(what));
+                if self.since.elapsed() > TURN {
+                    self.turns.pass();
+                }
+                self.watch_turn();
+                None
+            }
+            What::SystemCall => {
+                self.comes_back_to_stop(thread, what);
+                None
+            }
+            _ => self.happens(event),
+        }
+    }
+
+    /// A thread comes back from a system call only to be stopped: it runs no code.
+    fn comes_back_to_stop(&mut self, thread: ThreadId, what: What) {
+        self.turns.set(thread, Place::Calls);
+        let Some(recorded) = self.threads.get_mut(&thread) else {
+            return;
+        };
+        recorded.is_to_stop = false;
+        if what != What::SystemCall || recorded.steps_over_call {
+            if let Some(event) = self.happens(WaitEvent { thread, what }) {
+                self.turns.make_up(thread, event.what);
+            }
+            return;
+        }
+        if let Some(within) = recorded.within.take() {
+            let done = self.left(thread, within, true);
+            done.unwrap_or_else(|reason| self.ends(reason));
+        }
+        // The stop made the kernel forget an interrupt. If the thread has died, the next event says so.
+        let _ = ptrace::interrupt(thread);
+        let _ = ptrace::cont_to_system_call(thread, 0);
+    }
+
+    /// An event of a thread that has the turn, or that needs none.
+    fn happens(&mut self, event: WaitEvent) -> Option<WaitEvent> {
+        let thread = event.thread;
+        if event.what == What::Signal(libc::SIGSEGV) && self.reads_time(thread) {
+            let recorded = self.threads.get_mut(&thread);
+            if let Some(recorded) = recorded.filter(|recorded| recorded.how == Resume::Step) {
+                recorded.feigned_step = true;
+                self.turns.set(thread, Place::Stopped);
                 let what = What::Signal(libc::SIGTRAP);
                 return Some(WaitEvent { what, ..event });
             }
             // If it has died, the next event says so.
-            let _ = ptrace::cont_to_system_call(event.thread, 0);
+            let _ = ptrace::cont_to_system_call(thread, 0);
             return None;
         }
-        if event.thread != self.thread {
+        if !self.threads.contains_key(&thread) {
             return Some(event);
         }
         let is_mine = match event.what {
-            What::SystemCall => {
-                self.called();
-                if self.steps_over_call {
-                    // The kernel reports the step's end in place of the call's exit.
-                    let _ = ptrace::step(self.thread, 0);
-                    return None;
-                }
-                self.how != Resume::UntilSystemCall
-            }
-            What::Signal(libc::SIGTRAP) if self.steps_over_call => {
-                self.steps_over_call = false;
-                self.called();
-                false
-            }
-            What::Signal(signal) => self.signalled(signal),
-            What::NewThread(_) => {
-                self.ends("it has made a thread".into());
+            What::SystemCall => return self.called(event),
+            What::Signal(libc::SIGTRAP) => self.stepped_over_call(thread),
+            What::Signal(signal) => self.signalled(thread, signal),
+            What::NewThread(made) => {
+                self.begins(thread, made);
                 false
             }
             What::Executed { .. } => {
-                self.ends("it has executed another program".into());
+                self.executed(thread);
                 false
             }
+            What::Exiting => {
+                self.turns.set(thread, Place::Ends);
+                return Some(event);
+            }
             What::Exited(status) => {
-                self.journal.note(Entry::End(status));
-                false
+                if thread == self.process {
+                    self.journal.note(thread, Entry::End(status));
+                }
+                self.turns.remove(thread);
+                self.threads.remove(&thread);
+                return Some(event);
             }
             _ => false,
         };
-        if !is_mine {
-            return Some(event);
+        if is_mine {
+            let how = { self.threads.get(&thread) }.map_or(Resume::Continue, |it| it.how);
+            let _ = self.run(thread, how, 0);
+            return None;
         }
-        let _ = self.resume(self.how, 0);
+        self.turns.set(thread, Place::Stopped);
+        Some(event)
+    }
+
+    /// A thread has trapped: perhaps behind a system call, over which it was stepped.
+    fn stepped_over_call(&mut self, thread: ThreadId) -> bool {
+        if let Some(recorded) = self.threads.get_mut(&thread)
+            && std::mem::take(&mut recorded.steps_over_call)
+            && let Some(within) = recorded.within.take()
+        {
+            let done = self.left(thread, within, false);
+            done.unwrap_or_else(|reason| self.ends(reason));
+        }
+        false
+    }
+
+    /// A thread is at the entry of a system call, or behind one.
+    fn called(&mut self, event: WaitEvent) -> Option<WaitEvent> {
+        let thread = event.thread;
+        let recorded = self.threads.get_mut(&thread)?;
+        let goes_on = match recorded.within.take() {
+            None => self.entered(thread),
+            Some(within) => {
+                let yields = within.call.number() == libc::SYS_sched_yield.cast_unsigned();
+                let done = self.left(thread, within, false);
+                let is_long = yields || self.since.elapsed() > TURN;
+                done.map(|()| match is_long && self.turns.someone_waits() {
+                    true => Next::Waits,
+                    false => Next::Runs,
+                })
+            }
+        };
+        let next = goes_on.unwrap_or_else(|reason| {
+            self.ends(reason);
+            Next::Runs
+        });
+        let recorded = self.threads.get_mut(&thread)?;
+        let how = recorded.how;
+        if recorded.steps_over_call && recorded.within.is_some() {
+            // The kernel reports the step's end in place of the call's exit.
+            let _ = ptrace::step(thread, 0);
+        } else if how == Resume::UntilSystemCall {
+            self.turns.set(thread, Place::Stopped);
+            return Some(event);
+        } else if next == Next::Waits {
+            self.turns.set(thread, Place::Ready(how, 0));
+            self.turns.pass();
+            return None;
+        } else {
+            recorded.has_run |= recorded.within.is_none();
+            let _ = ptrace::cont_to_system_call(thread, 0);
+        }
+        match next {
+            Next::Calls => self.calls_alone(thread),
+            Next::Waits | Next::Runs => None,
+        }
+    }
+
+    /// A thread is in a system call that may take long: others may run meanwhile, unless it comes back at once.
+    fn calls_alone(&mut self, thread: ThreadId) -> Option<WaitEvent> {
+        let since = Instant::now();
+        while self.turns.someone_waits() && since.elapsed() < SOON {
+            if let Some(event) = wait::take(thread) {
+                return self.happens(event);
+            }
+            if process::sleeps(thread) {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        self.turns.set(thread, Place::Calls);
         None
     }
 
-    /// The thread is at the entry of a system call, or behind one.
-    fn called(&mut self) {
-        let done = match self.within.take() {
-            None => self.entered(),
-            Some(within) => self.left(within),
-        };
-        done.unwrap_or_else(|reason| self.ends(reason));
-    }
-
-    /// Nothing is recorded any more.
+    /// Nothing is recorded any more, and no thread waits for its turn.
     fn ends(&mut self, reason: String) {
+        tracing::debug!(reason, "the recording ends");
         self.journal.end_with(reason);
-        for held in self.held.drain(..) {
-            let _ = process::signal_thread(self.thread, held.number());
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        self.alarm.end();
+        let threads: Vec<ThreadId> = self.turns.threads().collect();
+        for thread in threads {
+            let held = self
+                .threads
+                .get_mut(&thread)
+                .map(|it| std::mem::take(&mut it.held));
+            for held in held.into_iter().flatten() {
+                let _ = process::signal_thread(thread, held.number());
+            }
+            match self.turns.place(thread) {
+                Some(Place::Ready(how, signal)) => {
+                    let _ = self.run(thread, how, signal);
+                }
+                Some(Place::Returned(what)) => {
+                    self.turns.set(thread, Place::Runs);
+                    if let Some(event) = self.happens(WaitEvent { thread, what }) {
+                        self.turns.make_up(thread, event.what);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 
-    fn entered(&mut self) -> Result<(), String> {
-        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
+    /// The process executes another program in place of this one.
+    fn executed(&mut self, thread: ThreadId) {
+        self.ends("it has executed another program".into());
+        let gone: Vec<ThreadId> = { self.turns.threads() }
+            .filter(|one| *one != thread)
+            .collect();
+        for gone in gone {
+            self.turns.remove(gone);
+            self.threads.remove(&gone);
+        }
+    }
+
+    /// A thread has made another one.
+    fn begins(&mut self, maker: ThreadId, made: ThreadId) {
+        let maker = self.threads.get_mut(&maker);
+        let cleared = maker.map_or(0, |maker| {
+            maker.made = Some(made);
+            let within = maker.within.as_ref();
+            within.map_or(0, |within| within.call.cleared_of_new())
+        });
+        let original = Original {
+            thread: made,
+            cleared,
+            alternate: None,
+        };
+        self.threads.insert(made, Recorded::new(original));
+        self.turns.add(made);
+    }
+
+    fn entered(&mut self, thread: ThreadId) -> Result<Next, String> {
+        let mut registers = ptrace::registers(thread).map_err(lost)?;
         let (number, arguments) = registers.system_call();
         let memory = &self.memory;
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
         // The kernel would write the processor's number into the program's memory whenever it runs.
-        let refused = number == libc::SYS_rseq.cast_unsigned();
-        self.within = Some(Within {
-            call: Call::entered(number, arguments, &read),
+        let refused = number == libc::SYS_rseq.cast_unsigned() && !self.is_over;
+        let call = Call::entered(number, arguments, &read);
+        let may_block = call.may_block() && !self.turns.is_alone() && !self.is_over;
+        let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        recorded.within = Some(Within {
+            call,
             registers: fingerprint(&registers),
             refused,
         });
         if refused {
             registers.forget_system_call();
-            ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+            ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
-        Ok(())
+        if is_stopping_call(number) {
+            recorded.has_run = false;
+            self.journal.note(thread, Entry::ThreadEnd);
+            return Ok(Next::Runs);
+        }
+        if !may_block {
+            return Ok(Next::Runs);
+        }
+        recorded.has_run = false;
+        self.journal.note(thread, Entry::Enters(number));
+        Ok(Next::Calls)
     }
 
-    fn left(&mut self, within: Within) -> Result<(), String> {
+    /// A thread is behind a system call. `stops`: it runs no code now.
+    fn left(&mut self, thread: ThreadId, within: Within, stops: bool) -> Result<(), String> {
         let number = within.call.number();
-        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
+        let mut registers = ptrace::registers(thread).map_err(lost)?;
         if within.refused {
             registers.set_answer(-i64::from(libc::ENOSYS), number);
-            ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+            ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
-        self.behind_call = Some(registers);
+        let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        recorded.behind_call = Some(registers);
         if !self.journal.goes_on() {
             return Ok(());
         }
         let answer = registers.answer();
         let read = |at: Address, buffer: &mut [u8]| self.memory.read(at, buffer).is_ok();
         let call = match within.call.continues_interrupted() {
-            true => self.interrupted.take().unwrap_or(within.call),
+            true => recorded.interrupted.take().unwrap_or(within.call),
             false => within.call,
         };
+        let made = recorded.made.take();
         let effects = call.effects(answer, &read);
         let effects = effects.map_err(|unknown| format!("it has called {unknown}"))?;
+        let signal_stack = call.signal_stack(answer, &read);
+        recorded.interrupted = registers.goes_on_with_system_call().then(|| call.clone());
+        if let Some(stack) = signal_stack {
+            recorded.original.alternate = stack;
+        }
+        if let Kind::ClearsAtEnd(cleared) = effects.what {
+            recorded.original.cleared = cleared.0;
+        }
         self.note_mapped(&effects.what);
         let made = Made {
             number,
             registers: within.registers,
             answer,
             written: self.bytes_of(effects.written)?,
-            again: self.again(effects.what, call.name())?,
+            again: self.again(thread, effects.what, call.name())?,
+            thread: made,
         };
-        self.interrupted = registers.goes_on_with_system_call().then_some(call);
-        self.journal.note(Entry::Call(Box::new(made)));
-        self.send_again();
+        if stops && !made.written.is_empty() {
+            // Others may have run up to where they see it.
+            self.switch_to(thread);
+        }
+        self.journal.note(thread, Entry::Call(Box::new(made)));
+        if let Some(recorded) = self.threads.get_mut(&thread) {
+            recorded.has_run = false;
+        }
+        self.send_again(thread);
         Ok(())
     }
 
@@ -289,7 +657,7 @@ impl Recorder {
     }
 
     /// What of a call is done again in a copy, given what it has done.
-    fn again(&self, what: Kind, name: Option<&str>) -> Result<Again, String> {
+    fn again(&self, thread: ThreadId, what: Kind, name: Option<&str>) -> Result<Again, String> {
         let name = name.unwrap_or("a system call");
         Ok(match what {
             Kind::Plain
@@ -306,60 +674,50 @@ impl Recorder {
             | Kind::ReturnsFromHandler
             | Kind::SignalState
             | Kind::Registers
+            | Kind::MakesThread(_)
             | Kind::ClearsAtEnd(_) => Again::All,
-            Kind::Maps(mapped) => return self.maps(&mapped),
-            Kind::Detaches(_) | Kind::MakesThread(_) | Kind::Executes | Kind::FiltersCalls => {
+            Kind::Maps(mapped) => return maps(thread, &mapped),
+            Kind::Detaches(_) | Kind::Executes | Kind::FiltersCalls => {
                 return Err(format!("it has called {name}"));
             }
             Kind::NotRecordable(name) => return Err(format!("it has called {name}")),
         })
     }
 
-    fn maps(&self, mapped: &Mapped) -> Result<Again, String> {
-        let is_anonymous = mapped.flags as i32 & libc::MAP_ANONYMOUS != 0;
-        if is_anonymous {
-            return Ok(Again::All);
-        }
-        let is_writable = mapped.protection & libc::PROT_WRITE as u64 != 0;
-        let file = mapped.file.ok_or("it shares memory with others")?;
-        if mapped.is_shared_with_others() && is_writable {
-            return Err("it shares memory with others".into());
-        }
-        let path = process::file(self.thread, file).ok_or("a file that it maps has no name")?;
-        Ok(Again::Map(MappedFile::of(path)?))
-    }
-
     /// Sends a signal again that was held, for it to be delivered behind the present system call.
-    fn send_again(&mut self) {
-        if self.sent_again.is_none()
-            && let Some(signal) = self.held.pop_front()
+    fn send_again(&mut self, thread: ThreadId) {
+        if let Some(recorded) = self.threads.get_mut(&thread)
+            && recorded.sent_again.is_none()
+            && let Some(signal) = recorded.held.pop_front()
         {
-            let _ = process::signal_thread(self.thread, signal.number());
-            self.sent_again = Some(signal);
+            let _ = process::signal_thread(thread, signal.number());
+            recorded.sent_again = Some(signal);
         }
     }
 
     /// A signal is about to be delivered. Returns whether it must not be now.
-    fn signalled(&mut self, signal: i32) -> bool {
+    fn signalled(&mut self, thread: ThreadId, signal: i32) -> bool {
         if !self.journal.goes_on() {
             return false;
         }
-        let Ok(registers) = ptrace::registers(self.thread) else {
+        let (Ok(registers), Some(recorded)) =
+            (ptrace::registers(thread), self.threads.get_mut(&thread))
+        else {
             return false;
         };
-        if let Some(again) = self.sent_again.take_if(|again| again.number() == signal) {
-            let _ = ptrace::set_whole_signal(self.thread, &again);
+        if let Some(again) = { &mut recorded.sent_again }.take_if(|it| it.number() == signal) {
+            let _ = ptrace::set_whole_signal(thread, &again);
             return false;
         }
-        let Ok(whole) = ptrace::whole_signal(self.thread) else {
+        let Ok(whole) = ptrace::whole_signal(thread) else {
             return false;
         };
-        let is_behind_call =
-            { self.behind_call }.is_some_and(|behind| behind.to_words() == registers.to_words());
+        let is_behind_call = { recorded.behind_call }
+            .is_some_and(|behind| behind.to_words() == registers.to_words());
         if whole.is_of_instruction() || is_behind_call {
             return false;
         }
-        self.held.push_back(whole);
+        recorded.held.push_back(whole);
         true
     }
 
@@ -382,9 +740,35 @@ impl Recorder {
         };
         let time = super::start::time();
         registers.set_time(time, processor);
-        if thread == self.thread {
-            self.journal.note(Entry::Time(time, processor));
+        if self.threads.contains_key(&thread) {
+            self.journal.note(thread, Entry::Time(time, processor));
         }
         ptrace::set_registers(thread, &registers).is_ok()
     }
+}
+
+/// What a thread does at a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// It runs on.
+    Runs,
+    /// It is in a call that may take long.
+    Calls,
+    /// It is behind the call, and waits for its next turn.
+    Waits,
+}
+
+/// How memory is mapped again that a thread has mapped.
+fn maps(thread: ThreadId, mapped: &Mapped) -> Result<Again, String> {
+    let is_anonymous = mapped.flags as i32 & libc::MAP_ANONYMOUS != 0;
+    if is_anonymous {
+        return Ok(Again::All);
+    }
+    let is_writable = mapped.protection & libc::PROT_WRITE as u64 != 0;
+    let file = mapped.file.ok_or("it shares memory with others")?;
+    if mapped.is_shared_with_others() && is_writable {
+        return Err("it shares memory with others".into());
+    }
+    let path = process::file(thread, file).ok_or("a file that it maps has no name")?;
+    Ok(Again::Map(MappedFile::of(path)?))
 }

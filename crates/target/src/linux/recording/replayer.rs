@@ -1,7 +1,10 @@
 //! Lets a checkpoint run as its original was recorded.
+//!
+//! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
-use super::is_at_call;
 use super::journal::{Again, Entry, Journal, Made, MappedFile, fingerprint};
+use super::turns::{Place, Turns};
+use super::{is_at_call, is_stopping_call};
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::linux::checkpoint::Checkpoint;
@@ -11,24 +14,40 @@ use crate::linux::{process, ptrace};
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
 use dapple_arch::registers::user::UserRegisters;
+use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Lets a checkpoint of a process with one thread run.
+/// Lets a checkpoint run. Threads have the ids here that they have in the recorded process.
 ///
-/// Whoever runs it resumes it by [`Replayer::resume`], and passes each event to [`Replayer::event`].
+/// Whoever runs it resumes threads by [`Replayer::resume`], asks them to stop by [`Replayer::interrupt`], calls [`Replayer::schedule`] before each
+/// wait, and passes each event to [`Replayer::event`].
 #[derive(Debug)]
 pub struct Replayer {
     checkpoint: Checkpoint,
-    thread: ThreadId,
     memory: ProcessMemory,
     journal: Journal,
     /// How many things have come from outside so far.
     next: usize,
     /// The end is where so many have come.
     until: usize,
+    /// Who runs when that many have come.
+    last: Option<ThreadId>,
+    threads: FxHashMap<ThreadId, Replayed>,
+    turns: Turns,
+    /// Events of threads of the copy that their maker hasn't reported yet.
+    early: FxHashMap<ThreadId, What>,
+    parted: Option<Divergence>,
+}
+
+/// A thread that is replayed.
+#[derive(Debug)]
+struct Replayed {
+    /// The thread of the copy.
+    copy: ThreadId,
     /// The system call that it is in.
     within: Option<Within>,
     /// How far it runs.
@@ -39,6 +58,8 @@ pub struct Replayer {
     feigned_step: bool,
     /// The signal that was delivered next, and at whose delivery it is stopped.
     due: Option<i32>,
+    /// It is behind the instruction of the system call that it is in.
+    is_behind: bool,
 }
 
 /// A system call that was entered.
@@ -48,17 +69,8 @@ struct Within {
     registers: UserRegisters,
     /// It is made.
     is_made: bool,
-}
-
-/// What has become of an event.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Replayed {
-    /// It was the replayer's: the thread runs on.
-    Goes,
-    /// It is for whoever runs the process.
-    Event(WaitEvent),
-    /// Nothing more was recorded: the thread is stopped at what came next.
-    AtEnd,
+    /// Others may run before it is over.
+    is_long: bool,
 }
 
 /// Where and how a replay parts from the recording.
@@ -71,6 +83,33 @@ pub struct Divergence {
     pub what: String,
 }
 
+/// What becomes of a thread after an event.
+enum Then {
+    /// It runs on.
+    Goes,
+    /// It gives its turn away until its system call is over.
+    Calls,
+    /// It is stopped, and this is reported.
+    Stops(What),
+}
+
+/// How long the end of a thread is waited for.
+const END: Duration = Duration::from_millis(100);
+
+impl Replayed {
+    fn new(copy: ThreadId) -> Replayed {
+        Replayed {
+            copy,
+            within: None,
+            how: Resume::Continue,
+            steps_over_call: false,
+            feigned_step: false,
+            due: None,
+            is_behind: false,
+        }
+    }
+}
+
 impl Replayer {
     /// Begins with a checkpoint that was taken when `position` things had come from outside.
     ///
@@ -81,25 +120,41 @@ impl Replayer {
         journal: Journal,
         position: usize,
     ) -> Result<Replayer, String> {
-        let thread = checkpoint.process();
+        let mut turns = Turns::default();
+        let mut threads = FxHashMap::default();
+        for (original, copy) in checkpoint.threads() {
+            turns.add(*original);
+            let mut thread = Replayed::new(*copy);
+            let last = journal.last_of(*original, position);
+            if matches!(last.as_deref(), Some(Entry::Enters(_))) {
+                // Others run while it is in a system call.
+                thread.is_behind = true;
+                thread.within = Some(Within {
+                    registers: ptrace::registers(*copy).map_err(lost)?,
+                    is_made: false,
+                    is_long: true,
+                });
+            }
+            threads.insert(*original, thread);
+        }
         Ok(Replayer {
-            memory: ProcessMemory::open(thread).map_err(lost)?,
+            memory: ProcessMemory::open(checkpoint.process()).map_err(lost)?,
             checkpoint,
-            thread,
             journal,
             next: position,
             until: usize::MAX,
-            within: None,
-            how: Resume::Continue,
-            steps_over_call: false,
-            feigned_step: false,
-            due: None,
+            last: None,
+            threads,
+            turns,
+            early: FxHashMap::default(),
+            parted: None,
         })
     }
 
-    /// Ends the replay when `position` things have come from outside and something more would.
-    pub fn end_at(&mut self, position: usize) {
+    /// Ends the replay when `position` things have come from outside and something more would. Then, `last` runs, if any thread does.
+    pub fn end_at(&mut self, position: usize, last: Option<ThreadId>) {
         self.until = position;
+        self.last = last;
     }
 
     /// The process that runs.
@@ -112,37 +167,32 @@ impl Replayer {
         self.next
     }
 
+    /// How the replay has parted from the recording.
+    pub fn parted(&self) -> Option<&Divergence> {
+        self.parted.as_ref()
+    }
+
     /// The thread of the copy that stands for one of the recorded process.
     pub fn copy_of(&self, original: ThreadId) -> Option<ThreadId> {
-        let threads = self.checkpoint.threads().iter();
-        { threads }.find_map(|(it, copy)| (*it == original).then_some(*copy))
+        self.threads.get(&original).map(|thread| thread.copy)
     }
 
     /// The thread of the recorded process that one of the copy stands for.
-    pub fn original_of(&self, copy: ThreadId) -> Option<ThreadId> {
-        let threads = self.checkpoint.threads().iter();
-        { threads }.find_map(|(original, it)| (*it == copy).then_some(*original))
+    fn original_of(&self, copy: ThreadId) -> Option<ThreadId> {
+        let mut threads = self.threads.iter();
+        threads.find_map(|(original, it)| (it.copy == copy).then_some(*original))
     }
 
-    /// Resumes the thread. If it is stopped at the delivery of a signal, that is delivered as it was then.
-    ///
-    /// # Errors
-    /// The thread has died.
-    pub fn resume(&mut self, how: Resume) -> io::Result<()> {
-        self.how = how;
-        self.feigned_step = false;
-        let signal = match self.due.take() {
-            Some(signal) => {
-                self.next += 1;
-                signal
-            }
-            None => 0,
-        };
-        self.steps_over_call =
-            how == Resume::Step && signal == 0 && is_at_call(self.thread, &self.memory);
-        match how {
-            Resume::Step if !self.steps_over_call => ptrace::step(self.thread, signal),
-            _ => ptrace::cont_to_system_call(self.thread, signal),
+    /// All threads, by their ids in the recorded process.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.turns.threads()
+    }
+
+    /// The thread that runs next. `None`: none does.
+    pub fn runner(&self) -> Option<ThreadId> {
+        match self.next_entry() {
+            Some((thread, _)) => Some(thread),
+            None => self.last.filter(|last| self.threads.contains_key(last)),
         }
     }
 
@@ -151,106 +201,339 @@ impl Replayer {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
-        if self.within.is_some() || self.due.is_some() || self.has_sent_signal() {
-            return Err("it is within a system call, or about to get a signal".into());
+        for (original, thread) in &self.threads {
+            let next = self.journal.next_of(*original, self.next);
+            let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.is_of_instruction());
+            let is_calling = thread.within.is_some() && !thread.is_behind;
+            let is_still = self.turns.place(*original) == Some(Place::Stopped);
+            if is_sent || is_calling || thread.due.is_some() || !is_still {
+                return Err("it is within a system call, or about to get a signal".into());
+            }
         }
         self.checkpoint.now()
     }
 
-    /// Whether the signal that was delivered next is on its way to the thread.
-    fn has_sent_signal(&self) -> bool {
-        let next = self.next_entry();
-        matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.is_of_instruction())
+    /// Whether the end of a thread's last step was reported without the kernel.
+    pub fn has_feigned_step(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(&thread)
+            .is_some_and(|thread| thread.feigned_step)
     }
 
-    /// Whether the end of the last step was reported without the kernel.
-    pub fn has_feigned_step(&self) -> bool {
-        self.feigned_step
+    /// Lets a thread run when its turn comes. If it is stopped at the delivery of a signal, that is delivered as it was then.
+    pub fn resume(&mut self, thread: ThreadId, how: Resume) -> io::Result<()> {
+        let Some(replayed) = self.threads.get_mut(&thread) else {
+            return Ok(());
+        };
+        replayed.how = how;
+        if self.turns.place(thread) == Some(Place::Ends) {
+            let copy = replayed.copy;
+            ptrace::cont(copy, 0)?;
+            let since = Instant::now();
+            while process::runs(copy) && since.elapsed() < END {
+                std::thread::yield_now();
+            }
+            return Ok(());
+        }
+        self.turns.set(thread, Place::Ready(how, 0));
+        Ok(())
     }
 
-    /// Takes an event, and gives the thread what came from outside then.
+    /// Asks a thread to stop.
     ///
     /// # Errors
-    /// The thread does something else than was recorded.
-    pub fn event(&mut self, event: WaitEvent) -> Result<Replayed, Divergence> {
-        let done = match event.what {
-            What::SystemCall => self.called(event),
-            What::Signal(signal) => self.signalled(event, signal),
-            _ => Ok(Replayed::Event(event)),
+    /// The thread has died.
+    pub fn interrupt(&mut self, thread: ThreadId) -> io::Result<()> {
+        let Some(replayed) = self.threads.get(&thread) else {
+            return Ok(());
         };
-        done.map_err(|what| Divergence {
-            after: self.next,
-            what,
-        })
+        match self.turns.place(thread) {
+            Some(Place::Ready(..) | Place::Calls) => {
+                self.turns.set(thread, Place::Stopped);
+                let what = What::Interrupted {
+                    trap_pending: false,
+                };
+                self.turns.make_up(thread, what);
+                Ok(())
+            }
+            _ => ptrace::interrupt(replayed.copy),
+        }
     }
 
-    fn called(&mut self, event: WaitEvent) -> Result<Replayed, String> {
-        match self.within.take() {
-            None if !self.entered()? => return Ok(Replayed::AtEnd),
-            None => {}
-            Some(within) => {
-                self.left(within)?;
-                if self.steps_over_call {
-                    return Ok(self.step_is_over(event));
+    /// Lets the next thread run, if none does. An event may come of that: [`Replayer::take_made_up`].
+    pub fn schedule(&mut self) {
+        while !self.turns.someone_runs() && !self.turns.has_made_up() {
+            let next = self.runner();
+            let is_ready = |thread: &ThreadId| {
+                let place = self.turns.place(*thread);
+                matches!(place, Some(Place::Ready(..) | Place::Calls))
+            };
+            match next.filter(is_ready) {
+                Some(thread) => self.give_turn(thread),
+                None => {
+                    if next.is_some_and(|next| self.turns.place(next).is_none()) {
+                        let what = "a thread is missing".to_owned();
+                        let after = self.next;
+                        self.parted = Some(Divergence { after, what });
+                    }
+                    // Who would run next isn't to run: nobody can.
+                    let is_stopped = next.and_then(|next| self.turns.place(next));
+                    let waits = self.turns.next();
+                    if let Some(waits) = waits.filter(|_| is_stopped != Some(Place::Ends)) {
+                        self.turns.set(waits, Place::Stopped);
+                        self.turns.make_up(waits, What::ReplayEnds);
+                    }
+                    return;
                 }
             }
         }
-        match self.how {
-            Resume::UntilSystemCall => Ok(Replayed::Event(event)),
-            _ => self.goes_on(),
+    }
+
+    /// Lets a thread run now that waits for its turn.
+    pub fn give_turn(&mut self, thread: ThreadId) {
+        if !matches!(
+            self.turns.place(thread),
+            Some(Place::Ready(..) | Place::Calls)
+        ) {
+            return;
+        }
+        self.turns.begin(thread);
+        self.turns.set(thread, Place::Runs);
+        let then = self.begin(thread);
+        if let Some(what) = self.follow(thread, then) {
+            self.turns.make_up(thread, what);
         }
     }
 
-    /// Reports the end of a step that the kernel knows nothing of.
-    fn step_is_over(&mut self, event: WaitEvent) -> Replayed {
-        self.feigned_step = true;
-        self.steps_over_call = false;
-        let what = What::Signal(libc::SIGTRAP);
-        Replayed::Event(WaitEvent { what, ..event })
+    /// Takes an event that was made up: of one thread, or of any.
+    pub fn take_made_up(&mut self, thread: Option<ThreadId>) -> Option<WaitEvent> {
+        self.turns.take_made_up(thread)
     }
 
-    fn goes_on(&self) -> Result<Replayed, String> {
-        ptrace::cont_to_system_call(self.thread, 0).map_err(lost)?;
-        Ok(Replayed::Goes)
+    /// A thread gets the turn.
+    fn begin(&mut self, thread: ThreadId) -> Result<Then, String> {
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        replayed.feigned_step = false;
+        if let Some(within) = replayed.within.filter(|_| replayed.is_behind) {
+            replayed.within = None;
+            replayed.is_behind = false;
+            self.left(thread, within)?;
+            return self.goes_on_behind(thread);
+        }
+        let signal = replayed.due.take().unwrap_or(0);
+        if signal != 0 {
+            self.next += 1;
+        }
+        let (copy, how) = (replayed.copy, replayed.how);
+        let steps_over_call = how == Resume::Step && signal == 0 && is_at_call(copy, &self.memory);
+        replayed.steps_over_call = steps_over_call;
+        let done = match how {
+            Resume::Step if !steps_over_call => ptrace::step(copy, signal),
+            _ => ptrace::cont_to_system_call(copy, signal),
+        };
+        // If it has died, the next event says so.
+        let _ = done;
+        Ok(Then::Goes)
     }
 
-    /// The thread is at the entry of a system call. `false`: nothing more was recorded.
-    fn entered(&mut self) -> Result<bool, String> {
-        let registers = ptrace::registers(self.thread).map_err(lost)?;
+    /// What becomes of a thread that is behind a system call.
+    fn goes_on_behind(&mut self, thread: ThreadId) -> Result<Then, String> {
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        if std::mem::take(&mut replayed.steps_over_call) {
+            replayed.feigned_step = true;
+            return Ok(Then::Stops(What::Signal(libc::SIGTRAP)));
+        }
+        match replayed.how {
+            Resume::UntilSystemCall => Ok(Then::Stops(What::SystemCall)),
+            how => {
+                // Another one may run next.
+                self.turns.set(thread, Place::Ready(how, 0));
+                Ok(Then::Goes)
+            }
+        }
+    }
+
+    /// Does with a thread what follows from an event. Returns what is to be reported.
+    fn follow(&mut self, thread: ThreadId, then: Result<Then, String>) -> Option<What> {
+        let what = match then {
+            Ok(Then::Goes) => return None,
+            Ok(Then::Calls) => {
+                self.turns.set(thread, Place::Calls);
+                return None;
+            }
+            Ok(Then::Stops(what)) => what,
+            Err(what) => {
+                let after = self.next;
+                self.parted = Some(Divergence { after, what });
+                What::ReplayEnds
+            }
+        };
+        self.turns.set(thread, Place::Stopped);
+        Some(what)
+    }
+
+    /// Takes an event of the copy, and gives its thread what came from outside then. Returns what is to be reported: of the recorded process's
+    /// threads, and of others as it is.
+    pub fn event(&mut self, event: WaitEvent) -> Option<WaitEvent> {
+        let Some(thread) = self.original_of(event.thread) else {
+            return self.event_of_others(event);
+        };
+        let then = match event.what {
+            What::SystemCall => self.called(thread),
+            What::Signal(signal) => self.signalled(thread, signal),
+            What::NewThread(made) => self.begins(thread, made),
+            What::Exiting => {
+                self.turns.set(thread, Place::Ends);
+                return Some(WaitEvent {
+                    thread,
+                    what: event.what,
+                });
+            }
+            What::Exited(_) => {
+                self.turns.remove(thread);
+                self.threads.remove(&thread);
+                self.checkpoint.remove(event.thread);
+                return Some(WaitEvent {
+                    thread,
+                    what: event.what,
+                });
+            }
+            what => Ok(Then::Stops(what)),
+        };
+        let what = self.follow(thread, then)?;
+        Some(WaitEvent { thread, what })
+    }
+
+    fn event_of_others(&mut self, event: WaitEvent) -> Option<WaitEvent> {
+        match event.what {
+            // Of the recorded process itself, which is stopped and can only be killed; or of a checkpoint.
+            What::Exiting => {
+                let _ = ptrace::cont(event.thread, 0);
+                None
+            }
+            What::Interrupted { .. } => {
+                self.early.insert(event.thread, event.what);
+                None
+            }
+            _ => Some(event),
+        }
+    }
+
+    /// A thread has made another one.
+    fn begins(&mut self, maker: ThreadId, made: ThreadId) -> Result<Then, String> {
+        let entry = self.next_entry();
+        let original = match entry
+            .as_ref()
+            .map(|(thread, entry)| (*thread, entry.as_ref()))
+        {
+            Some((thread, Entry::Call(call))) if thread == maker => call.thread,
+            _ => None,
+        };
+        let original = original.ok_or("it makes a thread early")?;
+        self.threads.insert(original, Replayed::new(made));
+        self.turns.add(original);
+        self.checkpoint.add(original, made);
+        match self.early.remove(&made) {
+            Some(what) => self.turns.make_up(original, what),
+            // Nobody runs before it has come to its first stop.
+            None => self.turns.set(original, Place::Runs),
+        }
+        Ok(Then::Stops(What::NewThread(original)))
+    }
+
+    fn called(&mut self, thread: ThreadId) -> Result<Then, String> {
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        let copy = replayed.copy;
+        match replayed.within.take() {
+            None => self.entered(thread),
+            Some(within) if within.is_long => {
+                // It waits behind the instruction, with the registers that it had in front of it.
+                ptrace::set_registers(copy, &within.registers).map_err(lost)?;
+                replayed.within = Some(within);
+                replayed.is_behind = true;
+                Ok(Then::Calls)
+            }
+            Some(within) => {
+                self.left(thread, within)?;
+                self.goes_on_behind(thread)
+            }
+        }
+    }
+
+    /// The thread is at the entry of a system call.
+    fn entered(&mut self, thread: ThreadId) -> Result<Then, String> {
+        let replayed = self.threads.get(&thread).ok_or("a thread is gone")?;
+        let (copy, how) = (replayed.copy, replayed.how);
+        let registers = ptrace::registers(copy).map_err(lost)?;
         let (number, _) = registers.system_call();
         let called = || system_call_name(number);
-        let entry = self.next_entry();
-        let call = match entry.as_deref() {
-            None | Some(Entry::End(_)) => return Ok(false),
-            Some(Entry::Call(call)) => call,
-            Some(_) => return Err(format!("it calls {} early", called())),
+        let Some((turn, entry)) = self.next_entry() else {
+            return Ok(Then::Stops(What::ReplayEnds));
         };
-        if call.number != number {
-            let then = system_call_name(call.number);
-            return Err(format!("it calls {} and not {then}", called()));
+        if turn != thread {
+            return Err(format!("it calls {} out of turn", called()));
         }
-        if call.registers != fingerprint(&registers) {
-            return Err(format!("it calls {} with other registers", called()));
+        let within = match entry.as_ref() {
+            Entry::End(_) => return Ok(Then::Stops(What::ReplayEnds)),
+            Entry::ThreadEnd if is_stopping_call(number) => {
+                self.next += 1;
+                ptrace::cont(copy, 0).map_err(lost)?;
+                return Ok(Then::Goes);
+            }
+            Entry::Enters(then) => {
+                is_same_call(*then, number)?;
+                self.next += 1;
+                Within {
+                    registers,
+                    is_made: false,
+                    is_long: true,
+                }
+            }
+            Entry::Call(call) => {
+                is_same_call(call.number, number)?;
+                if call.registers != fingerprint(&registers) && !is_restart(call.number, number) {
+                    return Err(format!("it calls {} with other registers", called()));
+                }
+                Within {
+                    registers,
+                    is_made: call.again == Again::All,
+                    is_long: false,
+                }
+            }
+            _ => return Err(format!("it calls {} early", called())),
+        };
+        match entry.as_ref() {
+            Entry::Call(call) if within.is_made => self.give_address(copy, call, registers)?,
+            _ => {
+                let mut skipped = registers;
+                skipped.forget_system_call();
+                ptrace::set_registers(copy, &skipped).map_err(lost)?;
+            }
         }
-        let is_made = call.again == Again::All;
-        if is_made {
-            self.give_address(call, registers)?;
-        } else {
-            let mut skipped = registers;
-            skipped.forget_system_call();
-            ptrace::set_registers(self.thread, &skipped).map_err(lost)?;
+        if let Some(replayed) = self.threads.get_mut(&thread) {
+            replayed.within = Some(within);
         }
-        self.within = Some(Within { registers, is_made });
-        Ok(true)
+        match how {
+            Resume::UntilSystemCall => Ok(Then::Stops(What::SystemCall)),
+            _ => {
+                ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                Ok(Then::Goes)
+            }
+        }
     }
 
-    /// What comes next from outside. `None`: nothing more.
-    fn next_entry(&self) -> Option<Arc<Entry>> {
+    /// What comes next from outside, and to which thread. `None`: nothing more.
+    fn next_entry(&self) -> Option<(ThreadId, Arc<Entry>)> {
         (self.next < self.until).then(|| self.journal.entry(self.next))?
     }
 
     /// Has memory mapped at the address where it was.
-    fn give_address(&self, call: &Made, mut registers: UserRegisters) -> Result<(), String> {
+    fn give_address(
+        &self,
+        copy: ThreadId,
+        call: &Made,
+        mut registers: UserRegisters,
+    ) -> Result<(), String> {
         let (number, mut arguments) = registers.system_call();
         let (flags, place) = match number.cast_signed() {
             libc::SYS_mmap => (3, 0),
@@ -269,24 +552,26 @@ impl Replayer {
             arguments[place] = call.answer.cast_unsigned();
         }
         registers.set_arguments(arguments);
-        ptrace::set_registers(self.thread, &registers).map_err(lost)
+        ptrace::set_registers(copy, &registers).map_err(lost)
     }
 
-    /// The thread is behind a system call.
-    fn left(&mut self, within: Within) -> Result<(), String> {
+    /// The thread is behind a system call, which is the next thing that came.
+    fn left(&mut self, thread: ThreadId, within: Within) -> Result<(), String> {
+        let copy = self.copy_of(thread).ok_or("a thread is gone")?;
         let entry = within.registers;
-        let call = self.journal.entry(self.next);
-        let Some(Entry::Call(call)) = call.as_deref() else {
-            return Err("the journal has no such call".into());
+        let noted = self.journal.entry(self.next);
+        let call = match noted.as_ref().map(|(turn, entry)| (*turn, entry.as_ref())) {
+            Some((turn, Entry::Call(call))) if turn == thread => call,
+            _ => return Err("the journal has no such call".into()),
         };
-        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
+        let mut registers = ptrace::registers(copy).map_err(lost)?;
         let name = system_call_name(call.number);
         if within.is_made && registers.answer() != call.answer && !has_own_answer(call) {
             let (now, then) = (registers.answer(), call.answer);
             return Err(format!("{name} returns {now} and not {then}"));
         }
         if let Again::Map(file) = &call.again {
-            self.map(file, entry, call.answer)?;
+            map(copy, file, entry, call.answer)?;
         }
         if !returns_from_handler(call) {
             let (_, arguments) = entry.system_call();
@@ -294,87 +579,124 @@ impl Replayer {
             registers.set_answer(call.answer, call.number);
             // Without a signal, the kernel knows nothing of a call that was interrupted.
             if registers.restarts_system_call()
-                && let Some(Entry::Call(again)) = self.journal.entry(self.next + 1).as_deref()
+                && let Some(again) = self.journal.next_of(thread, self.next + 1)
+                && let Entry::Call(_) | Entry::Enters(_) = again.as_ref()
             {
+                let number = match again.as_ref() {
+                    Entry::Enters(number) => *number,
+                    Entry::Call(again) => again.number,
+                    _ => call.number,
+                };
                 registers.call_again();
-                registers.set_call(again.number, arguments[0]);
+                registers.set_call(number, arguments[0]);
             }
-            ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+            ptrace::set_registers(copy, &registers).map_err(lost)?;
         }
         for (at, bytes) in &call.written {
             let done = self.memory.write(*at, bytes);
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
         self.next += 1;
-        if let Some(Entry::Signal(signal)) = self.next_entry().as_deref()
+        if let Some(Entry::Signal(signal)) = self.journal.next_of(thread, self.next).as_deref()
             && !signal.is_of_instruction()
         {
-            process::signal_thread(self.thread, signal.number()).map_err(lost)?;
+            process::signal_thread(copy, signal.number()).map_err(lost)?;
         }
         Ok(())
     }
 
-    /// Maps a file as it was mapped.
-    fn map(&self, file: &MappedFile, entry: UserRegisters, answer: i64) -> Result<(), String> {
-        let now = MappedFile::of(file.path.clone())?;
-        if now != *file {
-            return Err(format!("{} has changed", file.path.display()));
+    fn signalled(&mut self, thread: ThreadId, number: i32) -> Result<Then, String> {
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        let copy = replayed.copy;
+        if number == libc::SIGTRAP {
+            return Ok(Then::Stops(What::Signal(number)));
         }
-        let (_, mut arguments) = entry.system_call();
-        let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-        let opened = injected::open(self.thread, &path)?;
-        arguments[0] = answer.cast_unsigned();
-        // Nobody else may see what is written there, nor the other way round.
-        let kind = libc::MAP_TYPE as u64;
-        arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
-        arguments[4] = opened;
-        let mapped = injected::call(self.thread, libc::SYS_mmap, arguments, None)?;
-        injected::call(self.thread, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
-        match mapped == answer {
-            true => Ok(()),
-            false => Err(format!(
-                "{} can't be mapped: {}",
-                file.path.display(),
-                injected::refused(mapped)
-            )),
+        let next = (self.next < self.until)
+            .then(|| self.journal.entry(self.next))
+            .flatten();
+        let Some((turn, entry)) = next else {
+            return Ok(Then::Stops(What::ReplayEnds));
+        };
+        if turn != thread {
+            return Err(format!("signal {number} comes out of turn"));
         }
-    }
-
-    fn signalled(&mut self, event: WaitEvent, number: i32) -> Result<Replayed, String> {
-        let mut registers = ptrace::registers(self.thread).map_err(lost)?;
-        match self.next_entry().as_deref() {
-            Some(Entry::Time(time, processor)) if number == libc::SIGSEGV => {
+        match entry.as_ref() {
+            Entry::Time(time, processor) if number == libc::SIGSEGV => {
+                let mut registers = ptrace::registers(copy).map_err(lost)?;
                 registers.set_time(*time, *processor);
-                ptrace::set_registers(self.thread, &registers).map_err(lost)?;
+                ptrace::set_registers(copy, &registers).map_err(lost)?;
                 self.next += 1;
-                match self.how {
-                    Resume::Step => Ok(self.step_is_over(event)),
-                    _ => self.goes_on(),
+                if replayed.how == Resume::Step {
+                    replayed.feigned_step = true;
+                    return Ok(Then::Stops(What::Signal(libc::SIGTRAP)));
                 }
+                ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                Ok(Then::Goes)
             }
-            Some(Entry::Signal(signal)) if signal.number() == number => {
+            Entry::Signal(signal) if signal.number() == number => {
                 let end = ExitStatus::Signal(number);
                 let next = self.journal.entry(self.next + 1);
-                if matches!(next.as_deref(), Some(Entry::End(status)) if *status == end) {
+                let next = next.as_ref().map(|(_, entry)| entry.as_ref());
+                if matches!(next, Some(Entry::End(status)) if *status == end) {
                     // The signal has ended it.
-                    return Ok(Replayed::AtEnd);
+                    return Ok(Then::Stops(What::ReplayEnds));
                 }
                 if !signal.is_of_instruction() {
-                    ptrace::set_whole_signal(self.thread, signal).map_err(lost)?;
+                    ptrace::set_whole_signal(copy, signal).map_err(lost)?;
                 }
-                self.due = Some(number);
-                Ok(Replayed::Event(event))
+                replayed.due = Some(number);
+                Ok(Then::Stops(What::Signal(number)))
             }
-            None if number != libc::SIGTRAP => Ok(Replayed::AtEnd),
-            _ if number == libc::SIGTRAP => Ok(Replayed::Event(event)),
             _ => Err(format!("signal {number} comes")),
         }
     }
 }
 
-/// Whether the copy's call may return something else: the copy's id, or a register of the code that a signal handler returns to.
+/// Maps a file as it was mapped.
+fn map(copy: ThreadId, file: &MappedFile, entry: UserRegisters, answer: i64) -> Result<(), String> {
+    let now = MappedFile::of(file.path.clone())?;
+    if now != *file {
+        return Err(format!("{} has changed", file.path.display()));
+    }
+    let (_, mut arguments) = entry.system_call();
+    let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+    let opened = injected::open(copy, &path)?;
+    arguments[0] = answer.cast_unsigned();
+    // Nobody else may see what is written there, nor the other way round.
+    let kind = libc::MAP_TYPE as u64;
+    arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
+    arguments[4] = opened;
+    let mapped = injected::call(copy, libc::SYS_mmap, arguments, None)?;
+    injected::call(copy, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
+    match mapped == answer {
+        true => Ok(()),
+        false => Err(format!(
+            "{} can't be mapped: {}",
+            file.path.display(),
+            injected::refused(mapped)
+        )),
+    }
+}
+
+/// Whether a call goes on with another one in the recording, and is made anew in the copy.
+fn is_restart(then: u64, now: u64) -> bool {
+    then != now && then == libc::SYS_restart_syscall.cast_unsigned()
+}
+
+/// Checks that a thread calls what it called then.
+fn is_same_call(then: u64, now: u64) -> Result<(), String> {
+    if then == now || is_restart(then, now) {
+        return Ok(());
+    }
+    let [now, then] = [now, then].map(system_call_name);
+    Err(format!("it calls {now} and not {then}"))
+}
+
+/// Whether the copy's call may return something else: the copy's id, that of its new thread, or a register of the code that a signal handler
+/// returns to.
 fn has_own_answer(call: &Made) -> bool {
-    returns_from_handler(call) || call.number.cast_signed() == libc::SYS_set_tid_address
+    let number = call.number.cast_signed();
+    returns_from_handler(call) || call.thread.is_some() || number == libc::SYS_set_tid_address
 }
 
 fn returns_from_handler(call: &Made) -> bool {
