@@ -373,3 +373,59 @@ fn the_end_of_a_hot_loop_is_found_without_stops_in_all_its_turns() {
         format!("{value} {sum} {TURNS}\n")
     );
 }
+
+#[test]
+fn threads_are_where_they_were() {
+    let fixture = Fixture::new("travelled_threads.c");
+    let (session, mut stop) = recorded(&fixture, &["added", "joined"]);
+    let threads = || {
+        let all = session.ok::<ThreadsRequest>(Empty::default()).threads;
+        let mut ids: Vec<i64> = all.iter().map(|thread| thread.id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let seen = |stop: &Stopped| {
+        let values = ["total", "turn", "own", "round"];
+        let values = values.map(|value| session.evaluate(&stop.top, value));
+        (stop.thread, values, threads())
+    };
+    let mut states = Vec::new();
+    while states.len() < 12 {
+        states.push(seen(&stop));
+        session.resume(stop.thread);
+        if states.len() < 12 {
+            stop = session.stopped_at(&fixture, "added", StoppedEventReason::Breakpoint);
+        }
+    }
+    let last = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    let mut stop = last;
+    for state in states.iter().rev() {
+        stop = reverse(&session, &fixture, &stop, "added");
+        assert_eq!(seen(&stop), *state);
+        // The line before is this thread's, whatever others did in between.
+        let before = back(&session, &fixture, &stop, "mine");
+        assert_eq!(before.thread, stop.thread);
+        let turn = session.evaluate(&before.top, "turn");
+        assert_eq!(turn, (state.1[1].parse::<i32>().unwrap() - 1).to_string());
+        stop = before;
+    }
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    let beginning = session.stopped(StoppedEventReason::Entry);
+    assert_eq!(threads().len(), 1);
+    // Forwards again, and on from the present.
+    stop = beginning;
+    for state in &states {
+        session.resume(stop.thread);
+        stop = session.stopped_at(&fixture, "added", StoppedEventReason::Breakpoint);
+        assert_eq!(seen(&stop), *state);
+    }
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    session.resume(last.thread);
+    assert_eq!(session.exit_code(), 0);
+    let total = (0..12).fold(0, |total, turn| total * 2 + turn % 3);
+    assert_eq!(
+        session.output(OutputEventCategory::Stdout),
+        format!("{total}\n")
+    );
+}
