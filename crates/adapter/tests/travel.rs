@@ -429,3 +429,34 @@ fn threads_are_where_they_were() {
         format!("{total}\n")
     );
 }
+
+#[test]
+fn threads_that_spin_are_where_they_were() {
+    let fixture = Fixture::new("travelled_spins.c");
+    let (session, mut stop) = recorded(&fixture, &["passed", "joined"]);
+    let seen = |session: &Session, stop: &Stopped| {
+        let values = ["turn", "own", "round", "value", "results[0]", "results[1]"];
+        (
+            stop.thread,
+            values.map(|value| session.evaluate(&stop.top, value)),
+        )
+    };
+    let mut states = vec![seen(&session, &stop)];
+    while states.len() < 6 {
+        session.resume(stop.thread);
+        stop = session.stopped_at(&fixture, "passed", StoppedEventReason::Breakpoint);
+        states.push(seen(&session, &stop));
+    }
+    session.resume(stop.thread);
+    stop = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    for state in states.iter().rev() {
+        stop = reverse(&session, &fixture, &stop, "passed");
+        assert_eq!(seen(&session, &stop), *state);
+        stop = back(&session, &fixture, &stop, "computed");
+        assert_eq!(session.evaluate(&stop.top, "turn"), state.1[0]);
+    }
+    session.set_source(&fixture, vec![]);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "1\n");
+}

@@ -65,6 +65,7 @@ mod threads;
 mod trap;
 mod trap_handler;
 pub(crate) mod travel;
+mod turns;
 mod uncaught;
 mod vfork_children;
 mod warnings;

@@ -49,6 +49,8 @@ pub(crate) enum Action {
     Examine(ThreadId, i32),
     /// The thread can't be replayed any further.
     ReplayEnds(ThreadId),
+    /// The thread is about to be replayed up to a place that has to be found.
+    TurnAhead(ThreadId),
     /// A child with a copy of the memory is stopped at its start, or has died: remove the inserted breakpoints from its copy and release it.
     ReleaseCopy(ThreadId),
     /// A vfork child runs another program now: release it.
@@ -328,6 +330,11 @@ impl Stops {
             What::Signal(signal) => {
                 self.threads.set(thread, State::Stopped);
                 actions.push_back(Action::Examine(thread, signal));
+                self.check_all_stopped(actions);
+            }
+            What::TurnAhead => {
+                self.threads.set(thread, State::Stopped);
+                actions.push_back(Action::TurnAhead(thread));
                 self.check_all_stopped(actions);
             }
             What::ReplayEnds => {

@@ -46,6 +46,8 @@ pub enum What {
     SystemCall,
     /// A replay has come to the end of what was recorded, or has parted from it.
     ReplayEnds,
+    /// A thread is about to be replayed up to a place amid its own code, which whoever runs it has to find.
+    TurnAhead,
     /// A stop that needs no handling.
     Other,
 }

@@ -49,6 +49,8 @@ pub(crate) enum Reason {
     Travel,
     /// The process has stopped here before it was left for its past.
     Present,
+    /// In the past, a thread's turn ends here.
+    Turn,
     /// An inferior call returns to here, or an exception, a panic or `longjmp` leaves it from here.
     Call,
 }
@@ -105,7 +107,8 @@ impl Site {
 
     /// Whether nothing but a state of the past is waited for at the site; `quiet`: reasons that a quiet run has no use for don't count.
     pub(crate) fn is_only_past(&self, quiet: bool) -> bool {
-        let is_past = |reason: &Reason| matches!(reason, Reason::Travel | Reason::Present);
+        let is_past =
+            |reason: &Reason| matches!(reason, Reason::Travel | Reason::Present | Reason::Turn);
         let mut reasons = self.reasons.iter();
         reasons.all(|reason| is_past(reason) || quiet && reason.is_for_stops())
     }
@@ -131,6 +134,7 @@ impl Site {
                 | Reason::Hook
                 | Reason::Travel
                 | Reason::Present
+                | Reason::Turn
                 | Reason::Call => None,
             })
             .collect()

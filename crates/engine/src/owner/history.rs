@@ -386,6 +386,11 @@ impl Owner {
         self.exchange_controls(controls.collect());
     }
 
+    /// The process that is shown, if it is recorded or replayed.
+    pub(super) fn history_live(&self) -> Option<&LiveProcess> {
+        self.history.live.as_deref()
+    }
+
     /// The moment of a checkpoint.
     pub(super) fn history_moment(&self, index: usize) -> Option<Moment> {
         self.history.moment(index)
@@ -432,11 +437,12 @@ impl Owner {
     /// The state of the present, while the past is shown.
     pub(super) fn present_ahead(&self) -> Option<Ahead> {
         let present = self.history.present.as_ref()?;
-        Some(Ahead {
-            registers: present.moment.registers()?,
-            process: Arc::clone(&present.process) as Arc<dyn Process>,
-            differs: present.differs,
-        })
+        let registers = present.moment.registers()?;
+        Some(Ahead::of(
+            registers,
+            present.process.as_ref(),
+            present.differs,
+        ))
     }
 
     /// In a copy: all memory that the recorded process has ever mapped, or has now.

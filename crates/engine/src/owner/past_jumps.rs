@@ -17,7 +17,6 @@ use dapple_arch::jump_site::{self, MOST_REPLACED};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
-use std::sync::Arc;
 
 /// The bytes below the stack pointer that are compared: those that belong to the thread (ABI §3.2.2).
 const BELOW: u64 = 128;
@@ -29,17 +28,44 @@ const WRITTEN: u64 = 4096;
 /// A state to be found.
 pub(super) struct Ahead {
     pub(super) registers: UserRegisters,
-    /// A process that stands still in the state.
-    pub(super) process: Arc<dyn Process>,
-    /// Where a thread was different that was like the wanted one otherwise.
-    pub(super) differs: Option<Address>,
+    /// Where the bytes are.
+    pub(super) stack: Address,
+    /// What is around the stack pointer.
+    pub(super) bytes: Vec<u8>,
+    /// Where a thread was different that was like the wanted one otherwise, with what is there in this state.
+    pub(super) differs: Option<(Address, u32)>,
+}
+
+impl Ahead {
+    /// The state in which a process stands still. `differs`: where others have been different.
+    pub(super) fn of(
+        registers: UserRegisters,
+        process: &dyn Process,
+        differs: Option<Address>,
+    ) -> Ahead {
+        let stack = Address(registers.sp().wrapping_sub(BELOW) & !3);
+        let mut bytes = vec![0; STACK];
+        let count = process.read_some(stack, &mut bytes);
+        bytes.truncate(count);
+        let differs = differs.and_then(|at| {
+            let at = Address(at.0 & !3);
+            let mut bytes = [0; 4];
+            process.read(at, &mut bytes).ok()?;
+            Some((at, u32::from_le_bytes(bytes)))
+        });
+        Ahead {
+            registers,
+            stack,
+            bytes,
+            differs,
+        }
+    }
 }
 
 impl Owner {
     /// A thread has passed the site of a state of the past that it isn't in.
     pub(super) fn passed_other_state(&mut self, at: Address) {
-        let is_ahead = { self.state_ahead() }.is_some_and(|ahead| ahead.registers.pc() == at);
-        if !is_ahead {
+        if self.states_ahead(at).is_empty() {
             return;
         }
         if self.has_jump(at) {
@@ -53,13 +79,24 @@ impl Owner {
         }
     }
 
+    /// The states that are waited for at an address: the end of a run, and that of a turn.
+    fn states_ahead(&self, at: Address) -> Vec<Ahead> {
+        let all = [self.state_ahead(), self.turn_end_ahead()].into_iter();
+        let here = all.flatten().filter(|ahead| ahead.registers.pc() == at);
+        here.collect()
+    }
+
     /// Puts a jump in at a site where only a state of the past is waited for.
     pub(super) fn make_past_jump(&mut self, at: Address) -> Result<(), NoJump> {
         let now = |reason: &str| NoJump::Now(reason.to_owned());
         if !self.is_quiet() && self.watches_data() {
             return Err(now("data is watched"));
         }
-        let ahead = { self.state_ahead() }.filter(|ahead| ahead.registers.pc() == at);
+        let mut all = self.states_ahead(at);
+        let ahead = all.pop();
+        if !all.is_empty() {
+            return Err(now("two states are waited for there"));
+        }
         let passes = self.passes_for_code(at);
         if ahead.is_none() && passes.is_none() {
             return Err(now("nothing is waited for there"));
@@ -70,8 +107,19 @@ impl Owner {
         let count = self.memory().read_some(at, &mut code);
         let length = jump_site::replaced_length(at, &code[..count]);
         let length = length.map_err(|unfit| NoJump::Ever(unfit.to_string()))?;
-        self.is_free(at..at.offset(length.cast_signed()))
-            .map_err(NoJump::Now)?;
+        let replaced = at..at.offset(length.cast_signed());
+        // Those that wait for their turns are stopped for the kernel alone.
+        let stopped = self.stopped_threads();
+        let waiting = self
+            .live_threads()
+            .filter(|thread| !stopped.contains(thread));
+        for waiting in waiting.collect::<Vec<_>>() {
+            let registers = self.process().registers(waiting);
+            if registers.is_ok_and(|it| it.pc() > at && it.pc() < replaced.end) {
+                return Err(now("a thread is right behind"));
+            }
+        }
+        self.is_free(replaced).map_err(NoJump::Now)?;
         let word = self.place_past_trampoline(thread, at, ahead.as_ref(), passes);
         let word = word.map_err(NoJump::Ever)?;
         if passes.is_some() {
@@ -148,28 +196,18 @@ impl Owner {
     /// What memory is to be compared: what is different now comes first. `elsewhere`: also memory that may not be there at other times. `most`: so
     /// many pieces.
     fn compared_memory(&self, ahead: &Ahead, elsewhere: bool, most: usize) -> Vec<(Address, u32)> {
-        let stack = Address(ahead.registers.sp().wrapping_sub(BELOW) & !3);
-        let mut wanted = vec![0; STACK];
-        let count = ahead.process.read_some(stack, &mut wanted);
-        let mut now = vec![0; count];
-        self.process().read_some(stack, &mut now);
-        let pieces = |from: Address, bytes: &[u8]| -> Vec<(Address, u32)> {
+        let mut now = vec![0; ahead.bytes.len()];
+        self.process().read_some(ahead.stack, &mut now);
+        let pieces = |bytes: &[u8]| -> Vec<(Address, u32)> {
             let pieces = bytes.chunks_exact(4).zip(0..);
             let word = |piece: &[u8]| u32::from_le_bytes(piece.try_into().unwrap_or_default());
             pieces
-                .map(|(piece, index)| (from.offset(4 * index), word(piece)))
+                .map(|(piece, index)| (ahead.stack.offset(4 * index), word(piece)))
                 .collect()
         };
-        let mut first = Vec::new();
-        if let Some(at) = ahead.differs.filter(|_| elsewhere) {
-            let at = Address(at.0 & !3);
-            let mut bytes = [0; 4];
-            if ahead.process.read(at, &mut bytes).is_ok() {
-                first.push((at, u32::from_le_bytes(bytes)));
-            }
-        }
-        let (differ, equal): (Vec<_>, Vec<_>) = { pieces(stack, &wanted[..count]).into_iter() }
-            .zip(pieces(stack, &now))
+        let mut first = Vec::from_iter(ahead.differs.filter(|_| elsewhere));
+        let (differ, equal): (Vec<_>, Vec<_>) = { pieces(&ahead.bytes).into_iter() }
+            .zip(pieces(&now))
             .partition(|(wanted, now)| wanted != now);
         let behind = differ.into_iter().chain(equal).map(|(wanted, _)| wanted);
         first.extend(behind);

@@ -135,6 +135,9 @@ impl Owner {
     /// Uses the rest of the page after `code_end`, the end of a module's code, for copies of instructions.
     pub(super) fn add_cave(&mut self, code_end: Address) {
         self.memory.add_cave(code_end);
+        if let Some(live) = self.history_live() {
+            live.has_copies(code_end..Address(code_end.0.next_multiple_of(4096)));
+        }
     }
 
     /// Emulates the instruction `code` at `pc`: writes to memory what it pushes, and returns the registers after it, for the caller to set.

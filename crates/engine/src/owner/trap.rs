@@ -168,8 +168,11 @@ impl Owner {
             return self.release(thread);
         }
         self.note_stop_at(at);
+        if self.site(at).is_some_and(|site| site.has(Reason::Turn)) {
+            self.comes_to_turn_end(thread, at);
+        }
         let Some(site) = self.site(at) else {
-            return;
+            return self.release(thread);
         };
         if (site.has(Reason::Travel) || site.has(Reason::Present))
             && self.passes_in_past(thread, at)

@@ -313,11 +313,9 @@ impl Owner {
         let Some(travel) = self.search() else {
             return self.present_ahead();
         };
-        Some(Ahead {
-            registers: travel.end.moment.registers()?,
-            process: Arc::clone(&travel.end.process),
-            differs: travel.end.differs,
-        })
+        let end = &travel.end;
+        let registers = end.moment.registers()?;
+        Some(Ahead::of(registers, end.process.as_ref(), end.differs))
     }
 
     /// Whether the thread is in the state where the run ends.

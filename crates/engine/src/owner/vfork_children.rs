@@ -41,6 +41,7 @@ impl Owner {
                     | What::Group(_)
                     | What::SystemCall
                     | What::ReplayEnds
+                    | What::TurnAhead
                     | What::Other => 0,
                 };
                 // A child that has run into a site was moved back to the site's address.

@@ -2,6 +2,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
+use super::recording::journal::TurnEnd;
 use super::recording::{Recorder, Replayer};
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
@@ -16,6 +17,7 @@ use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -113,6 +115,25 @@ impl LiveProcess {
             Role::Free => None,
             Role::Recorded(recorder) => locked(recorder).runner(),
             Role::Replayed(replayer) => locked(replayer).runner(),
+        }
+    }
+
+    /// In a copy that is replayed: where the turn of the thread that runs next ends, if that is amid its own code.
+    pub fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+        self.replayer()?.turn_end()
+    }
+
+    /// In a copy that is replayed: the thread whose turn it is has come to its end.
+    pub fn end_turn(&self) {
+        if let Some(mut replayer) = self.replayer() {
+            replayer.end_turn();
+        }
+    }
+
+    /// In a process that is recorded: notes where copies of instructions are executed in its place.
+    pub fn has_copies(&self, copies: Range<Address>) {
+        if let Some(mut recorder) = self.recorder() {
+            recorder.has_copies(copies);
         }
     }
 

@@ -41,10 +41,24 @@ pub(super) enum Entry {
     Signal(Box<WholeSignal>),
     /// The processor's time, and the processor's number if that was asked for.
     Time(u64, Option<u32>),
+    /// Others run from here on, until this thread goes on.
+    TurnEnd(Box<TurnEnd>),
     /// The thread has ended by a system call.
     ThreadEnd,
     /// The process has ended.
     End(ExitStatus),
+}
+
+/// Where a thread was when its turn ended, amid code of its own. Such a state is looked for when the thread is run again: where two are the same by
+/// this, but not in other memory, the wrong one may be found; that shows at what comes next.
+#[derive(Debug, Clone)]
+pub struct TurnEnd {
+    /// Its registers.
+    pub registers: UserRegisters,
+    /// Where the bytes are.
+    pub stack: Address,
+    /// What was around its stack pointer.
+    pub bytes: Box<[u8]>,
 }
 
 /// Bytes, each with where they are.

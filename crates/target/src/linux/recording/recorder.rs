@@ -1,20 +1,21 @@
 //! Records a process while it runs.
 //!
 //! Its threads run one at a time ([`super::turns`]), so that what they do to each other's memory is the same again when they take the same turns. A
-//! thread gives its turn away in a system call that may take long. What comes of that call is taken note of in the thread's next turn. A loop
-//! without any system call keeps its turn; if others wait, nothing is recorded from there on, and all run.
+//! thread gives its turn away in a system call that may take long. What comes of that call is taken note of in the thread's next turn. From a
+//! thread that makes no system call while others wait, the turn is taken; where it was then is kept.
 
+mod effects;
 mod thread;
 
 use self::thread::{Recorded, Within};
-use super::journal::{Again, Entry, Journal, Made, MappedFile, Written, fingerprint};
+use super::journal::{Entry, Journal, Made, TurnEnd, fingerprint};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call};
 use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
-use crate::linux::system_calls::{Call, Kind, Mapped};
+use crate::linux::system_calls::{Call, Kind};
 use crate::linux::{process, ptrace, wait};
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
@@ -43,17 +44,22 @@ pub struct Recorder {
     is_over: bool,
     /// Where the heap ends (brk(2)), once the program has asked.
     heap_end: Option<Address>,
+    /// Where instructions are executed in place of those of the program.
+    copies: Vec<Range<Address>>,
 }
 
 /// What instructions that read the processor's time are.
 const TIME: [u8; 2] = [0x0f, 0x31];
 const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
-/// The most memory that one call may have written.
-const MOST_WRITTEN: u64 = 1 << 30;
 /// How long a turn lasts that ends at a system call, if others wait.
 const TURN: Duration = Duration::from_millis(20);
 /// How long others may wait for a thread that makes no system call.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_millis(100);
+/// When it is tried again to stop a thread that may not be stopped where it is.
+const SOON_AGAIN: Duration = Duration::from_millis(1);
+/// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
+const BELOW: u64 = 128;
+const AROUND: usize = 448;
 /// How long a system call is waited for before others get the turn, unless its thread sleeps.
 const SOON: Duration = Duration::from_millis(2);
 /// How long the end of a thread is waited for.
@@ -81,6 +87,7 @@ impl Recorder {
             alarm: Alarm::default(),
             is_over: false,
             heap_end: None,
+            copies: Vec::new(),
         })
     }
 
@@ -228,8 +235,14 @@ impl Recorder {
     /// The wait for events was interrupted: a turn may last too long.
     pub fn tick(&mut self) {
         let lasts = self.turns.someone_runs() && self.turns.someone_waits();
-        if lasts && !self.is_over && self.since.elapsed() > PATIENCE {
-            self.ends("a thread computes while others wait".into());
+        let runner = self.turns.last().filter(|_| lasts && !self.is_over);
+        if let Some(runner) = runner
+            && self.since.elapsed() > PATIENCE
+            && self.turns.place(runner) == Some(Place::Runs)
+        {
+            self.turns.pass();
+            // If it has died, the next event says so.
+            let _ = ptrace::interrupt(runner);
         }
     }
 
@@ -255,13 +268,30 @@ impl Recorder {
                     let number = within.call.number();
                     self.journal.note(last, Entry::Enters(number));
                 }
-                None => self.ends("another thread had to run in between".into()),
+                None => match self.turn_end(last) {
+                    Ok(end) => self.journal.note(last, Entry::TurnEnd(Box::new(end))),
+                    Err(reason) => self.ends(reason),
+                },
             }
         }
         if last.is_some() || self.turns.last().is_none() {
             self.since = Instant::now();
         }
         self.turns.begin(thread);
+    }
+
+    /// Where a stopped thread is, amid code of its own.
+    fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
+        let registers = ptrace::registers(thread).map_err(lost)?;
+        let stack = Address(registers.sp().wrapping_sub(BELOW) & !7);
+        let mut bytes = vec![0; AROUND];
+        let length = self.memory.read_some(stack, &mut bytes);
+        bytes.truncate(length);
+        Ok(TurnEnd {
+            registers,
+            stack,
+            bytes: bytes.into_boxed_slice(),
+        })
     }
 
     /// Lets a thread run now.
@@ -378,6 +408,7 @@ impl Recorder {
             What::SystemCall => return self.called(event),
             What::Signal(libc::SIGTRAP) => self.stepped_over_call(thread),
             What::Signal(signal) => self.signalled(thread, signal),
+            What::Interrupted { .. } => self.stays(thread),
             What::NewThread(made) => {
                 self.begins(thread, made);
                 false
@@ -407,6 +438,23 @@ impl Recorder {
         }
         self.turns.set(thread, Place::Stopped);
         Some(event)
+    }
+
+    /// A thread was stopped, perhaps to take its turn from it. Returns whether it has to go on, because it executes an instruction elsewhere.
+    fn stays(&mut self, thread: ThreadId) -> bool {
+        let is_asked = self.turns.keeps() || self.is_over;
+        let pc = ptrace::registers(thread).map(|registers| registers.pc());
+        let is_elsewhere = pc.is_ok_and(|pc| self.copies.iter().any(|copies| copies.contains(&pc)));
+        if is_asked || !is_elsewhere {
+            return false;
+        }
+        self.alarm.ring_every(SOON_AGAIN);
+        true
+    }
+
+    /// Notes where whoever runs the process has copies of instructions. A turn doesn't end there.
+    pub fn has_copies(&mut self, copies: Range<Address>) {
+        self.copies.push(copies);
     }
 
     /// A thread has trapped: perhaps behind a system call, over which it was stepped.
@@ -623,67 +671,6 @@ impl Recorder {
         Ok(())
     }
 
-    /// What the kernel has written.
-    fn bytes_of(&self, written: Vec<Range<Address>>) -> Result<Written, String> {
-        let mut all = Written::new();
-        let mut size = 0_u64;
-        for range in written {
-            let length = range.end.0.saturating_sub(range.start.0);
-            size = size.saturating_add(length);
-            if size > MOST_WRITTEN {
-                return Err("a system call has written too much".into());
-            }
-            let mut bytes = vec![0; length as usize];
-            let length = self.memory.read_some(range.start, &mut bytes);
-            bytes.truncate(length);
-            if !bytes.is_empty() {
-                all.push((range.start, bytes.into_boxed_slice()));
-            }
-        }
-        Ok(all)
-    }
-
-    /// Notes what memory a call has mapped.
-    fn note_mapped(&mut self, what: &Kind) {
-        match what {
-            Kind::Maps(mapped) => self.journal.maps(mapped.range.clone()),
-            Kind::Moves { to, .. } => self.journal.maps(to.clone()),
-            Kind::Breaks(end) => {
-                let before = self.heap_end.replace(*end).unwrap_or(*end);
-                self.journal.maps(before.min(*end)..before.max(*end));
-            }
-            _ => {}
-        }
-    }
-
-    /// What of a call is done again in a copy, given what it has done.
-    fn again(&self, thread: ThreadId, what: Kind, name: Option<&str>) -> Result<Again, String> {
-        let name = name.unwrap_or("a system call");
-        Ok(match what {
-            Kind::Plain
-            | Kind::MakesProcess(_)
-            | Kind::RobustList(_)
-            | Kind::Rseq(_)
-            | Kind::EndsThread
-            | Kind::EndsProcess => Again::Nothing,
-            Kind::Moves { .. }
-            | Kind::Breaks(_)
-            | Kind::Unmaps(_)
-            | Kind::Protects { .. }
-            | Kind::Advises { .. }
-            | Kind::ReturnsFromHandler
-            | Kind::SignalState
-            | Kind::Registers
-            | Kind::MakesThread(_)
-            | Kind::ClearsAtEnd(_) => Again::All,
-            Kind::Maps(mapped) => return maps(thread, &mapped),
-            Kind::Detaches(_) | Kind::Executes | Kind::FiltersCalls => {
-                return Err(format!("it has called {name}"));
-            }
-            Kind::NotRecordable(name) => return Err(format!("it has called {name}")),
-        })
-    }
-
     /// Sends a signal again that was held, for it to be delivered behind the present system call.
     fn send_again(&mut self, thread: ThreadId) {
         if let Some(recorded) = self.threads.get_mut(&thread)
@@ -756,19 +743,4 @@ enum Next {
     Calls,
     /// It is behind the call, and waits for its next turn.
     Waits,
-}
-
-/// How memory is mapped again that a thread has mapped.
-fn maps(thread: ThreadId, mapped: &Mapped) -> Result<Again, String> {
-    let is_anonymous = mapped.flags as i32 & libc::MAP_ANONYMOUS != 0;
-    if is_anonymous {
-        return Ok(Again::All);
-    }
-    let is_writable = mapped.protection & libc::PROT_WRITE as u64 != 0;
-    let file = mapped.file.ok_or("it shares memory with others")?;
-    if mapped.is_shared_with_others() && is_writable {
-        return Err("it shares memory with others".into());
-    }
-    let path = process::file(thread, file).ok_or("a file that it maps has no name")?;
-    Ok(Again::Map(MappedFile::of(path)?))
 }

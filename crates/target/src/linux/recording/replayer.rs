@@ -2,7 +2,7 @@
 //!
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
-use super::journal::{Again, Entry, Journal, Made, MappedFile, fingerprint};
+use super::journal::{Again, Entry, Journal, Made, MappedFile, TurnEnd, fingerprint};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call};
 use crate::ThreadId;
@@ -41,6 +41,8 @@ pub struct Replayer {
     /// Events of threads of the copy that their maker hasn't reported yet.
     early: FxHashMap<ThreadId, What>,
     parted: Option<Divergence>,
+    /// Whoever runs the copy knows where the present turn ends.
+    is_told: bool,
 }
 
 /// A thread that is replayed.
@@ -148,6 +150,7 @@ impl Replayer {
             turns,
             early: FxHashMap::default(),
             parted: None,
+            is_told: false,
         })
     }
 
@@ -305,6 +308,24 @@ impl Replayer {
         }
     }
 
+    /// Where the turn of the thread that runs next ends, if that is amid its own code. Whoever runs the copy has to stop it there, and call
+    /// [`Replayer::end_turn`].
+    pub fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+        let (thread, entry) = self.next_entry()?;
+        match entry.as_ref() {
+            Entry::TurnEnd(end) => Some((thread, TurnEnd::clone(end))),
+            _ => None,
+        }
+    }
+
+    /// The thread whose turn it is has come to its end.
+    pub fn end_turn(&mut self) {
+        if self.turn_end().is_some() {
+            self.next += 1;
+            self.is_told = false;
+        }
+    }
+
     /// Takes an event that was made up: of one thread, or of any.
     pub fn take_made_up(&mut self, thread: Option<ThreadId>) -> Option<WaitEvent> {
         self.turns.take_made_up(thread)
@@ -324,6 +345,13 @@ impl Replayer {
         if signal != 0 {
             self.next += 1;
         }
+        if self.turn_end().is_some() && !std::mem::replace(&mut self.is_told, true) {
+            if signal != 0 {
+                return Err("a turn ends behind a signal".into());
+            }
+            return Ok(Then::Stops(What::TurnAhead));
+        }
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         let (copy, how) = (replayed.copy, replayed.how);
         let steps_over_call = how == Resume::Step && signal == 0 && is_at_call(copy, &self.memory);
         replayed.steps_over_call = steps_over_call;

@@ -108,6 +108,11 @@ impl Turns {
         self.keeps = false;
     }
 
+    /// Whether the thread that had the turn last has it before the others.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     /// Who gets the turn next.
     pub(super) fn next(&self) -> Option<ThreadId> {
         let last = self

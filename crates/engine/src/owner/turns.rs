@@ -1,0 +1,60 @@
+//! In the past, the ends of threads' turns amid their own code.
+//!
+//! A thread of a recorded process that made no system call has lost its turn somewhere. When it is run again, it has to be stopped there: a site
+//! is at that address, where the thread's state is compared ([`super::past_jumps`]).
+
+use super::Owner;
+use super::past_jumps::Ahead;
+use crate::breakpoints::site::Reason;
+use crate::{Address, ThreadId};
+use dapple_inspect::inspect::Inspect;
+use dapple_target::linux::recording::journal::TurnEnd;
+
+impl Owner {
+    /// A thread is about to run up to the end of its turn.
+    pub(super) fn turn_ahead(&mut self, thread: ThreadId) {
+        if let Some((_, end)) = self.turn_end() {
+            let at = end.registers.pc();
+            if let Err(error) = self.insert_site(at, Reason::Turn) {
+                tracing::warn!(%at, %error, "the end of a turn can't be looked for");
+            }
+            self.control(thread).passed.take_if(|passed| *passed == at);
+        }
+        self.release(thread);
+    }
+
+    fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+        self.history_live()?.turn_end()
+    }
+
+    /// The state in which the turn ends of the thread that runs.
+    pub(super) fn turn_end_ahead(&self) -> Option<Ahead> {
+        let (_, end) = self.turn_end()?;
+        Some(Ahead {
+            registers: end.registers,
+            stack: end.stack,
+            bytes: end.bytes.into_vec(),
+            differs: None,
+        })
+    }
+
+    /// A thread has come to a site where a turn may end. Ends it, if it does.
+    pub(super) fn comes_to_turn_end(&mut self, thread: ThreadId, at: Address) {
+        let Some((turn, end)) = self.turn_end() else {
+            return self.remove_sites(Reason::Turn);
+        };
+        let registers = self.registers(thread);
+        let is_there = turn == thread
+            && registers.is_some_and(|registers| registers.runs_on_as(&end.registers));
+        let mut now = vec![0; end.bytes.len()];
+        let length = self.memory().read_some(end.stack, &mut now);
+        if is_there && length == now.len() && *now == *end.bytes {
+            if let Some(live) = self.history_live() {
+                live.end_turn();
+            }
+            self.remove_site(at, Reason::Turn);
+        } else {
+            self.passed_other_state(at);
+        }
+    }
+}
