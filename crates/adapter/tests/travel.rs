@@ -460,3 +460,31 @@ fn threads_that_spin_are_where_they_were() {
     assert_eq!(session.exit_code(), 0);
     assert_eq!(session.output(OutputEventCategory::Stdout), "1\n");
 }
+
+#[test]
+fn signals_come_amid_the_turns_of_a_loop_where_they_came() {
+    let fixture = Fixture::new("travelled_timer.c");
+    let (session, mut stop) = recorded(&fixture, &["handled", "last"]);
+    let seen = |session: &Session, stop: &Stopped| {
+        ["signals", "count"].map(|value| session.evaluate(&stop.top, value))
+    };
+    let mut states = vec![seen(&session, &stop)];
+    while states.len() < 4 {
+        session.resume(stop.thread);
+        stop = session.stopped_at(&fixture, "handled", StoppedEventReason::Breakpoint);
+        states.push(seen(&session, &stop));
+    }
+    session.resume(stop.thread);
+    stop = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    let last = seen(&session, &stop);
+    for state in states.iter().rev() {
+        stop = reverse(&session, &fixture, &stop, "handled");
+        assert_eq!(seen(&session, &stop), *state);
+    }
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    stop = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(seen(&session, &stop), last);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+}

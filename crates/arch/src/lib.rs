@@ -14,6 +14,7 @@ pub mod instructions;
 pub mod interpret;
 pub mod jump_site;
 mod memory;
+pub mod operands;
 pub mod registers;
 pub mod stack_changes;
 pub mod trap;

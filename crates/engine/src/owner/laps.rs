@@ -25,7 +25,7 @@ const MOST: usize = 16;
 /// When the end of a lap is tried again.
 const SOON: Duration = Duration::from_micros(100);
 /// How often it is tried at most.
-const MOST_TRIES: usize = 32;
+const MOST_TRIES: usize = 8;
 
 /// The laps of a search.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Laps {
     pub(super) fn divides(&mut self) -> bool {
         let every = self.every.unwrap_or_default();
         self.next = every / SHORTER;
-        self.begun.elapsed() > SHORTEST && every > SHORTEST
+        self.taken > 0 && self.begun.elapsed() > SHORTEST && every > SHORTEST
     }
 
     /// How many checkpoints were taken in this run.
@@ -160,8 +160,10 @@ impl Owner {
         if !fits && travel.laps.tries_soon_again() {
             return None;
         }
-        if fits {
-            self.take_lap(travel);
+        match fits {
+            true => self.take_lap(travel),
+            // There may be no such place around.
+            false => travel.laps.every = travel.laps.every.map(|every| every * 2),
         }
         travel.laps.begins();
         None

@@ -28,12 +28,8 @@ const WRITTEN: u64 = 4096;
 /// A state to be found.
 pub(super) struct Ahead {
     pub(super) registers: UserRegisters,
-    /// Where the bytes are.
-    pub(super) stack: Address,
-    /// What is around the stack pointer.
-    pub(super) bytes: Vec<u8>,
-    /// Where a thread was different that was like the wanted one otherwise, with what is there in this state.
-    pub(super) differs: Option<(Address, u32)>,
+    /// What memory has. What is most likely to be different in other states comes first.
+    pub(super) memory: Vec<(Address, Box<[u8]>)>,
 }
 
 impl Ahead {
@@ -43,22 +39,16 @@ impl Ahead {
         process: &dyn Process,
         differs: Option<Address>,
     ) -> Ahead {
+        let read = |at: Address, count: usize| {
+            let mut bytes = vec![0; count];
+            let length = process.read_some(at, &mut bytes) & !3;
+            bytes.truncate(length);
+            (at, bytes.into_boxed_slice())
+        };
+        let first = differs.map(|at| read(Address(at.0 & !3), 4));
         let stack = Address(registers.sp().wrapping_sub(BELOW) & !3);
-        let mut bytes = vec![0; STACK];
-        let count = process.read_some(stack, &mut bytes);
-        bytes.truncate(count);
-        let differs = differs.and_then(|at| {
-            let at = Address(at.0 & !3);
-            let mut bytes = [0; 4];
-            process.read(at, &mut bytes).ok()?;
-            Some((at, u32::from_le_bytes(bytes)))
-        });
-        Ahead {
-            registers,
-            stack,
-            bytes,
-            differs,
-        }
+        let memory = first.into_iter().chain([read(stack, STACK)]).collect();
+        Ahead { registers, memory }
     }
 }
 
@@ -196,22 +186,23 @@ impl Owner {
     /// What memory is to be compared: what is different now comes first. `elsewhere`: also memory that may not be there at other times. `most`: so
     /// many pieces.
     fn compared_memory(&self, ahead: &Ahead, elsewhere: bool, most: usize) -> Vec<(Address, u32)> {
-        let mut now = vec![0; ahead.bytes.len()];
-        self.process().read_some(ahead.stack, &mut now);
-        let pieces = |bytes: &[u8]| -> Vec<(Address, u32)> {
-            let pieces = bytes.chunks_exact(4).zip(0..);
-            let word = |piece: &[u8]| u32::from_le_bytes(piece.try_into().unwrap_or_default());
-            pieces
-                .map(|(piece, index)| (ahead.stack.offset(4 * index), word(piece)))
-                .collect()
-        };
-        let mut first = Vec::from_iter(ahead.differs.filter(|_| elsewhere));
-        let (differ, equal): (Vec<_>, Vec<_>) = { pieces(&ahead.bytes).into_iter() }
-            .zip(pieces(&now))
-            .partition(|(wanted, now)| wanted != now);
-        let behind = differ.into_iter().chain(equal).map(|(wanted, _)| wanted);
-        first.extend(behind);
-        first.truncate(most);
-        first
+        let stack = Address(ahead.registers.sp().wrapping_sub(BELOW) & !3);
+        let is_there = |at: &Address| elsewhere || *at == stack;
+        let (mut differ, mut equal) = (Vec::new(), Vec::new());
+        for (at, bytes) in ahead.memory.iter().filter(|(at, _)| is_there(at)) {
+            let mut now = vec![0; bytes.len()];
+            self.process().read_some(*at, &mut now);
+            for (index, (wanted, now)) in (0..).zip(bytes.chunks_exact(4).zip(now.chunks(4))) {
+                let word = u32::from_le_bytes(wanted.try_into().unwrap_or_default());
+                let piece = (at.offset(4 * index), word);
+                match wanted == now {
+                    true => equal.push(piece),
+                    false => differ.push(piece),
+                }
+            }
+        }
+        differ.extend(equal);
+        differ.truncate(most);
+        differ
     }
 }

@@ -32,9 +32,7 @@ impl Owner {
         let (_, end) = self.turn_end()?;
         Some(Ahead {
             registers: end.registers,
-            stack: end.stack,
-            bytes: end.bytes.into_vec(),
-            differs: None,
+            memory: end.memory,
         })
     }
 
@@ -46,9 +44,11 @@ impl Owner {
         let registers = self.registers(thread);
         let is_there = turn == thread
             && registers.is_some_and(|registers| registers.runs_on_as(&end.registers));
-        let mut now = vec![0; end.bytes.len()];
-        let length = self.memory().read_some(end.stack, &mut now);
-        if is_there && length == now.len() && *now == *end.bytes {
+        let has = |(at, bytes): &(Address, Box<[u8]>)| {
+            let mut now = vec![0; bytes.len()];
+            self.memory().read(*at, &mut now).is_ok() && *now == **bytes
+        };
+        if is_there && end.memory.iter().all(has) {
             if let Some(live) = self.history_live() {
                 live.end_turn();
             }

@@ -49,16 +49,14 @@ pub(super) enum Entry {
     End(ExitStatus),
 }
 
-/// Where a thread was when its turn ended, amid code of its own. Such a state is looked for when the thread is run again: where two are the same by
-/// this, but not in other memory, the wrong one may be found; that shows at what comes next.
+/// Where a thread was when its turn ended, or a signal came, amid code of its own. Such a state is looked for when the thread is run again: where two
+/// are the same by this, but not in other memory, the wrong one may be found; that shows at what comes next.
 #[derive(Debug, Clone)]
 pub struct TurnEnd {
     /// Its registers.
     pub registers: UserRegisters,
-    /// Where the bytes are.
-    pub stack: Address,
-    /// What was around its stack pointer.
-    pub bytes: Box<[u8]>,
+    /// What memory had that it worked on, as far as that is seen; what changes often comes first.
+    pub memory: Vec<(Address, Box<[u8]>)>,
 }
 
 /// Bytes, each with where they are.

@@ -5,10 +5,11 @@
 //! thread that makes no system call while others wait, the turn is taken; where it was then is kept.
 
 mod effects;
+mod ends;
 mod thread;
 
 use self::thread::{Recorded, Within};
-use super::journal::{Entry, Journal, Made, TurnEnd, fingerprint};
+use super::journal::{Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call};
 use crate::linux::alarm::Alarm;
@@ -46,6 +47,8 @@ pub struct Recorder {
     heap_end: Option<Address>,
     /// Where instructions are executed in place of those of the program.
     copies: Vec<Range<Address>>,
+    /// Since when signals are held.
+    holds_since: Option<Instant>,
 }
 
 /// What instructions that read the processor's time are.
@@ -55,11 +58,10 @@ const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
 const TURN: Duration = Duration::from_millis(20);
 /// How long others may wait for a thread that makes no system call.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a signal is held for a system call of its thread.
+const HELD: Duration = Duration::from_millis(20);
 /// When it is tried again to stop a thread that may not be stopped where it is.
 const SOON_AGAIN: Duration = Duration::from_millis(1);
-/// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
-const BELOW: u64 = 128;
-const AROUND: usize = 448;
 /// How long a system call is waited for before others get the turn, unless its thread sleeps.
 const SOON: Duration = Duration::from_millis(2);
 /// How long the end of a thread is waited for.
@@ -88,6 +90,7 @@ impl Recorder {
             is_over: false,
             heap_end: None,
             copies: Vec::new(),
+            holds_since: None,
         })
     }
 
@@ -187,7 +190,7 @@ impl Recorder {
             }
             place => {
                 if let Some(recorded) = self.threads.get_mut(&thread) {
-                    recorded.is_to_stop = place == Some(Place::Calls);
+                    recorded.is_to_stop = matches!(place, Some(Place::Calls | Place::Runs));
                 }
                 ptrace::interrupt(thread)
             }
@@ -234,6 +237,14 @@ impl Recorder {
 
     /// The wait for events was interrupted: a turn may last too long.
     pub fn tick(&mut self) {
+        if self.holds_since.is_some_and(|since| since.elapsed() > HELD) {
+            self.holds_since = None;
+            let threads: Vec<ThreadId> = self.turns.threads().collect();
+            for thread in threads {
+                // It makes no system call: it gets the signal where it is.
+                self.send_again(thread);
+            }
+        }
         let lasts = self.turns.someone_runs() && self.turns.someone_waits();
         let runner = self.turns.last().filter(|_| lasts && !self.is_over);
         if let Some(runner) = runner
@@ -248,11 +259,16 @@ impl Recorder {
 
     /// Sets or ends the alarm.
     fn watch_turn(&mut self) {
-        match self.turns.someone_waits() && !self.is_over {
-            true => {
-                self.alarm.ring_every(PATIENCE);
+        let every = match () {
+            () if self.is_over => None,
+            () if self.holds_since.is_some() => Some(HELD),
+            () => self.turns.someone_waits().then_some(PATIENCE),
+        };
+        match every {
+            Some(every) => {
+                self.alarm.ring_every(every);
             }
-            false => self.alarm.end(),
+            None => self.alarm.end(),
         }
     }
 
@@ -278,20 +294,6 @@ impl Recorder {
             self.since = Instant::now();
         }
         self.turns.begin(thread);
-    }
-
-    /// Where a stopped thread is, amid code of its own.
-    fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
-        let registers = ptrace::registers(thread).map_err(lost)?;
-        let stack = Address(registers.sp().wrapping_sub(BELOW) & !7);
-        let mut bytes = vec![0; AROUND];
-        let length = self.memory.read_some(stack, &mut bytes);
-        bytes.truncate(length);
-        Ok(TurnEnd {
-            registers,
-            stack,
-            bytes: bytes.into_boxed_slice(),
-        })
     }
 
     /// Lets a thread run now.
@@ -437,6 +439,9 @@ impl Recorder {
             return None;
         }
         self.turns.set(thread, Place::Stopped);
+        if let Some(recorded) = self.threads.get_mut(&thread) {
+            recorded.is_to_stop = false;
+        }
         Some(event)
     }
 
@@ -491,13 +496,17 @@ impl Recorder {
         });
         let recorded = self.threads.get_mut(&thread)?;
         let how = recorded.how;
+        if recorded.is_to_stop {
+            // The stop at the call made the kernel forget that.
+            let _ = ptrace::interrupt(thread);
+        }
         if recorded.steps_over_call && recorded.within.is_some() {
             // The kernel reports the step's end in place of the call's exit.
             let _ = ptrace::step(thread, 0);
         } else if how == Resume::UntilSystemCall {
             self.turns.set(thread, Place::Stopped);
             return Some(event);
-        } else if next == Next::Waits {
+        } else if next == Next::Waits && !recorded.is_to_stop {
             self.turns.set(thread, Place::Ready(how, 0));
             self.turns.pass();
             return None;
@@ -692,19 +701,36 @@ impl Recorder {
         else {
             return false;
         };
-        if let Some(again) = { &mut recorded.sent_again }.take_if(|it| it.number() == signal) {
-            let _ = ptrace::set_whole_signal(thread, &again);
-            return false;
-        }
-        let Ok(whole) = ptrace::whole_signal(thread) else {
-            return false;
-        };
         let is_behind_call = { recorded.behind_call }
             .is_some_and(|behind| behind.to_words() == registers.to_words());
+        let again = { &mut recorded.sent_again }.take_if(|it| it.number() == signal);
+        let is_again = again.is_some();
+        let whole = match again {
+            Some(again) => {
+                let _ = ptrace::set_whole_signal(thread, &again);
+                again
+            }
+            None => match ptrace::whole_signal(thread) {
+                Ok(whole) => whole,
+                Err(_) => return false,
+            },
+        };
         if whole.is_of_instruction() || is_behind_call {
             return false;
         }
+        let pc = registers.pc();
+        let is_elsewhere = self.copies.iter().any(|copies| copies.contains(&pc));
+        if is_again && !is_elsewhere {
+            // It is found there again as the end of a turn is.
+            match self.turn_end(thread) {
+                Ok(end) => self.journal.note(thread, Entry::TurnEnd(Box::new(end))),
+                Err(reason) => self.ends(reason),
+            }
+            return false;
+        }
         recorded.held.push_back(whole);
+        self.holds_since.get_or_insert_with(Instant::now);
+        self.watch_turn();
         true
     }
 

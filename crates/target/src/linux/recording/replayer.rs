@@ -62,6 +62,8 @@ struct Replayed {
     due: Option<i32>,
     /// It is behind the instruction of the system call that it is in.
     is_behind: bool,
+    /// It was asked to stop while it ran.
+    is_to_stop: bool,
 }
 
 /// A system call that was entered.
@@ -108,6 +110,7 @@ impl Replayed {
             feigned_step: false,
             due: None,
             is_behind: false,
+            is_to_stop: false,
         }
     }
 }
@@ -247,7 +250,7 @@ impl Replayer {
     /// # Errors
     /// The thread has died.
     pub fn interrupt(&mut self, thread: ThreadId) -> io::Result<()> {
-        let Some(replayed) = self.threads.get(&thread) else {
+        let Some(replayed) = self.threads.get_mut(&thread) else {
             return Ok(());
         };
         match self.turns.place(thread) {
@@ -259,7 +262,10 @@ impl Replayer {
                 self.turns.make_up(thread, what);
                 Ok(())
             }
-            _ => ptrace::interrupt(replayed.copy),
+            place => {
+                replayed.is_to_stop = place == Some(Place::Runs);
+                ptrace::interrupt(replayed.copy)
+            }
         }
     }
 
@@ -320,9 +326,19 @@ impl Replayer {
 
     /// The thread whose turn it is has come to its end.
     pub fn end_turn(&mut self) {
-        if self.turn_end().is_some() {
-            self.next += 1;
-            self.is_told = false;
+        let Some((thread, _)) = self.turn_end() else {
+            return;
+        };
+        self.next += 1;
+        self.is_told = false;
+        // A signal may have come there.
+        if let Some((turn, entry)) = self.next_entry()
+            && turn == thread
+            && let Entry::Signal(signal) = entry.as_ref()
+            && let Some(copy) = self.copy_of(thread)
+        {
+            // If it has died, the next event says so.
+            let _ = process::signal_thread(copy, signal.number());
         }
     }
 
@@ -383,8 +399,16 @@ impl Replayer {
 
     /// Does with a thread what follows from an event. Returns what is to be reported.
     fn follow(&mut self, thread: ThreadId, then: Result<Then, String>) -> Option<What> {
+        let is_to_stop = self.threads.get(&thread).is_some_and(|it| it.is_to_stop);
+        let interrupted = What::Interrupted {
+            trap_pending: false,
+        };
         let what = match then {
-            Ok(Then::Goes) => return None,
+            Ok(Then::Goes) => match self.turns.place(thread) {
+                Some(Place::Ready(..)) if is_to_stop => interrupted,
+                _ => return None,
+            },
+            Ok(Then::Calls) if is_to_stop => interrupted,
             Ok(Then::Calls) => {
                 self.turns.set(thread, Place::Calls);
                 return None;
@@ -397,6 +421,9 @@ impl Replayer {
             }
         };
         self.turns.set(thread, Place::Stopped);
+        if let Some(replayed) = self.threads.get_mut(&thread) {
+            replayed.is_to_stop = false;
+        }
         Some(what)
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Recorded {
     pub(super) signal: i32,
     /// It has run code since it was last taken note of.
     pub(super) has_run: bool,
-    /// It was asked to stop in a system call.
+    /// It was asked to stop, and hasn't yet.
     pub(super) is_to_stop: bool,
     /// The thread that it has made in the present system call.
     pub(super) made: Option<ThreadId>,
