@@ -379,7 +379,7 @@ fn threads_are_where_they_were() {
     let fixture = Fixture::new("travelled_threads.c");
     let (session, mut stop) = recorded(&fixture, &["added", "joined"]);
     let threads = || {
-        let all = session.ok::<ThreadsRequest>(Empty::default()).threads;
+        let all = session.ok::<ThreadsRequest>(Empty).threads;
         let mut ids: Vec<i64> = all.iter().map(|thread| thread.id).collect();
         ids.sort_unstable();
         ids

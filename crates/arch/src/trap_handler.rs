@@ -93,6 +93,10 @@ pub const SAVED_PC: u64 = 0xa8;
 /// The size of the part of `ucontext_t` up to and with the segment registers.
 pub const UP_TO_SEGMENTS: usize = 0xc0;
 
+/// Where a signal's frame has words about the thread's last exception, which may be one that a debugger has caused: its error code, its number,
+/// and the address of a page fault. From the beginning of `ucontext_t`.
+pub const OF_LAST_EXCEPTION: [u64; 3] = [0xc0, 0xc8, 0xd8];
+
 /// Whether this is the beginning of a `ucontext_t` as the kernel makes it for a signal handler.
 pub fn is_signal_frame(context: &[u8; UP_TO_SEGMENTS]) -> bool {
     const SEGMENTS: usize = 0xb8;

@@ -12,6 +12,7 @@ use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::trap_handler::{OF_LAST_EXCEPTION, UP_TO_SEGMENTS, is_signal_frame};
 use dapple_target::linux::checkpoint::Checkpoint;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
@@ -575,14 +576,29 @@ fn difference_in(
         bytes.truncate(length);
         bytes
     };
-    let (one, other) = (read(one), read(other));
-    if one == other {
-        return None;
+    let (ours, theirs) = (read(one), read(other));
+    let mut from = 0;
+    while let Some(differs) = { ours.iter().zip(&theirs).skip(from) }
+        .position(|(one, other)| one != other)
+        .map(|same| from + same)
+    {
+        let found = at.offset((differs as u64 & !(PIECE - 1)).cast_signed());
+        if !is_of_last_exception(one, found) {
+            return Some(found);
+        }
+        // The rest of the word.
+        from = (found.0 & !7) as usize + 8 - at.0 as usize;
     }
-    let same = one
-        .iter()
-        .zip(&other)
-        .take_while(|(one, other)| one == other);
-    let offset = same.count() as u64 & !(PIECE - 1);
-    Some(at.offset(offset.cast_signed()))
+    let length = ours.len().min(theirs.len()) as i64;
+    (ours.len() != theirs.len()).then(|| at.offset(length))
+}
+
+/// Whether 4 bytes are part of what a signal's frame has of the thread's last exception: in a copy, that may be one that no thread of the original
+/// has had.
+fn is_of_last_exception(process: &dyn Process, at: Address) -> bool {
+    OF_LAST_EXCEPTION.iter().any(|offset| {
+        let mut context = [0; UP_TO_SEGMENTS];
+        let start = Address((at.0 & !7).wrapping_sub(*offset));
+        process.read(start, &mut context).is_ok() && is_signal_frame(&context)
+    })
 }

@@ -156,7 +156,7 @@ impl Owner {
         }
         // A search that ends here must be able to find this state without a stop for each pass.
         let pc = self.moment_now().and_then(|now| now.pc());
-        let fits = pc.is_some_and(|pc| self.replaced_by_jump(travel.thread, pc).is_ok());
+        let fits = pc.is_some_and(|pc| self.fits_jump(travel.thread, pc));
         if !fits && travel.laps.tries_soon_again() {
             return None;
         }

@@ -57,9 +57,9 @@ impl Owner {
         // Of those that are passed equally often, always the same.
         hot.sort_by_key(|(at, stops)| (std::cmp::Reverse(*stops), *at));
         let mut fit = hot.into_iter().filter(|(at, stops)| {
-            let can = self.replaced_by_jump(travel.thread, *at);
-            tracing::debug!(%at, stops, can = can.is_ok(), "a place that is passed often");
-            can.is_ok()
+            let can = self.fits_jump(travel.thread, *at);
+            tracing::debug!(%at, stops, can, "a place that is passed often");
+            can
         });
         fit.next().map(|(at, _)| Run::Count(at))
     }

@@ -69,6 +69,15 @@ impl Owner {
         }
     }
 
+    /// Whether a jump could replace the instruction at an address, where no thread is in its way. `thread`: any stopped one.
+    pub(super) fn fits_jump(&self, thread: ThreadId, at: Address) -> bool {
+        let mut code = [0; MOST_REPLACED];
+        let count = self.memory().read_some(at, &mut code);
+        let length = jump_site::replaced_length(at, &code[..count]);
+        let is_alone = |length: u64| !self.has_site_within(at..at.offset(length.cast_signed()));
+        length.is_ok_and(is_alone) && self.replaced_by_jump(thread, at).is_ok()
+    }
+
     /// The states that are waited for at an address: the end of a run, and that of a turn.
     fn states_ahead(&self, at: Address) -> Vec<Ahead> {
         let all = [self.state_ahead(), self.turn_end_ahead()].into_iter();

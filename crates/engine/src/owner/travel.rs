@@ -222,8 +222,21 @@ impl Owner {
         true
     }
 
+    /// Removes the site where the run, or the past, ends: it can't end before something more has come from outside.
+    pub(super) fn remove_end_sites(&mut self) {
+        self.remove_sites(Reason::Present);
+        let end = self.search().and_then(|travel| {
+            let pc = travel.end.moment.pc()?;
+            let is_more = travel.looks_for(pc) || travel.run.counted() == Some(pc);
+            (!is_more).then_some(pc)
+        });
+        if let Some(end) = end {
+            self.remove_site(end, Reason::Travel);
+        }
+    }
+
     /// Inserts the sites that a search, or the way to the present, still lacks. Libraries that aren't mapped yet can have none.
-    fn insert_past_sites(&mut self) {
+    pub(super) fn insert_past_sites(&mut self) {
         let (reason, places) = match self.search() {
             Some(travel) => (Reason::Travel, travel.places()),
             None => {

@@ -13,8 +13,10 @@ use dapple_target::linux::recording::journal::TurnEnd;
 impl Owner {
     /// A thread is about to run up to the end of its turn.
     pub(super) fn turn_ahead(&mut self, thread: ThreadId) {
+        self.remove_sites(Reason::Turn);
         if let Some((_, end)) = self.turn_end() {
             let at = end.registers.pc();
+            self.remove_end_sites();
             if let Err(error) = self.insert_site(at, Reason::Turn) {
                 tracing::warn!(%at, %error, "the end of a turn can't be looked for");
             }
@@ -53,6 +55,7 @@ impl Owner {
                 live.end_turn();
             }
             self.remove_site(at, Reason::Turn);
+            self.insert_past_sites();
         } else {
             self.passed_other_state(at);
         }

@@ -238,11 +238,19 @@ impl Recorder {
     /// The wait for events was interrupted: a turn may last too long.
     pub fn tick(&mut self) {
         if self.holds_since.is_some_and(|since| since.elapsed() > HELD) {
-            self.holds_since = None;
-            let threads: Vec<ThreadId> = self.turns.threads().collect();
-            for thread in threads {
+            self.holds_since = Some(Instant::now());
+            let runner = self.turns.last().filter(|_| self.turns.someone_runs());
+            let holds = |thread: &ThreadId| {
+                let held = self.threads.get(thread).map(|it| !it.held.is_empty());
+                held.unwrap_or_default()
+            };
+            match runner.filter(holds) {
                 // It makes no system call: it gets the signal where it is.
-                self.send_again(thread);
+                Some(runner) => {
+                    let _ = ptrace::interrupt(runner);
+                }
+                None if !self.threads.keys().any(holds) => self.holds_since = None,
+                None => {}
             }
         }
         let lasts = self.turns.someone_runs() && self.turns.someone_waits();
@@ -410,7 +418,12 @@ impl Recorder {
             What::SystemCall => return self.called(event),
             What::Signal(libc::SIGTRAP) => self.stepped_over_call(thread),
             What::Signal(signal) => self.signalled(thread, signal),
-            What::Interrupted { .. } => self.stays(thread),
+            What::Interrupted {
+                trap_pending: false,
+            } => match self.interrupted(thread) {
+                Ok(stays) => stays,
+                Err(other) => return self.happens(other),
+            },
             What::NewThread(made) => {
                 self.begins(thread, made);
                 false
@@ -443,18 +456,6 @@ impl Recorder {
             recorded.is_to_stop = false;
         }
         Some(event)
-    }
-
-    /// A thread was stopped, perhaps to take its turn from it. Returns whether it has to go on, because it executes an instruction elsewhere.
-    fn stays(&mut self, thread: ThreadId) -> bool {
-        let is_asked = self.turns.keeps() || self.is_over;
-        let pc = ptrace::registers(thread).map(|registers| registers.pc());
-        let is_elsewhere = pc.is_ok_and(|pc| self.copies.iter().any(|copies| copies.contains(&pc)));
-        if is_asked || !is_elsewhere {
-            return false;
-        }
-        self.alarm.ring_every(SOON_AGAIN);
-        true
     }
 
     /// Notes where whoever runs the process has copies of instructions. A turn doesn't end there.

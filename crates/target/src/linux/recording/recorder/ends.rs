@@ -1,12 +1,16 @@
 //! Where turns end amid a thread's own code.
 
-use super::Recorder;
+use super::{Recorder, SOON_AGAIN};
 use crate::linux::injected::lost;
-use crate::linux::ptrace;
-use crate::linux::recording::journal::TurnEnd;
+use crate::linux::recording::journal::{Entry, TurnEnd};
+use crate::linux::{ptrace, wait};
+use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::instructions::{LONGEST, decode, enters_kernel};
+use dapple_arch::jump_site::JUMP;
 use dapple_arch::operands::used_near;
+use dapple_arch::trap::TRAP;
 
 /// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
 const BELOW: u64 = 128;
@@ -16,10 +20,73 @@ const MOST_OPERANDS: usize = 24;
 const OPERAND: usize = 8;
 /// How many bytes are kept of what a register points at.
 const POINTED: usize = 16;
+/// The most instructions that a thread executes before its turn ends.
+const MOST_STEPS: usize = 64;
 /// The general registers.
 const REGISTERS: u16 = 16;
 
 impl Recorder {
+    /// A thread was stopped: by whoever runs the process, or here, to take its turn from it, or for a signal that is held. Returns whether it goes
+    /// on.
+    ///
+    /// # Errors
+    /// Another event of the thread has come meanwhile.
+    pub(super) fn interrupted(&mut self, thread: ThreadId) -> Result<bool, WaitEvent> {
+        let Some(recorded) = self.threads.get(&thread) else {
+            return Ok(false);
+        };
+        let gets_signal = !recorded.held.is_empty() && recorded.sent_again.is_none();
+        let is_asked = recorded.is_to_stop || self.is_over;
+        if is_asked || (self.turns.keeps() && !gets_signal) {
+            return Ok(false);
+        }
+        self.go_to_long_instruction(thread)?;
+        let Ok(registers) = ptrace::registers(thread) else {
+            return Ok(false);
+        };
+        let pc = registers.pc();
+        if self.copies.iter().any(|copies| copies.contains(&pc)) {
+            // It executes an instruction elsewhere, which is to be done first.
+            self.alarm.ring_every(SOON_AGAIN);
+            return Ok(true);
+        }
+        if !gets_signal {
+            return Ok(false);
+        }
+        match self.turn_end(thread) {
+            Ok(end) => self.journal.note(thread, Entry::TurnEnd(Box::new(end))),
+            Err(reason) => self.ends(reason),
+        }
+        if let Some(recorded) = self.threads.get_mut(&thread) {
+            recorded.behind_call = Some(registers);
+        }
+        self.send_again(thread);
+        Ok(true)
+    }
+
+    /// Lets a stopped thread go on, one by one, to an instruction with room for a jump: there, it is found again soon.
+    fn go_to_long_instruction(&mut self, thread: ThreadId) -> Result<(), WaitEvent> {
+        for _ in 0..MOST_STEPS {
+            let Ok(registers) = ptrace::registers(thread) else {
+                break;
+            };
+            let mut code = [0; LONGEST];
+            let length = self.memory.read_some(registers.pc(), &mut code);
+            let is_site = code[0] == TRAP;
+            let instruction = decode(registers.pc(), &code[..length]);
+            let fits = instruction.is_none_or(|it| it.len() >= JUMP || enters_kernel(it.code()));
+            if fits || is_site || ptrace::step(thread, 0).is_err() {
+                break;
+            }
+            match wait::next_of(thread) {
+                Some(event) if event.what == What::Signal(libc::SIGTRAP) => {}
+                Some(event) => return Err(event),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Where a stopped thread is, amid code of its own.
     ///
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
@@ -47,6 +114,7 @@ impl Recorder {
         }
         let stack = registers.sp().wrapping_sub(BELOW) & !3;
         keep(Address(stack), AROUND);
+        tracing::debug!(pc = %registers.pc(), %thread, "a turn ends");
         Ok(TurnEnd { registers, memory })
     }
 }
