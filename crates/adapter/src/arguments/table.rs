@@ -369,7 +369,7 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Launch,
         shape: Shape::Boolean,
         default: Some("false"),
-        description: "Record the program, so that it can be run backwards. Programs with one thread only, for now.",
+        description: "Record the program, so that it can be run backwards. Its threads run one at a time then.",
         example: "true",
         origin: Origin::Own,
         read: |given, name, value| {

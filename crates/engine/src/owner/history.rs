@@ -137,6 +137,9 @@ impl History {
     fn keep(&mut self) -> Result<(), String> {
         let live = self.live.as_ref().ok_or("it isn't recorded")?;
         let kept = Kept::of(live)?;
+        if { self.kept.last() }.is_some_and(|last| last.moment.is(&kept.moment)) {
+            return Ok(());
+        }
         self.kept.push(kept);
         self.thin_out();
         Ok(())
@@ -317,6 +320,12 @@ impl Owner {
         history.kept.drain(end - count..end);
         history.shown -= count;
         count
+    }
+
+    /// Whether the copy that is shown is where its checkpoint is: it hasn't run on.
+    pub(super) fn stands_at_checkpoint(&mut self) -> bool {
+        let checkpoint = self.history.moment(self.history.shown);
+        checkpoint.is_some_and(|moment| self.stands_at_moment(&moment))
     }
 
     /// Whether this is a moment, as far as that is seen by registers.

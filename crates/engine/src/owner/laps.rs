@@ -151,7 +151,8 @@ impl Owner {
             travel.laps.begins();
             return run;
         }
-        if self.stands_at_moment(&travel.end.moment) {
+        // Between two checkpoints of the same state, a search would never come to its end.
+        if self.stands_at_moment(&travel.end.moment) || self.stands_at_checkpoint() {
             return None;
         }
         // A search that ends here must be able to find this state without a stop for each pass.

@@ -15,6 +15,8 @@ use dapple_arch::trap::TRAP;
 /// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
 const BELOW: u64 = 128;
 const AROUND: usize = 448;
+/// How far below a stack pointer unused parts of the stack may be, in bytes.
+const UNUSED: u64 = 8 << 20;
 /// The most operands in memory that are kept, and how many bytes of each.
 const MOST_OPERANDS: usize = 24;
 const OPERAND: usize = 8;
@@ -92,8 +94,13 @@ impl Recorder {
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
     pub(super) fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
         let registers = ptrace::registers(thread).map_err(lost)?;
+        let stack = registers.sp().wrapping_sub(BELOW) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
         let mut keep = |at: Address, count: usize| {
+            // Below its own bytes, the stack has what is left of signals' frames: not all of that is the same again.
+            if (stack.saturating_sub(UNUSED)..stack).contains(&at.0) {
+                return;
+            }
             let mut bytes = vec![0; count];
             let length = self.memory.read_some(at, &mut bytes) & !3;
             bytes.truncate(length);
@@ -112,7 +119,6 @@ impl Recorder {
         for pointed in (0..REGISTERS).filter_map(|number| dwarf.get(number)) {
             keep(Address(pointed & !3), POINTED);
         }
-        let stack = registers.sp().wrapping_sub(BELOW) & !3;
         keep(Address(stack), AROUND);
         tracing::debug!(pc = %registers.pc(), %thread, "a turn ends");
         Ok(TurnEnd { registers, memory })
