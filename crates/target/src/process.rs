@@ -86,6 +86,10 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Whether any thread has an event.
     fn has_event(&self) -> bool;
 
+    /// Takes an event that has come already, of any thread. Unlike [`Process::next_event`], never waits: also not where [`Process::has_event`] is true,
+    /// because an event may be one that is recorded and no more.
+    fn pending_event(&self) -> Option<WaitEvent>;
+
     /// Waits for the next event of one thread, and takes it; a waker does not interrupt this wait. `None`: there is no such thread.
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent>;
 

@@ -82,10 +82,16 @@ impl Owner {
     /// Handles an event that the kernel has already, if there is one. A wait returns before it looks for events if it is woken, so without
     /// this, frequent wake-ups would keep events from being handled.
     pub(super) fn handle_pending_event(&mut self) {
-        if !self.is_over()
-            && self.process().has_event()
-            && let Ok(Waited::Event(event)) = self.next_event(None)
-        {
+        let event = match () {
+            () if self.is_over() => None,
+            () if self.debuggee.of_launched => self.process().pending_event(),
+            () if !self.process().has_event() => None,
+            () => match self.next_event(None) {
+                Ok(Waited::Event(event)) => Some(event),
+                _ => None,
+            },
+        };
+        if let Some(event) = event {
             self.handle_event(event);
         }
     }

@@ -267,6 +267,21 @@ impl Process for LiveProcess {
         wait::has_status()
     }
 
+    fn pending_event(&self) -> Option<WaitEvent> {
+        /// The most events that are only recorded, before others get their turn.
+        const MOST: usize = 64;
+        for _ in 0..MOST {
+            let event = match self.scheduled() {
+                Some(event) => Some(event),
+                None => self.passed_on(wait::take_any()?),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+        None
+    }
+
     fn event_of(&self, thread: ThreadId) -> Option<WaitEvent> {
         loop {
             if let Some(event) = self.scheduled_one(thread) {

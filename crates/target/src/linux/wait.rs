@@ -230,6 +230,14 @@ pub fn has_status() -> bool {
     result == 0 && peeked(&info).thread.0 != 0
 }
 
+/// Takes a status of any tracee or child of this thread, if there is one now.
+pub fn take_any() -> Option<WaitEvent> {
+    let mut status = 0;
+    // SAFETY: asks about what this thread traces; the kernel writes the status.
+    let result = unsafe { libc::waitpid(-1, &mut status, TRACED | libc::WNOHANG) };
+    (result > 0).then(|| decode(ThreadId(result), status))
+}
+
 /// Takes the status of a thread that [`peek`] has reported. `None` if the thread was killed in its stop and so has no status any more.
 pub fn take(thread: ThreadId) -> Option<WaitEvent> {
     let mut status = 0;
