@@ -488,3 +488,30 @@ fn signals_come_amid_the_turns_of_a_loop_where_they_came() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
 }
+
+#[test]
+fn threads_that_mostly_wait_can_be_paused_run_back_and_go_on() {
+    let fixture = Fixture::new("travelled_endless.c");
+    let (session, begins) = recorded(&fixture, &["begins"]);
+    let number = |stop: &Stopped| -> u32 { session.evaluate(&stop.top, "number").parse().unwrap() };
+    session.set_source(&fixture, vec![]);
+    session.resume(begins.thread);
+    let mut before = 0;
+    for _ in 0..4 {
+        // Both have to come to work meanwhile, however slow the machine is.
+        let now = loop {
+            session.ok::<PauseRequest>(PauseArguments::new(begins.thread));
+            let stop = session.stopped(StoppedEventReason::Pause);
+            let now = number(&stop);
+            if now > before + 2 {
+                break now;
+            }
+            session.resume(stop.thread);
+        };
+        before = now;
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(begins.thread));
+        let beginning = session.stopped(StoppedEventReason::Entry);
+        assert_eq!(number(&beginning), 0);
+        session.resume(beginning.thread);
+    }
+}
