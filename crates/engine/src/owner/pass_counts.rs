@@ -41,6 +41,9 @@ impl Run {
 impl Owner {
     /// A thread has come to a site: if that is of interest for a search, notes it.
     pub(super) fn note_stop_at(&mut self, at: Address) {
+        if !self.is_travelling() {
+            return;
+        }
         let quiet = self.is_quiet();
         let is_end = self.site(at).is_some_and(|site| site.is_only_past(quiet));
         if let Some(travel) = self.search_mut()
@@ -106,7 +109,10 @@ impl Owner {
     }
 
     fn passes_left(&self) -> u64 {
-        let passes = self.search().and_then(|travel| travel.passes.as_ref());
+        self.left_of(self.search().and_then(|travel| travel.passes.as_ref()))
+    }
+
+    fn left_of(&self, passes: Option<&PassCount>) -> u64 {
         let Some(passes) = passes else {
             return 0;
         };
@@ -129,10 +135,9 @@ impl Owner {
     }
 
     /// The run has counted all passes. Returns the next one.
-    pub(super) fn counted_all(&mut self, at: Address) -> Run {
-        let passed = ALL.saturating_sub(self.passes_left());
-        let nearer = self.search_mut().map_or(0, |travel| travel.gets_nearer());
-        let back = BACK * FURTHER.saturating_pow(nearer);
+    pub(super) fn counted_all(&self, travel: &mut Travel, at: Address) -> Run {
+        let passed = ALL.saturating_sub(self.left_of(travel.passes.as_ref()));
+        let back = BACK * FURTHER.saturating_pow(travel.gets_nearer());
         tracing::debug!(%at, passed, back, "passes");
         match passed.checked_sub(back) {
             Some(near @ 1..) => Run::Near(at, near),

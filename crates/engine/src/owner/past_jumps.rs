@@ -55,7 +55,7 @@ impl Ahead {
 impl Owner {
     /// A thread has passed the site of a state of the past that it isn't in.
     pub(super) fn passed_other_state(&mut self, at: Address) {
-        if self.states_ahead(at).is_empty() {
+        if self.end_pc() != Some(at) && self.turn_end_pc() != Some(at) {
             return;
         }
         if self.has_jump(at) {

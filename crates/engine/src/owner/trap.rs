@@ -167,10 +167,13 @@ impl Owner {
         if self.is_vfork_child(thread) {
             return self.release(thread);
         }
-        self.note_stop_at(at);
-        if self.site(at).is_some_and(|site| site.has(Reason::Turn)) {
+        let Some(site) = self.site(at) else {
+            return;
+        };
+        if site.has(Reason::Turn) {
             self.comes_to_turn_end(thread, at);
         }
+        self.note_stop_at(at);
         let Some(site) = self.site(at) else {
             return self.release(thread);
         };

@@ -321,6 +321,14 @@ impl Owner {
         arrived
     }
 
+    /// Where the run ends, or the past.
+    pub(super) fn end_pc(&self) -> Option<Address> {
+        match self.search() {
+            Some(travel) => travel.end.moment.pc(),
+            None => self.present_moment()?.pc(),
+        }
+    }
+
     /// The state that a thread runs to in the past.
     pub(super) fn state_ahead(&self) -> Option<Ahead> {
         let Some(travel) = self.search() else {
@@ -438,13 +446,7 @@ impl Owner {
                 Run::Laps if travel.laps.divides() => Run::Laps,
                 Run::Count(at) => {
                     travel.laps.is_near();
-                    self.begin_travel(travel);
-                    let next = self.counted_all(at);
-                    let Some(back) = self.take_travel() else {
-                        return false;
-                    };
-                    travel = back;
-                    next
+                    self.counted_all(&mut travel, at)
                 }
                 _ => Run::Search,
             };

@@ -9,6 +9,7 @@ use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::recording::journal::TurnEnd;
+use std::sync::Arc;
 
 impl Owner {
     /// A thread is about to run up to the end of its turn.
@@ -25,8 +26,13 @@ impl Owner {
         self.release(thread);
     }
 
-    fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+    fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
         self.history_live()?.turn_end()
+    }
+
+    /// Where the turn ends of the thread that runs.
+    pub(super) fn turn_end_pc(&self) -> Option<Address> {
+        self.turn_end().map(|(_, end)| end.registers.pc())
     }
 
     /// The state in which the turn ends of the thread that runs.
@@ -34,7 +40,7 @@ impl Owner {
         let (_, end) = self.turn_end()?;
         Some(Ahead {
             registers: end.registers,
-            memory: end.memory,
+            memory: end.memory.clone(),
         })
     }
 

@@ -104,11 +104,6 @@ impl LiveProcess {
         }
     }
 
-    /// Whether a recorded process runs its own code, as far as is known: no thread of it waits in a system call.
-    pub fn computes(&self) -> bool {
-        { self.recorder() }.is_some_and(|recorder| recorder.computes())
-    }
-
     /// The thread of a process that is recorded or replayed that runs its own code next, if one does.
     pub fn runner(&self) -> Option<ThreadId> {
         match &self.role {
@@ -119,7 +114,7 @@ impl LiveProcess {
     }
 
     /// In a copy that is replayed: where the turn of the thread that runs next ends, if that is amid its own code.
-    pub fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+    pub fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
         self.replayer()?.turn_end()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::linux::process;
 use crate::{Address, ThreadId};
+use dapple_arch::Memory;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -58,5 +59,15 @@ impl ProcessMemory {
     pub fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()> {
         super::ptrace::changed();
         self.file.write_all_at(bytes, address.0)
+    }
+}
+
+impl Memory for ProcessMemory {
+    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
+        ProcessMemory::read(self, address, buffer)
+    }
+
+    fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
+        ProcessMemory::read_some(self, address, buffer)
     }
 }

@@ -1,7 +1,7 @@
 //! Recording a process, and running it again from a checkpoint.
 //!
-//! What a program does depends only on its state and on what comes from outside: the results of system calls and what they write, signals, the
-//! processor's time. A [`Recorder`] keeps that in a [`Journal`] while the program runs. A [`Replayer`] lets a checkpoint run, and gives it the
+//! What a program does depends only on its state, on which of its threads runs when, and on what comes from outside: the results of system calls
+//! and what they write, signals, the processor's time. A [`Recorder`] keeps that in a [`Journal`] while the program runs. A [`Replayer`] lets a checkpoint run, and gives it the
 //! same from the journal: nothing happens outside, no file is written twice. Calls that change the copy itself (its memory map, its signal
 //! handlers) are made again.
 //!
@@ -20,8 +20,9 @@ pub use replayer::Replayer;
 
 use crate::ThreadId;
 use crate::linux::memory::ProcessMemory;
-use crate::linux::ptrace;
+use crate::linux::{process, ptrace};
 use dapple_arch::instructions::SYSCALL;
+use std::time::{Duration, Instant};
 
 /// Whether the next instruction of a stopped thread is a system call.
 fn is_at_call(thread: ThreadId, memory: &ProcessMemory) -> bool {
@@ -33,4 +34,13 @@ fn is_at_call(thread: ThreadId, memory: &ProcessMemory) -> bool {
 /// Whether a system call ends its thread, and no more.
 fn is_stopping_call(number: u64) -> bool {
     number == libc::SYS_exit.cast_unsigned()
+}
+
+/// Waits until a thread that ends has done what others can see of that.
+fn wait_for_end(thread: ThreadId) {
+    const LONGEST: Duration = Duration::from_millis(100);
+    let since = Instant::now();
+    while process::runs(thread) && since.elapsed() < LONGEST {
+        std::thread::yield_now();
+    }
 }

@@ -42,7 +42,7 @@ pub(super) enum Entry {
     /// The processor's time, and the processor's number if that was asked for.
     Time(u64, Option<u32>),
     /// Others run from here on, until this thread goes on.
-    TurnEnd(Box<TurnEnd>),
+    TurnEnd(Arc<TurnEnd>),
     /// The thread has ended by a system call.
     ThreadEnd,
     /// The process has ended.

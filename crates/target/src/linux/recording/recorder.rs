@@ -11,7 +11,7 @@ mod thread;
 use self::thread::{Recorded, Within};
 use super::journal::{Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
-use super::{is_at_call, is_stopping_call};
+use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::lost;
@@ -64,8 +64,6 @@ const HELD: Duration = Duration::from_millis(20);
 const SOON_AGAIN: Duration = Duration::from_millis(1);
 /// How long a system call is waited for before others get the turn, unless its thread sleeps.
 const SOON: Duration = Duration::from_millis(2);
-/// How long the end of a thread is waited for.
-const END: Duration = Duration::from_millis(100);
 
 impl Recorder {
     /// Begins with a stopped thread, the only one of its process, that [`super::start::prepare`] has made ready.
@@ -136,11 +134,6 @@ impl Recorder {
         Checkpoint::take(&originals, runner)
     }
 
-    /// Whether no thread waits in a system call, as far as is known.
-    pub fn computes(&self) -> bool {
-        !self.is_over && self.threads.values().all(|thread| thread.within.is_none())
-    }
-
     /// Whether the end of a thread's last step was reported without the kernel.
     pub fn has_feigned_step(&self, thread: ThreadId) -> bool {
         self.threads
@@ -177,11 +170,7 @@ impl Recorder {
                 if let Some(recorded) = self.threads.get_mut(&thread) {
                     recorded.signal = signal;
                 }
-                self.turns.set(thread, Place::Stopped);
-                let what = What::Interrupted {
-                    trap_pending: false,
-                };
-                self.turns.make_up(thread, what);
+                self.turns.stop(thread);
                 Ok(())
             }
             Some(Place::Returned(what)) => {
@@ -292,10 +281,7 @@ impl Recorder {
                     let number = within.call.number();
                     self.journal.note(last, Entry::Enters(number));
                 }
-                None => match self.turn_end(last) {
-                    Ok(end) => self.journal.note(last, Entry::TurnEnd(Box::new(end))),
-                    Err(reason) => self.ends(reason),
-                },
+                None => self.note_turn_end(last),
             }
         }
         if last.is_some() || self.turns.last().is_none() {
@@ -321,27 +307,22 @@ impl Recorder {
         recorded.feigned_step = false;
         recorded.steps_over_call = is_at_call && !self.is_over;
         recorded.has_run |= recorded.within.is_none();
+        let within = recorded.within.as_ref();
+        let waits = within.is_some_and(|within| within.is_long);
         let is_free = self.is_over && recorded.within.is_none();
         match how {
             Resume::Step if !recorded.steps_over_call => ptrace::step(thread, signal),
             Resume::Continue if is_free => ptrace::cont(thread, signal),
             _ => ptrace::cont_to_system_call(thread, signal),
         }?;
-        if self.turns.place(thread) == Some(Place::Ends) {
-            self.wait_for_end(thread);
+        let is_last = self.turns.last() == Some(thread) && !self.is_over;
+        match self.turns.place(thread) {
+            Some(Place::Ends) if is_last => wait_for_end(thread),
+            // It was stopped in a call that may take long, and goes on in there.
+            Some(Place::Runs) if waits && !self.is_over => self.turns.set(thread, Place::Calls),
+            _ => {}
         }
         Ok(())
-    }
-
-    /// Waits until a thread that has the turn, and that ends, has done what others can see of that.
-    fn wait_for_end(&mut self, thread: ThreadId) {
-        if self.turns.last() != Some(thread) || self.is_over {
-            return;
-        }
-        let since = Instant::now();
-        while process::runs(thread) && since.elapsed() < END {
-            std::thread::yield_now();
-        }
     }
 
     /// Takes note of an event. Returns it unless it is only the recorder's. Also passes on events of other threads: those run unrecorded, and
@@ -606,12 +587,13 @@ impl Recorder {
         // The kernel would write the processor's number into the program's memory whenever it runs.
         let refused = number == libc::SYS_rseq.cast_unsigned() && !self.is_over;
         let call = Call::entered(number, arguments, &read);
-        let may_block = call.may_block() && !self.turns.is_alone() && !self.is_over;
+        let is_long = call.may_block() && !self.turns.is_alone() && !self.is_over;
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         recorded.within = Some(Within {
             call,
             registers: fingerprint(&registers),
             refused,
+            is_long,
         });
         if refused {
             registers.forget_system_call();
@@ -622,7 +604,7 @@ impl Recorder {
             self.journal.note(thread, Entry::ThreadEnd);
             return Ok(Next::Runs);
         }
-        if !may_block {
+        if !is_long {
             return Ok(Next::Runs);
         }
         recorded.has_run = false;
@@ -697,9 +679,11 @@ impl Recorder {
         if !self.journal.goes_on() {
             return false;
         }
-        let (Ok(registers), Some(recorded)) =
-            (ptrace::registers(thread), self.threads.get_mut(&thread))
-        else {
+        let Ok(registers) = ptrace::registers(thread) else {
+            return false;
+        };
+        let is_elsewhere = self.is_elsewhere(registers.pc());
+        let Some(recorded) = self.threads.get_mut(&thread) else {
             return false;
         };
         let is_behind_call = { recorded.behind_call }
@@ -719,14 +703,9 @@ impl Recorder {
         if whole.is_of_instruction() || is_behind_call {
             return false;
         }
-        let pc = registers.pc();
-        let is_elsewhere = self.copies.iter().any(|copies| copies.contains(&pc));
         if is_again && !is_elsewhere {
             // It is found there again as the end of a turn is.
-            match self.turn_end(thread) {
-                Ok(end) => self.journal.note(thread, Entry::TurnEnd(Box::new(end))),
-                Err(reason) => self.ends(reason),
-            }
+            self.note_turn_end(thread);
             return false;
         }
         recorded.held.push_back(whole);

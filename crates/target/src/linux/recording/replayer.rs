@@ -3,8 +3,8 @@
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
 use super::journal::{Again, Entry, Journal, Made, MappedFile, TurnEnd, fingerprint};
-use super::turns::{Place, Turns};
-use super::{is_at_call, is_stopping_call};
+use super::turns::{INTERRUPTED, Place, Turns};
+use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::linux::checkpoint::Checkpoint;
@@ -19,7 +19,6 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Lets a checkpoint run. Threads have the ids here that they have in the recorded process.
 ///
@@ -96,9 +95,6 @@ enum Then {
     /// It is stopped, and this is reported.
     Stops(What),
 }
-
-/// How long the end of a thread is waited for.
-const END: Duration = Duration::from_millis(100);
 
 impl Replayed {
     fn new(copy: ThreadId) -> Replayed {
@@ -235,10 +231,7 @@ impl Replayer {
         if self.turns.place(thread) == Some(Place::Ends) {
             let copy = replayed.copy;
             ptrace::cont(copy, 0)?;
-            let since = Instant::now();
-            while process::runs(copy) && since.elapsed() < END {
-                std::thread::yield_now();
-            }
+            wait_for_end(copy);
             return Ok(());
         }
         self.turns.set(thread, Place::Ready(how, 0));
@@ -255,11 +248,7 @@ impl Replayer {
         };
         match self.turns.place(thread) {
             Some(Place::Ready(..) | Place::Calls) => {
-                self.turns.set(thread, Place::Stopped);
-                let what = What::Interrupted {
-                    trap_pending: false,
-                };
-                self.turns.make_up(thread, what);
+                self.turns.stop(thread);
                 Ok(())
             }
             place => {
@@ -316,10 +305,10 @@ impl Replayer {
 
     /// Where the turn of the thread that runs next ends, if that is amid its own code. Whoever runs the copy has to stop it there, and call
     /// [`Replayer::end_turn`].
-    pub fn turn_end(&self) -> Option<(ThreadId, TurnEnd)> {
+    pub fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
         let (thread, entry) = self.next_entry()?;
         match entry.as_ref() {
-            Entry::TurnEnd(end) => Some((thread, TurnEnd::clone(end))),
+            Entry::TurnEnd(end) => Some((thread, Arc::clone(end))),
             _ => None,
         }
     }
@@ -400,15 +389,12 @@ impl Replayer {
     /// Does with a thread what follows from an event. Returns what is to be reported.
     fn follow(&mut self, thread: ThreadId, then: Result<Then, String>) -> Option<What> {
         let is_to_stop = self.threads.get(&thread).is_some_and(|it| it.is_to_stop);
-        let interrupted = What::Interrupted {
-            trap_pending: false,
-        };
         let what = match then {
             Ok(Then::Goes) => match self.turns.place(thread) {
-                Some(Place::Ready(..)) if is_to_stop => interrupted,
+                Some(Place::Ready(..)) if is_to_stop => INTERRUPTED,
                 _ => return None,
             },
-            Ok(Then::Calls) if is_to_stop => interrupted,
+            Ok(Then::Calls) if is_to_stop => INTERRUPTED,
             Ok(Then::Calls) => {
                 self.turns.set(thread, Place::Calls);
                 return None;

@@ -25,6 +25,11 @@ pub(super) enum Place {
     Ends,
 }
 
+/// What is reported of a thread that was asked to stop.
+pub(super) const INTERRUPTED: What = What::Interrupted {
+    trap_pending: false,
+};
+
 /// The threads of a process.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -119,6 +124,12 @@ impl Turns {
             .last
             .filter(|last| self.keeps && self.waiting.contains(last));
         last.or_else(|| self.waiting.front().copied())
+    }
+
+    /// A thread that doesn't run is asked to stop: it has.
+    pub(super) fn stop(&mut self, thread: ThreadId) {
+        self.set(thread, Place::Stopped);
+        self.make_up(thread, INTERRUPTED);
     }
 
     /// Takes note of an event that nobody has reported yet.

@@ -6,11 +6,11 @@ use crate::linux::recording::journal::{Entry, TurnEnd};
 use crate::linux::{ptrace, wait};
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::instructions::{LONGEST, decode, enters_kernel};
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::operands::used_near;
 use dapple_arch::trap::TRAP;
+use std::sync::Arc;
 
 /// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
 const BELOW: u64 = 128;
@@ -46,8 +46,7 @@ impl Recorder {
         let Ok(registers) = ptrace::registers(thread) else {
             return Ok(false);
         };
-        let pc = registers.pc();
-        if self.copies.iter().any(|copies| copies.contains(&pc)) {
+        if self.is_elsewhere(registers.pc()) {
             // It executes an instruction elsewhere, which is to be done first.
             self.alarm.ring_every(SOON_AGAIN);
             return Ok(true);
@@ -55,10 +54,7 @@ impl Recorder {
         if !gets_signal {
             return Ok(false);
         }
-        match self.turn_end(thread) {
-            Ok(end) => self.journal.note(thread, Entry::TurnEnd(Box::new(end))),
-            Err(reason) => self.ends(reason),
-        }
+        self.note_turn_end(thread);
         if let Some(recorded) = self.threads.get_mut(&thread) {
             recorded.behind_call = Some(registers);
         }
@@ -89,10 +85,23 @@ impl Recorder {
         Ok(())
     }
 
+    /// Whether an address is in a copy of an instruction, which is executed in place of one of the program.
+    pub(super) fn is_elsewhere(&self, pc: Address) -> bool {
+        self.copies.iter().any(|copies| copies.contains(&pc))
+    }
+
+    /// Notes that a stopped thread's turn ends, or a signal comes, where it is amid code of its own.
+    pub(super) fn note_turn_end(&mut self, thread: ThreadId) {
+        match self.turn_end(thread) {
+            Ok(end) => self.journal.note(thread, Entry::TurnEnd(Arc::new(end))),
+            Err(reason) => self.ends(reason),
+        }
+    }
+
     /// Where a stopped thread is, amid code of its own.
     ///
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
-    pub(super) fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
+    fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
         let registers = ptrace::registers(thread).map_err(lost)?;
         let stack = registers.sp().wrapping_sub(BELOW) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
@@ -108,8 +117,7 @@ impl Recorder {
                 memory.push((at, bytes.into_boxed_slice()));
             }
         };
-        let reader = Reader(self);
-        for operand in used_near(&registers, &reader)
+        for operand in used_near(&registers, &self.memory)
             .into_iter()
             .take(MOST_OPERANDS)
         {
@@ -122,18 +130,5 @@ impl Recorder {
         keep(Address(stack), AROUND);
         tracing::debug!(pc = %registers.pc(), %thread, "a turn ends");
         Ok(TurnEnd { registers, memory })
-    }
-}
-
-/// Reads the process's memory.
-struct Reader<'r>(&'r Recorder);
-
-impl Memory for Reader<'_> {
-    fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
-        self.0.memory.read(address, buffer)
-    }
-
-    fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
-        self.0.memory.read_some(address, buffer)
     }
 }

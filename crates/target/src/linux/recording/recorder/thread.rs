@@ -47,6 +47,8 @@ pub(super) struct Within {
     pub(super) registers: u64,
     /// It isn't made: the program is told that there is no such call.
     pub(super) refused: bool,
+    /// It may take long, and others may run meanwhile.
+    pub(super) is_long: bool,
 }
 
 impl Recorded {
