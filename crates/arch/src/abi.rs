@@ -14,6 +14,9 @@ pub const RESULT: u16 = 0;
 /// DWARF number of the register of a result's second half: rdx.
 pub const SECOND_RESULT: u16 = 1;
 
+/// The red zone: how many bytes below its stack pointer belong to a thread (ABI §3.2.2).
+pub const RED_ZONE: u64 = 128;
+
 /// Offset of the stack pointer in a `jmp_buf`, in bytes; the same in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
 pub const JMP_BUF_SP: i64 = 48;
 /// Offset of the address to go on at in a `jmp_buf`, in bytes; the same in glibc and musl.

@@ -7,6 +7,7 @@
 use crate::Address;
 use crate::modules::LoadedModule;
 use crate::values::passing::{Class, Passing};
+use dapple_arch::abi::RED_ZONE;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,6 @@ use std::time::Duration;
 /// The most arguments that are passed in registers: integers, and vectors.
 const INTEGERS: usize = 6;
 const VECTORS: usize = 8;
-/// The red zone: what a function may use below its stack pointer, in bytes (§3.2.2).
-const RED_ZONE: u64 = 128;
 /// Alignment of temporaries, in bytes: enough for the widest vectors.
 const ALIGNMENT: u64 = 64;
 /// The most bytes that one argument, one result or all stack arguments may take.

@@ -5,7 +5,7 @@ use crate::instructions::GENERAL;
 use iced_x86::Register;
 
 /// The bytes below the stack pointer that belong to the program (ABI §3.2.2).
-pub(super) const RED_ZONE: u32 = 128;
+pub(super) const RED_ZONE: u32 = crate::abi::RED_ZONE as u32;
 /// How many registers of a kind the code works with. Other intermediate values are in the frame.
 const MOST: usize = 5;
 

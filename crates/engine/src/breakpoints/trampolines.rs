@@ -89,6 +89,27 @@ pub(crate) enum Within {
 }
 
 impl Trampoline {
+    /// Code at `start` for a site. `None`: what the jump replaces can't be moved there.
+    pub(crate) fn of(
+        start: Address,
+        replaced: JumpSite,
+        code: decision::Trampoline,
+    ) -> Option<Trampoline> {
+        let relocated = replaced.relocated(Address(start.0 + code.go_on))?;
+        Some(Trampoline {
+            start,
+            site: replaced.site,
+            replaced,
+            code,
+            is_switched: false,
+            relocated,
+            passes: None,
+            writer: None,
+            decides: Vec::new(),
+            own_id: None,
+        })
+    }
+
     /// What a thread whose instruction pointer is `pc` is about to do.
     pub(crate) fn place_of(&self, pc: Address) -> Option<Within> {
         let offset = pc.0.checked_sub(self.start.0)?;

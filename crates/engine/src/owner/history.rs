@@ -1,8 +1,8 @@
 //! What is kept of a recorded process, so that it can be shown as it was: the journal of what came from outside, and checkpoints
 //! ([`dapple_target::linux::recording`]).
 //!
-//! The process itself is *the present*. A checkpoint is taken at each stop that is reported there, also at the very first. Older ones are
-//! thinned out. While the user looks at the past, the present stands still, and a copy of a checkpoint is the process of all other modules:
+//! The process itself is *the present*. A checkpoint is taken at each stop that is reported there, also at the very first. Long searches take
+//! some of copies ([`super::laps`]). Older ones are thinned out. While the user looks at the past, the present stands still, and a copy of a checkpoint is the process of all other modules:
 //! [`Owner::process`].
 
 use super::Owner;
@@ -11,6 +11,7 @@ use super::threads::Control;
 use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::abi::RED_ZONE;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap_handler::{OF_LAST_EXCEPTION, UP_TO_SEGMENTS, is_signal_frame};
 use dapple_target::linux::checkpoint::Checkpoint;
@@ -28,8 +29,6 @@ const MOST: usize = 64;
 const BLOCK: u64 = 1 << 16;
 /// The size of what is told to differ.
 const PIECE: u64 = 4;
-/// The bytes below a thread's stack pointer that are its own (ABI §3.2.2).
-const RED_ZONE: u64 = 128;
 
 /// The history of a recorded process. Empty for others.
 #[derive(Debug, Default)]

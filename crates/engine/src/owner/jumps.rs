@@ -407,24 +407,16 @@ impl Owner {
         if code.bytes.len() as u64 > MOST_ROOM {
             return Err("its condition is too long".to_owned());
         }
-        let behind = Address(start.0 + code.go_on);
-        let relocated = replaced.relocated(behind);
-        let relocated = relocated.ok_or("the code there can't be moved")?;
-        let trampoline = Trampoline {
-            start,
-            site: replaced.site,
-            replaced,
-            code,
+        let trampoline = Trampoline::of(start, replaced, code);
+        let trampoline = trampoline.ok_or("the code there can't be moved")?;
+        self.put_jump_in(Trampoline {
             is_switched,
-            relocated,
             passes,
             writer: writer.map(|(_, id)| id),
             decides: wanted.decides,
             own_id: wanted.own_id,
-        };
-        self.memory
-            .put_jump_in(trampoline)
-            .map_err(|error| format!("the jump can't be written: {error}"))
+            ..trampoline
+        })
     }
 
     /// By what the program counts the hits of a breakpoint: lets `count` go on, unless some may go on already.

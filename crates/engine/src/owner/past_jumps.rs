@@ -12,14 +12,13 @@ use super::jumps::{MOST_ROOM, NoJump};
 use super::pass_counts::word_in;
 use crate::breakpoints::trampolines::Trampoline;
 use crate::{Address, ThreadId};
+use dapple_arch::abi::RED_ZONE;
 use dapple_arch::decision::{Exact, MOST_PIECES, MOST_WITH_PASSES, compile_exact};
 use dapple_arch::jump_site::{self, MOST_REPLACED};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
 
-/// The bytes below the stack pointer that are compared: those that belong to the thread (ABI §3.2.2).
-const BELOW: u64 = 128;
 /// The bytes of the stack that are compared.
 const STACK: usize = 448;
 /// How much of an arena is no code: it is written by the code, and a processor runs code slowly that is written near.
@@ -46,7 +45,7 @@ impl Ahead {
             (at, bytes.into_boxed_slice())
         };
         let first = differs.map(|at| read(Address(at.0 & !3), 4));
-        let stack = Address(registers.sp().wrapping_sub(BELOW) & !3);
+        let stack = Address(registers.sp().wrapping_sub(RED_ZONE) & !3);
         let memory = first.into_iter().chain([read(stack, STACK)]).collect();
         Ahead { registers, memory }
     }
@@ -172,30 +171,15 @@ impl Owner {
         if code.bytes.len() as u64 > MOST_ROOM {
             return Err("the code would be too long".into());
         }
-        let behind = Address(start.0 + code.go_on);
-        let relocated = replaced.relocated(behind);
-        let relocated = relocated.ok_or("the code there can't be moved")?;
-        let trampoline = Trampoline {
-            start,
-            site: at,
-            replaced,
-            code,
-            is_switched: false,
-            relocated,
-            passes: None,
-            writer: None,
-            decides: Vec::new(),
-            own_id: None,
-        };
-        self.put_jump_in(trampoline)
-            .map_err(|error| format!("the jump can't be written: {error}"))?;
+        let trampoline = Trampoline::of(start, replaced, code);
+        self.put_jump_in(trampoline.ok_or("the code there can't be moved")?)?;
         Ok(word_in(kept))
     }
 
     /// What memory is to be compared: what is different now comes first. `elsewhere`: also memory that may not be there at other times. `most`: so
     /// many pieces.
     fn compared_memory(&self, ahead: &Ahead, elsewhere: bool, most: usize) -> Vec<(Address, u32)> {
-        let stack = Address(ahead.registers.sp().wrapping_sub(BELOW) & !3);
+        let stack = Address(ahead.registers.sp().wrapping_sub(RED_ZONE) & !3);
         let is_there = |at: &Address| elsewhere || *at == stack;
         let (mut differ, mut equal) = (Vec::new(), Vec::new());
         for (at, bytes) in ahead.memory.iter().filter(|(at, _)| is_there(at)) {

@@ -173,8 +173,9 @@ impl Owner {
     }
 
     /// As [`PatchedMemory::put_jump_in`].
-    pub(super) fn put_jump_in(&mut self, trampoline: Trampoline) -> io::Result<()> {
-        self.memory.put_jump_in(trampoline)
+    pub(super) fn put_jump_in(&mut self, trampoline: Trampoline) -> Result<(), String> {
+        let put = self.memory.put_jump_in(trampoline);
+        put.map_err(|error| format!("the jump can't be written: {error}"))
     }
 
     /// As [`PatchedMemory::passed`].

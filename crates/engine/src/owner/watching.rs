@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::RED_ZONE;
 use dapple_arch::registers::Registers;
 use dapple_arch::watch_slots::{SLOTS, Slot, Table, pieces};
 use dapple_inspect::eval;
@@ -606,9 +607,6 @@ impl Owner {
         self.watches.list = list;
     }
 }
-
-/// How many bytes a function may use below its stack pointer (System V ABI for x86-64, §3.2.2).
-const RED_ZONE: u64 = 128;
 
 /// The watched bytes; zeros for what can't be read.
 pub(super) fn bytes_of(memory: &dyn Memory, target: &DataTarget) -> Vec<u8> {

@@ -15,6 +15,7 @@ use crate::pages::PageCache;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::abi::RED_ZONE;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,8 +25,6 @@ const LARGEST_STACK: u64 = 64 << 20;
 const MOST_FRAMES: usize = 100_000;
 /// As [`MOST_FRAMES`], for a thread that is stopped at a logpoint and continues at once.
 const FEW_FRAMES: usize = 64;
-/// The red zone: bytes below the stack pointer that a leaf function may use.
-const RED_ZONE: u64 = 128;
 
 /// A value that is kept beyond its stop.
 #[derive(Debug, Clone)]

@@ -11,11 +11,12 @@ use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
 use crate::linux::{attach, process, ptrace, wait};
 use crate::{Address, ThreadId};
+use dapple_arch::abi::RED_ZONE;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::os::fd::OwnedFd;
 
-/// The bytes below a thread's stack pointer that are its own (ABI §3.2.2), and room for what a call reads or writes.
-const BELOW_STACK: u64 = 128 + 64;
+/// The bytes below a thread's stack pointer that are its own, and room for what a call reads or writes.
+const BELOW_STACK: u64 = RED_ZONE + 64;
 /// The size of `stack_t` (sigaltstack(2)).
 const STACK_SIZE: usize = 24;
 /// Where its `ss_flags` are.

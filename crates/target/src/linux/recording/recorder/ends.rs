@@ -6,14 +6,14 @@ use crate::linux::recording::journal::{Entry, TurnEnd};
 use crate::linux::{ptrace, wait};
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
+use dapple_arch::abi::RED_ZONE;
 use dapple_arch::instructions::{LONGEST, decode, enters_kernel};
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::operands::used_near;
 use dapple_arch::trap::TRAP;
 use std::sync::Arc;
 
-/// The bytes below a thread's stack pointer that belong to it (ABI §3.2.2), and those that are kept around it.
-const BELOW: u64 = 128;
+/// The bytes that are kept around a thread's stack pointer, from the end of the red zone.
 const AROUND: usize = 448;
 /// How far below a stack pointer unused parts of the stack may be, in bytes.
 const UNUSED: u64 = 8 << 20;
@@ -103,7 +103,7 @@ impl Recorder {
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
     fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
         let registers = ptrace::registers(thread).map_err(lost)?;
-        let stack = registers.sp().wrapping_sub(BELOW) & !3;
+        let stack = registers.sp().wrapping_sub(RED_ZONE) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
         let mut keep = |at: Address, count: usize| {
             // Below its own bytes, the stack has what is left of signals' frames: not all of that is the same again.
