@@ -16,11 +16,13 @@ mod evaluate;
 pub mod exceptions;
 mod goto;
 mod instruction_breakpoints;
+pub mod last_write;
 pub mod launch;
 mod locations;
 pub mod locks;
 mod memory;
 mod modules;
+pub mod moments;
 pub mod read_visualizers;
 mod restart;
 mod restart_frame;
@@ -42,7 +44,7 @@ mod waiting;
 
 use crate::adapter::Adapter;
 use crate::clients;
-use dapple_dap::server::{Context, Failure, Server};
+use dapple_dap::server::{Context, Failure, Server, ServerBuilder};
 use dapple_dap::types::*;
 
 /// The error for requests that need a debuggee, in a session without debugging.
@@ -58,9 +60,24 @@ fn in_place<A: 'static, R: 'static>(
     }
 }
 
+/// Adds the requests that the protocol doesn't have.
+fn with_own_requests(builder: ServerBuilder<Adapter>) -> ServerBuilder<Adapter> {
+    builder
+        .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
+        .on::<tasks::TasksRequest>(tasks::tasks)
+        .on::<locks::LocksRequest>(locks::locks)
+        .on::<last_write::WhoRequest>(in_place(last_write::who))
+        .on::<moments::WhenRequest>(moments::when)
+        .on::<moments::SetBookmarkRequest>(in_place(moments::set_bookmark))
+        .on::<moments::RemoveBookmarkRequest>(in_place(moments::remove_bookmark))
+        .on::<moments::GoToMomentRequest>(moments::go_to_moment)
+        .on::<decided::DecidedRequest>(decided::decided)
+        .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
+}
+
 /// The server with all handlers and capabilities.
 pub fn server() -> Server<Adapter> {
-    Server::builder()
+    with_own_requests(Server::builder())
         .capabilities(|capabilities| {
             capabilities.supports_evaluate_for_hovers = Some(true);
             let triggers = [".", ">", ":", "$"].map(str::to_owned);
@@ -122,11 +139,6 @@ pub fn server() -> Server<Adapter> {
         .on::<StepBackRequest>(back::step_back)
         .on::<ReverseContinueRequest>(back::reverse_continue)
         .on::<PauseRequest>(continue_and_pause::pause)
-        .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
-        .on::<tasks::TasksRequest>(tasks::tasks)
-        .on::<locks::LocksRequest>(locks::locks)
-        .on::<decided::DecidedRequest>(decided::decided)
-        .on::<read_visualizers::ReadVisualizersRequest>(read_visualizers::read_visualizers)
         .on::<SourceRequest>(in_place(sources::source))
         .on_deferred::<LoadedSourcesRequest>(sources::loaded_sources)
         .on_deferred::<RestartRequest>(restart::restart)

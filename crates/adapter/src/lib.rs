@@ -44,7 +44,15 @@ pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
 pub use handlers::decided::{DecidedBreakpoint, DecidedRequest, DecidedResponse};
+pub use handlers::last_write::{
+    ShownWrite, ShownWriteFrame, WhoArguments, WhoRequest, WhoResponse,
+};
 pub use handlers::locks::{LocksRequest, LocksResponse, ShownHolder, ShownThreadWait};
+pub use handlers::moments::{
+    BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment,
+    RemoveBookmarkRequest, SetBookmarkArguments, SetBookmarkRequest, ShownBookmark, WhenRequest,
+    WhenResponse,
+};
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};
 pub use handlers::tasks::{ShownTask, ShownWait, TasksArguments, TasksRequest, TasksResponse};

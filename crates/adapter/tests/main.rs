@@ -63,6 +63,7 @@ mod indirect;
 mod inspect;
 mod kept;
 mod languages;
+mod last_writes;
 mod launch;
 mod leaving_library;
 mod let_chains;

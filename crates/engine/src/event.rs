@@ -192,6 +192,7 @@ impl StopReason {
             | StopReason::Exception { .. }
             | StopReason::LastRunnerEnded
             | StopReason::Beginning
+            | StopReason::Present
             | StopReason::NotReplayed { .. }
             | StopReason::DataGone { .. } => false,
             StopReason::Breakpoint(_)
@@ -202,6 +203,7 @@ impl StopReason {
             | StopReason::NotAwaited
             | StopReason::Goto
             | StopReason::Restarted
+            | StopReason::Bookmark(_)
             | StopReason::Data(_) => true,
         }
     }
@@ -311,6 +313,10 @@ pub enum StopReason {
     Restarted,
     /// The beginning of the recording: there is nothing before.
     Beginning,
+    /// A bookmark, with this number.
+    Bookmark(u32),
+    /// Where the program was when it was first run backwards.
+    Present,
     /// The past can't be shown, and the thread is where it was.
     NotReplayed {
         /// A sentence for the user.

@@ -19,6 +19,7 @@ mod attach;
 mod attached;
 mod awaiting;
 mod background;
+pub(crate) mod bookmarks;
 mod breakpoint_calls;
 mod breakpoint_hits;
 mod breakpoint_locations;
@@ -29,7 +30,7 @@ mod exceptions;
 mod forks;
 mod frame_ends;
 pub(crate) mod goto;
-mod history;
+pub(crate) mod history;
 mod in_trampolines;
 mod indexing;
 mod indirect_functions;
@@ -41,6 +42,7 @@ mod interruptions;
 mod jumps;
 mod landings;
 mod laps;
+pub(crate) mod last_write;
 mod link_maps;
 mod loader;
 mod logging;
@@ -56,6 +58,7 @@ mod signals;
 mod single_thread;
 mod sites;
 mod state;
+pub(crate) mod step_back;
 mod stepping;
 mod stop_all;
 mod task_steps;
@@ -64,7 +67,7 @@ mod terminate_threads;
 mod threads;
 mod trap;
 mod trap_handler;
-pub(crate) mod travel;
+mod travel;
 mod turns;
 mod uncaught;
 mod vfork_children;
@@ -289,7 +292,8 @@ impl Owner {
                 self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();
-                if !self.activity.is_call() {
+                // These are parts of a command themselves.
+                if !self.activity.is_call() && self.is_searching_write().is_none() {
                     self.serve();
                 }
                 self.handle_pending_event();

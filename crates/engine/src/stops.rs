@@ -51,6 +51,8 @@ pub(crate) enum Action {
     ReplayEnds(ThreadId),
     /// The thread is about to be replayed up to a place that has to be found.
     TurnAhead(ThreadId),
+    /// In a replay, a system call of the thread has written memory that is watched.
+    KernelWrote(ThreadId),
     /// A child with a copy of the memory is stopped at its start, or has died: remove the inserted breakpoints from its copy and release it.
     ReleaseCopy(ThreadId),
     /// A vfork child runs another program now: release it.
@@ -335,6 +337,11 @@ impl Stops {
             What::TurnAhead => {
                 self.threads.set(thread, State::Stopped);
                 actions.push_back(Action::TurnAhead(thread));
+                self.check_all_stopped(actions);
+            }
+            What::KernelWrote => {
+                self.threads.set(thread, State::Stopped);
+                actions.push_back(Action::KernelWrote(thread));
                 self.check_all_stopped(actions);
             }
             What::ReplayEnds => {

@@ -48,6 +48,8 @@ pub enum What {
     ReplayEnds,
     /// A thread is about to be replayed up to a place amid its own code, which whoever runs it has to find.
     TurnAhead,
+    /// In a replay, a system call has written memory that is watched. The thread is behind it.
+    KernelWrote,
     /// A stop that needs no handling.
     Other,
 }

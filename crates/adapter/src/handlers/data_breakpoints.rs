@@ -52,7 +52,7 @@ pub fn data_breakpoint_info(
 }
 
 /// The data that the client names; the inner error says why there is none.
-fn place(
+pub(super) fn place(
     adapter: &mut Adapter,
     arguments: &DataBreakpointInfoArguments,
 ) -> Result<Result<DataPlace, String>, Failure> {

@@ -106,6 +106,8 @@ fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
         StopReason::LastRunnerEnded => Shown::new(Reason::Pause, "Paused")
             .with_text("the only thread that was running has ended"),
         StopReason::Beginning => Shown::new(Reason::Entry, "At the beginning of the recording"),
+        StopReason::Present => Shown::new(Reason::Goto, "At the present"),
+        StopReason::Bookmark(number) => Shown::new(Reason::Goto, &format!("At bookmark {number}")),
         StopReason::NotReplayed { why } => {
             Shown::new(Reason::Pause, "Stopped where it was").with_text(why)
         }

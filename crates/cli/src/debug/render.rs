@@ -160,7 +160,16 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
             Some(why) => format!("after a step: {why}"),
             None => "after a step".to_owned(),
         },
-        (StoppedEventReason::Pause, _) => "by a pause".to_owned(),
+        (StoppedEventReason::Pause, _) => match stop.text.as_deref().map(printable) {
+            Some(why) => format!("by a pause: {why}"),
+            None => "by a pause".to_owned(),
+        },
+        // A moment of a recorded program's history.
+        (StoppedEventReason::Entry | StoppedEventReason::Goto, _)
+            if let Some(moment) = described.as_deref().and_then(|it| it.strip_prefix("At ")) =>
+        {
+            format!("at {moment}")
+        }
         (StoppedEventReason::Entry, _) => "at its entry".to_owned(),
         (StoppedEventReason::Breakpoint, _) => "at a breakpoint".to_owned(),
         // The description says what was accessed, the text which statement did it.

@@ -7,7 +7,7 @@
 
 use super::Owner;
 use super::past_jumps::Ahead;
-use super::threads::Control;
+use super::threads::{Control, Table};
 use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
@@ -19,7 +19,6 @@ use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
 use dapple_target::linux::wait::Waker;
 use dapple_target::process::Process;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -42,6 +41,8 @@ pub(super) struct History {
     shown: usize,
     /// The process that is shown.
     live: Option<Arc<LiveProcess>>,
+    /// How many bookmarks there were.
+    bookmarks: u32,
 }
 
 /// A checkpoint.
@@ -49,6 +50,20 @@ pub(super) struct History {
 struct Kept {
     checkpoint: Checkpoint,
     moment: Moment,
+    bookmark: Option<Bookmark>,
+}
+
+/// A moment that is kept for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bookmark {
+    /// Its number.
+    pub number: u32,
+    /// What the user has called it; or what was written there.
+    pub name: String,
+    /// Whether a search for a write has set it.
+    pub is_of_write: bool,
+    /// How many things had come from outside.
+    pub position: usize,
 }
 
 impl Kept {
@@ -62,6 +77,7 @@ impl Kept {
                 runner: Some((runner, registers)),
             },
             checkpoint: process.checkpoint()?,
+            bookmark: None,
         })
     }
 }
@@ -107,7 +123,7 @@ impl Moment {
 pub(super) struct Left {
     pub(super) process: Arc<LiveProcess>,
     pub(super) moment: Moment,
-    controls: FxHashMap<ThreadId, Control>,
+    table: Table,
     stops: Stops,
     /// As [`History::shown`].
     pub(super) shown: usize,
@@ -144,17 +160,22 @@ impl History {
         Ok(())
     }
 
-    /// If there are too many, drops every second one of the older half, but not the first. Indices of checkpoints change, but for `shown`. Not while
+    /// If there are too many, drops every second one of the older half, but neither the first nor those with bookmarks. Indices of checkpoints change, but for `shown`. Not while
     /// a search runs.
     fn thin_out(&mut self) {
-        if self.kept.len() <= MOST {
+        let bookmarks = self.kept.iter().filter(|kept| kept.bookmark.is_some());
+        if self.kept.len() <= MOST + bookmarks.count() {
             return;
         }
         let half = self.kept.len() / 2;
-        let stays = |index: usize| index >= half || index.is_multiple_of(2);
-        let before = (0..=self.shown).filter(|index| stays(*index)).count();
+        let stays = |index: usize, kept: &Kept| {
+            index >= half || index.is_multiple_of(2) || kept.bookmark.is_some()
+        };
+        let up_to_shown = self.kept.iter().enumerate().take(self.shown + 1);
+        let before = up_to_shown.filter(|(at, it)| stays(*at, it)).count();
         let mut index = 0..;
-        self.kept.retain(|_| index.next().is_some_and(stays));
+        self.kept
+            .retain(|it| index.next().is_some_and(|at| stays(at, it)));
         self.shown = before.saturating_sub(1);
     }
 
@@ -332,6 +353,83 @@ impl Owner {
         self.moment_now().is_some_and(|now| now.is(moment))
     }
 
+    /// How many things have come from outside in all.
+    pub(super) fn journal_length(&self) -> usize {
+        self.history.journal.as_ref().map_or(0, Journal::len)
+    }
+
+    /// All bookmarks, the earliest moment first.
+    pub(super) fn all_bookmarks(&self) -> Vec<Bookmark> {
+        let kept = self.history.kept.iter();
+        kept.filter_map(|kept| kept.bookmark.clone()).collect()
+    }
+
+    /// The index of the checkpoint that has a bookmark.
+    pub(super) fn bookmarked(&self, number: u32) -> Result<usize, Error> {
+        let has = |kept: &Kept| kept.bookmark.as_ref().is_some_and(|it| it.number == number);
+        let index = self.history.kept.iter().position(has);
+        index.ok_or_else(|| Error::Refused(format!("there is no bookmark {number}")))
+    }
+
+    /// Sets a bookmark at a checkpoint, which keeps one that it has. Returns its number.
+    pub(super) fn mark(&mut self, index: usize, name: String, is_of_write: bool) -> u32 {
+        let Some(kept) = self.history.kept.get_mut(index) else {
+            return 0;
+        };
+        if let Some(bookmark) = &mut kept.bookmark {
+            if !is_of_write {
+                (bookmark.name, bookmark.is_of_write) = (name, false);
+            }
+            return bookmark.number;
+        }
+        self.history.bookmarks += 1;
+        let number = self.history.bookmarks;
+        kept.bookmark = Some(Bookmark {
+            number,
+            name,
+            is_of_write,
+            position: kept.moment.position,
+        });
+        number
+    }
+
+    /// Removes the bookmark of a checkpoint.
+    pub(super) fn unmark(&mut self, index: usize) {
+        if let Some(kept) = self.history.kept.get_mut(index) {
+            kept.bookmark = None;
+        }
+    }
+
+    /// The index of a checkpoint of the state that is shown, which is stopped, and whether it was taken just now.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why none can be taken here.
+    pub(super) fn keep_here(&mut self) -> Result<(usize, bool), String> {
+        let is_past = self.is_in_past();
+        let newest = self.history.kept.len().saturating_sub(1);
+        let near = match is_past {
+            true => [self.history.shown, self.history.shown + 1],
+            false => [newest, newest],
+        };
+        for index in near {
+            if let Some(moment) = self.history.moment(index)
+                && self.stands_at_moment(&moment)
+            {
+                let process = self.history_process(index)?;
+                if self.is_at(&moment, process.as_ref(), &mut None) {
+                    return Ok((index, false));
+                }
+            }
+        }
+        match is_past {
+            true => Ok((self.keep_lap()?, true)),
+            false => {
+                self.history.keep()?;
+                Ok((self.history.kept.len() - 1, true))
+            }
+        }
+    }
+
     /// Before a search: there may be too many checkpoints by the laps of former ones.
     pub(super) fn thin_out_history(&mut self) {
         self.history.thin_out();
@@ -358,7 +456,7 @@ impl Owner {
             ..Control::default()
         };
         let controls = threads.iter().map(|thread| (*thread, control(*thread)));
-        self.exchange_controls(controls.collect());
+        self.exchange_threads(Table::of(controls.collect()));
         Ok(())
     }
 
@@ -370,7 +468,7 @@ impl Owner {
         Some(Left {
             process,
             moment,
-            controls: self.exchange_controls(FxHashMap::default()),
+            table: self.exchange_threads(Table::default()),
             stops: self.exchange_stops(Stops::at_rest(id, &[])),
             shown: self.history.shown,
             differs: None,
@@ -383,16 +481,7 @@ impl Owner {
         self.history.live = Some(left.process);
         self.history.shown = left.shown;
         self.exchange_stops(left.stops);
-        let controls = left.controls.into_iter().map(|(thread, control)| {
-            let control = Control {
-                registers: None,
-                unwritten: false,
-                watched: 0,
-                ..control
-            };
-            (thread, control)
-        });
-        self.exchange_controls(controls.collect());
+        self.exchange_threads(left.table.resting());
     }
 
     /// The process that is shown, if it is recorded or replayed.

@@ -6,7 +6,7 @@
 
 use super::Owner;
 use super::travel::{Run, Travel};
-use crate::Address;
+use crate::{Address, ThreadId};
 use dapple_arch::decision::PASSES;
 use dapple_inspect::inspect::Inspect;
 
@@ -15,6 +15,9 @@ const BACK: u64 = 32;
 const FURTHER: u64 = 8;
 /// The least stops at a place for which it is worth to count its passes.
 const WORTH: u32 = 64;
+/// The most places that are tried, those that are passed most first, and instructions before and behind each.
+const MOST_TRIED: usize = 4;
+const AROUND: usize = 8;
 /// How many passes are left where all are to be counted.
 const ALL: u64 = 1 << 62;
 
@@ -53,18 +56,43 @@ impl Owner {
         }
     }
 
+    /// A thread has passed a place at which it was stopped for a search.
+    pub(super) fn note_pass(&mut self, at: Address) {
+        if let Some(travel) = self.search_mut() {
+            *travel.hot.entry(at).or_default() += 1;
+        }
+    }
+
     /// A search takes long. Returns the run that counts the passes of a place, if one is worth that.
     pub(super) fn counts_instead(&self, travel: &Travel) -> Option<Run> {
         let worth = travel.hot.iter().filter(|(_, stops)| **stops >= WORTH);
         let mut hot: Vec<(Address, u32)> = worth.map(|(at, stops)| (*at, *stops)).collect();
         // Of those that are passed equally often, always the same.
         hot.sort_by_key(|(at, stops)| (std::cmp::Reverse(*stops), *at));
-        let mut fit = hot.into_iter().filter(|(at, stops)| {
-            let can = self.fits_jump(travel.thread, *at);
-            tracing::debug!(%at, stops, can, "a place that is passed often");
-            can
+        let mut fit = hot.into_iter().take(MOST_TRIED).filter_map(|(at, stops)| {
+            let near = self.countable_near(travel.thread, at);
+            tracing::debug!(%at, stops, ?near, "a place that is passed often");
+            near
         });
-        fit.next().map(|(at, _)| Run::Count(at))
+        fit.next().map(Run::Count)
+    }
+
+    /// A place whose passes can be counted by code there: this one, or one around it in the same function, which is likely passed as often.
+    fn countable_near(&self, thread: ThreadId, at: Address) -> Option<Address> {
+        if self.fits_jump(thread, at) {
+            return Some(at);
+        }
+        let module = self.modules().at(at)?;
+        let function = module.module.function_at(module.to_file(at))?;
+        let ranges = function.ranges.iter();
+        let mut ranges = ranges.map(|it| module.to_process(it.start)..module.to_process(it.end));
+        let range = ranges.find(|range| range.contains(&at))?;
+        let all: Vec<Address> = self.instructions_in(range).collect();
+        let here = all.iter().position(|other| *other == at)?;
+        let before = all[here.saturating_sub(AROUND)..here].iter().rev();
+        let after = all[here + 1..].iter().take(AROUND);
+        let mut around = before.chain(after);
+        around.find(|at| self.fits_jump(thread, **at)).copied()
     }
 
     /// A run begins in which passes are counted. Returns whether the program counts them.

@@ -214,6 +214,7 @@ impl Owner {
                 Action::Examine(thread, signal) => self.examine(thread, signal),
                 Action::ReplayEnds(thread) => self.replay_ended(thread),
                 Action::TurnAhead(thread) => self.turn_ahead(thread),
+                Action::KernelWrote(thread) => self.kernel_wrote(thread),
                 Action::ReleaseCopy(child) => self.release_copy(child),
                 Action::ReleaseVforkChild(child) => {
                     self.threads.let_go(child);

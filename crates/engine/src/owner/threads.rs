@@ -83,6 +83,31 @@ pub(super) struct Threads {
     pub(super) pinning: Pinning,
 }
 
+/// What is kept of the threads of a process that stands still while another one is shown in its place.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    controls: FxHashMap<ThreadId, Control>,
+    shown: FxHashMap<ThreadId, Shown>,
+    returned: Option<(ThreadId, NamedValue)>,
+}
+
+impl Table {
+    pub(super) fn of(controls: FxHashMap<ThreadId, Control>) -> Table {
+        Table {
+            controls,
+            ..Table::default()
+        }
+    }
+
+    /// The threads as they are when they are shown again: all stopped, and their registers may be other ones.
+    pub(super) fn resting(mut self) -> Table {
+        for control in self.controls.values_mut() {
+            (control.registers, control.unwritten, control.watched) = (None, false, 0);
+        }
+        self
+    }
+}
+
 impl Threads {
     pub(super) fn add(&mut self, thread: ThreadId) {
         self.controls.entry(thread).or_default();
@@ -102,12 +127,14 @@ impl Threads {
     }
 
     /// Continues with other threads: those of another process that stands for this one. Returns the former ones.
-    fn exchange(&mut self, controls: FxHashMap<ThreadId, Control>) -> FxHashMap<ThreadId, Control> {
-        self.shown.clear();
+    fn exchange(&mut self, table: Table) -> Table {
         self.forget_stacks();
-        self.returned = None;
         self.alone.clear();
-        std::mem::replace(&mut self.controls, controls)
+        Table {
+            controls: std::mem::replace(&mut self.controls, table.controls),
+            shown: std::mem::replace(&mut self.shown, table.shown),
+            returned: std::mem::replace(&mut self.returned, table.returned),
+        }
     }
 
     /// The pinning of all threads, and how often `thread` has stopped lately.
@@ -307,11 +334,8 @@ impl Owner {
     }
 
     /// Continues with other threads: those of another process that stands for this one. Returns how the former ones run.
-    pub(super) fn exchange_controls(
-        &mut self,
-        controls: FxHashMap<ThreadId, Control>,
-    ) -> FxHashMap<ThreadId, Control> {
-        self.threads.exchange(controls)
+    pub(super) fn exchange_threads(&mut self, table: Table) -> Table {
+        self.threads.exchange(table)
     }
 
     /// Where signal handlers may return to.

@@ -10,34 +10,22 @@
 use super::Owner;
 use super::history::{Left, Moment};
 use super::laps::Laps;
+use super::last_write::Wanted;
 use super::pass_counts::PassCount;
 use super::past_jumps::Ahead;
+use super::step_back::{Places, StepBack};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
-use dapple_arch::instructions::decode;
-use dapple_inspect::frame::Frame;
-use dapple_inspect::inspect::Inspect;
-use dapple_inspect::modules::LoadedModule;
 use dapple_target::process::Process;
 use rustc_hash::FxHashMap;
-use std::path::Path;
 use std::sync::Arc;
-
-/// How far a step back goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepBack {
-    /// To the beginning of the line that ran before in this function; at its beginning, to the line that has called it.
-    Line,
-    /// To the instruction that ran before in this function; at its first one, to the call.
-    Instruction,
-}
 
 /// A search.
 #[derive(Debug)]
 pub(super) struct Travel {
     pub(super) thread: ThreadId,
-    goal: Goal,
+    pub(super) goal: Goal,
     /// The process that was left, unless it is the present. The search ends where it stands.
     left: Option<Left>,
     /// The number of the checkpoint from which it runs.
@@ -67,20 +55,13 @@ pub(super) struct Travel {
 
 /// What is looked for.
 #[derive(Debug)]
-enum Goal {
+pub(super) enum Goal {
     /// What makes a thread stop.
     Stop,
     /// Places in the function that the thread is in and in its caller.
     Places(Places),
-}
-
-/// Places in the code, each of which counts in one frame.
-#[derive(Debug, Default)]
-struct Places {
-    /// The line of each; for instructions, the address counts as the line.
-    all: FxHashMap<Address, u64>,
-    /// The frames: where each begins on the stack. The innermost first.
-    frames: Vec<Address>,
+    /// The last write of data, without a stop for the client ([`super::last_write`]).
+    Write(Box<Wanted>),
 }
 
 /// Which of the frames is at which line.
@@ -118,7 +99,7 @@ pub(super) enum Run {
 
 impl Run {
     /// Whether nothing is looked for in it.
-    fn is_blind(self) -> bool {
+    pub(super) fn is_blind(self) -> bool {
         match self {
             Run::Laps | Run::Count(_) | Run::Near(..) => true,
             Run::Search | Run::To(_) => false,
@@ -141,30 +122,54 @@ impl Owner {
     }
 
     fn travel(&mut self, thread: ThreadId, goal: Goal) -> Result<(), Error> {
+        let Some(travel) = self.depart(thread, goal, None)? else {
+            return Err(Error::Refused(
+                "this is the beginning of the recording".into(),
+            ));
+        };
+        if !self.run_travel(travel) {
+            self.all_stopped();
+        }
+        Ok(())
+    }
+
+    /// Leaves the process that is shown, for a search that ends there, or at a bookmark. `None`: there is nothing before.
+    pub(super) fn depart(
+        &mut self,
+        thread: ThreadId,
+        goal: Goal,
+        before: Option<u32>,
+    ) -> Result<Option<Box<Travel>>, Error> {
         if let Some(why) = self.no_history() {
             return Err(Error::Refused(why));
         }
         let here = self.moment_now();
         let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
         self.thin_out_history();
-        let Some(from) = self.history_before(&here) else {
-            return Err(Error::Refused(
-                "this is the beginning of the recording".into(),
-            ));
+        let (from, end) = match before {
+            None => (self.history_before(&here), None),
+            Some(bookmark) => {
+                let index = self.bookmarked(bookmark)?;
+                let end = self.end_at(index, false).map_err(Error::Refused)?;
+                (index.checked_sub(1), Some(end))
+            }
+        };
+        let Some(from) = from else {
+            return Ok(None);
         };
         self.drop_kept();
         self.end_step();
         let Some(left) = self.leave_process() else {
             return Err(Error::Refused("the process has ended".into()));
         };
-        let end = End {
+        let end = end.unwrap_or_else(|| End {
             moment: left.moment,
             process: Arc::clone(&left.process) as Arc<dyn Process>,
             is_checkpoint: false,
             differs: None,
-        };
+        });
         let left = self.keep_present(left);
-        let travel = Travel {
+        Ok(Some(Box::new(Travel {
             thread,
             goal,
             left,
@@ -181,15 +186,21 @@ impl Owner {
             last: None,
             arrived: false,
             ended: false,
-        };
-        if !self.run_travel(Box::new(travel)) {
-            self.all_stopped();
-        }
-        Ok(())
+        })))
+    }
+
+    /// A run that ends where a checkpoint stands. `counts`: what is looked for counts there, too.
+    fn end_at(&self, index: usize, counts: bool) -> Result<End, String> {
+        Ok(End {
+            moment: { self.history_moment(index) }.ok_or("a checkpoint is gone")?,
+            process: self.history_process(index)?,
+            is_checkpoint: counts,
+            differs: None,
+        })
     }
 
     /// Runs a copy of the checkpoint from which the search runs. `false`: that can't be, and the reason is to be reported.
-    fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
+    pub(super) fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
         travel.count = 0;
         travel.hot.clear();
         travel.passes = None;
@@ -210,6 +221,7 @@ impl Owner {
         travel.last = self.line_now(thread, &travel);
         let run = travel.run;
         self.begin_travel(travel);
+        self.begin_watching_write();
         self.insert_past_sites();
         if !self.begin_counting(run)
             && let Some(mut travel) = self.take_travel()
@@ -288,6 +300,13 @@ impl Owner {
             }
             return true;
         }
+        if self.is_searching_write().is_some() {
+            match is_end {
+                true => self.stop_all(),
+                false => self.release(thread),
+            }
+            return true;
+        }
         // At a checkpoint, what is looked for counts, too.
         let counts = !is_end || self.ends_at_a_checkpoint();
         if self.looks_for_places() {
@@ -340,7 +359,7 @@ impl Owner {
     }
 
     /// Whether the thread is in the state where the run ends.
-    fn stands_at_end(&mut self, travel: &mut Travel) -> bool {
+    pub(super) fn stands_at_end(&mut self, travel: &mut Travel) -> bool {
         let end = &mut travel.end;
         let process = Arc::clone(&end.process);
         self.is_at(&end.moment, process.as_ref(), &mut end.differs)
@@ -371,7 +390,7 @@ impl Owner {
         };
         let line = match &travel.goal {
             _ if thread != travel.thread => None,
-            Goal::Stop => None,
+            Goal::Stop | Goal::Write(_) => None,
             Goal::Places(places) => { places.all.get(&at) }.and_then(|line| {
                 let frame = self.frame_of(thread, places)?;
                 Some(Line { frame, line: *line })
@@ -388,6 +407,14 @@ impl Owner {
 
     /// All threads have stopped during a search. `false`: it is over, and the stop is to be reported.
     pub(super) fn travel_stopped(&mut self) -> bool {
+        // Whoever waits for a write goes on himself.
+        self.search_goes_on() || self.is_searching_write().is_some_and(Wanted::is_over)
+    }
+
+    fn search_goes_on(&mut self) -> bool {
+        if self.is_searching_write().is_some_and(Wanted::is_over) {
+            return false;
+        }
         let reports = self.take_reports();
         let Some(mut travel) = self.take_travel() else {
             return false;
@@ -404,6 +431,7 @@ impl Owner {
                 _ if travel.run.is_blind() => false,
                 Goal::Stop => counts && travel.counts_one(),
                 Goal::Places(_) => travel.run == Run::To(travel.count),
+                Goal::Write(_) => false,
             };
             if is_wanted {
                 self.set_reports(reports);
@@ -464,11 +492,15 @@ impl Owner {
         if travel.from == 0 {
             return self.stops_at_beginning(travel);
         }
-        if travel.arrived
-            && let Err(why) = self.ends_at_checkpoint(&mut travel)
-        {
-            self.travel_fails(travel, why);
-            return false;
+        // The next run ends where the last one has begun.
+        if travel.arrived {
+            match self.end_at(travel.from, true) {
+                Ok(end) => travel.end = end,
+                Err(why) => {
+                    self.travel_fails(travel, why);
+                    return false;
+                }
+            }
         }
         travel.found = None;
         travel.from -= 1;
@@ -476,31 +508,25 @@ impl Owner {
         self.run_travel(travel)
     }
 
-    /// The next run ends where the last one has begun.
-    fn ends_at_checkpoint(&self, travel: &mut Travel) -> Result<(), String> {
-        let moment = { self.history_moment(travel.from) }.ok_or("a checkpoint is gone")?;
-        travel.end = End {
-            moment,
-            process: self.history_process(travel.from)?,
-            is_checkpoint: true,
-            differs: None,
-        };
-        Ok(())
-    }
-
     /// Nothing was found. Returns whether the search goes on: it doesn't.
-    fn stops_at_beginning(&mut self, travel: Box<Travel>) -> bool {
+    fn stops_at_beginning(&mut self, mut travel: Box<Travel>) -> bool {
+        if let Goal::Write(wanted) = &mut travel.goal {
+            wanted.nothing_found();
+            self.begin_travel(travel);
+            return false;
+        }
         match self.show_copy(0) {
             Ok(()) => {
                 self.end_travel();
-                self.reports_at(travel.thread, StopReason::Beginning);
+                self.show_at(travel.thread, StopReason::Beginning);
             }
             Err(why) => self.travel_fails(travel, why),
         }
         false
     }
 
-    fn reports_at(&mut self, thread: ThreadId, reason: StopReason) {
+    /// A thread is to be reported as stopped for this reason.
+    pub(super) fn show_at(&mut self, thread: ThreadId, reason: StopReason) {
         // It may not have begun.
         let thread = match self.is_live(thread) {
             true => thread,
@@ -515,7 +541,7 @@ impl Owner {
     }
 
     /// The search is over. What was left is not shown again, unless it is the present.
-    fn end_travel(&mut self) {
+    pub(super) fn end_travel(&mut self) {
         self.remove_sites(Reason::Travel);
         if self.is_quiet() {
             self.lift_sites();
@@ -531,10 +557,25 @@ impl Owner {
     }
 
     /// Goes back to where the search has begun, and reports why.
-    fn travel_fails(&mut self, travel: Box<Travel>, why: String) {
-        self.remove_sites(Reason::Travel);
+    fn travel_fails(&mut self, mut travel: Box<Travel>, why: String) {
+        if let Goal::Write(wanted) = &mut travel.goal {
+            wanted.failed(why);
+            return self.begin_travel(travel);
+        }
         let thread = travel.thread;
-        match travel.left {
+        self.go_back(travel);
+        self.show_at(thread, StopReason::NotReplayed { why });
+    }
+
+    /// The search is over, and what was left is shown again.
+    pub(super) fn go_back(&mut self, travel: Box<Travel>) {
+        self.go_back_to(travel.left);
+    }
+
+    /// Shows again what was left; `None`: the present.
+    pub(super) fn go_back_to(&mut self, left: Option<Left>) {
+        self.remove_sites(Reason::Travel);
+        match left {
             Some(left) => {
                 self.return_to(left);
                 self.end_travel();
@@ -544,7 +585,6 @@ impl Owner {
                 self.return_to_present();
             }
         }
-        self.reports_at(thread, StopReason::NotReplayed { why });
     }
 
     /// A stop is about to be reported: if the past has come to the present with it, shows that.
@@ -575,81 +615,6 @@ impl Owner {
             }
         }
     }
-
-    /// The places to which a step back may go.
-    fn places_before(&mut self, thread: ThreadId, how: StepBack) -> Result<Places, String> {
-        let frames: Vec<Frame> = { self.frames_now(thread) }
-            .filter(|frame| frame.inline_depth == 0)
-            .take(2)
-            .collect();
-        let mut places = Places::default();
-        for frame in &frames {
-            let (Some(cfa), Some(module)) = (frame.physical.cfa, frame.physical.module.clone())
-            else {
-                break;
-            };
-            places.frames.push(cfa);
-            let found = self.places_of(frame, &module, how);
-            places.all.extend(found);
-        }
-        match places.all.is_empty() {
-            true => Err("there is no line before in this function".into()),
-            false => Ok(places),
-        }
-    }
-
-    fn places_of(
-        &self,
-        frame: &Frame,
-        module: &Arc<LoadedModule>,
-        how: StepBack,
-    ) -> Vec<(Address, u64)> {
-        let at = module.to_file(frame.physical.lookup);
-        let Some(function) = module.module.function_at(at) else {
-            return Vec::new();
-        };
-        let file = frame
-            .position
-            .as_ref()
-            .map(|position| position.file.clone());
-        let mut found = Vec::new();
-        for range in &function.ranges {
-            match how {
-                StepBack::Line => {
-                    for row in module.module.rows_in(range.clone()) {
-                        let is_same = file.as_deref().is_none_or(|file: &Path| *file == *row.file);
-                        if row.is_stmt
-                            && row.line != 0
-                            && is_same
-                            && row.range.start != function.entry
-                        {
-                            found.push((module.to_process(row.range.start), row.line.into()));
-                        }
-                    }
-                }
-                StepBack::Instruction => {
-                    let range = module.to_process(range.start)..module.to_process(range.end);
-                    found.extend(self.instructions_in(range).map(|at| (at, at.0)));
-                }
-            }
-        }
-        found
-    }
-
-    fn instructions_in(
-        &self,
-        range: std::ops::Range<Address>,
-    ) -> impl Iterator<Item = Address> + use<> {
-        let mut code = vec![0; (range.end.0 - range.start.0) as usize];
-        let length = self.memory().read_some(range.start, &mut code);
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let address = range.start.offset(at as i64);
-            let instruction = decode(address, code.get(at..length)?)?;
-            at += instruction.len();
-            Some(address)
-        })
-    }
 }
 
 impl Owner {
@@ -676,7 +641,7 @@ impl Owner {
 impl Travel {
     /// Whether no stop is of use for this run.
     fn ignores_stops(&self) -> bool {
-        self.run.is_blind() || matches!(self.goal, Goal::Places(_))
+        self.run.is_blind() || !matches!(self.goal, Goal::Stop)
     }
 
     /// Whether an address is a place that is looked for.
@@ -722,8 +687,18 @@ impl Travel {
         places
     }
 
+    /// Whether what is looked for counts where the run ends, too.
+    pub(super) fn counts_at_end(&self) -> bool {
+        self.end.is_checkpoint
+    }
+
+    /// The run has come to its end.
+    pub(super) fn arrives(&mut self) {
+        self.arrived = true;
+    }
+
     /// One more has come of what is looked for. Returns whether it is the one to go to.
-    fn counts_one(&mut self) -> bool {
+    pub(super) fn counts_one(&mut self) -> bool {
         self.count += 1;
         if self.run == Run::Search {
             self.found = Some(self.count);

@@ -42,6 +42,7 @@ impl Owner {
                     | What::SystemCall
                     | What::ReplayEnds
                     | What::TurnAhead
+                    | What::KernelWrote
                     | What::Other => 0,
                 };
                 // A child that has run into a site was moved back to the site's address.

@@ -35,6 +35,15 @@ impl Owner {
         if status & HITS == 0 {
             return false;
         }
+        if self.searched_data().is_some() {
+            self.wrote_searched(thread, Some(status & HITS));
+            return true;
+        }
+        if self.is_travelling()
+            && let Some(registers) = self.registers(thread)
+        {
+            self.note_pass(registers.pc());
+        }
         self.return_is_read(thread, status & HITS);
         self.state_is_touched(thread, status & HITS);
         if let Some(reason) = self.judge_accesses(thread, status & HITS) {
@@ -57,6 +66,10 @@ impl Owner {
             return None;
         }
         let status = self.process().take_watch_status(thread).ok()?;
+        if self.searched_data().is_some() {
+            let goes_on = status & HITS == 0 || self.counts_write(thread, Some(status & HITS));
+            return (!goes_on).then_some(StopReason::Step);
+        }
         self.return_is_read(thread, status & HITS);
         self.state_is_touched(thread, status & HITS);
         self.judge_accesses(thread, status & HITS)
@@ -71,10 +84,16 @@ impl Owner {
         after: UserRegisters,
     ) {
         self.return_is_emulated(thread, before, after);
-        if self.watches.list.is_empty() || after.sp() != before.sp().wrapping_sub(8) {
+        if after.sp() != before.sp().wrapping_sub(8) {
             return;
         }
         let written = after.sp()..after.sp() + 8;
+        if self.searched_data().is_some() {
+            return self.emulated_write(thread, written);
+        }
+        if self.watches.list.is_empty() {
+            return;
+        }
         let slots = self.watches.table.slots().iter().enumerate();
         let touched = slots.filter(|(_, slot)| {
             slot.is_some_and(|s| s.address < written.end && written.start < s.address + s.length)
@@ -234,7 +253,7 @@ impl Owner {
     }
 
     /// The statement of the instruction that ends at `pc`. Wrong if a jump or call has made the access: that instruction is elsewhere.
-    fn statement_before(&self, pc: Address) -> Option<SourcePosition> {
+    pub(super) fn statement_before(&self, pc: Address) -> Option<SourcePosition> {
         let module = self.modules().at(pc)?;
         let row = module.module.row_at(module.to_file(pc.offset(-1)))?;
         (row.line != 0).then_some(SourcePosition {
@@ -244,7 +263,7 @@ impl Owner {
         })
     }
 
-    fn shown(&self, target: &DataTarget, bytes: &[u8]) -> String {
+    pub(super) fn shown(&self, target: &DataTarget, bytes: &[u8]) -> String {
         match &target.value {
             Some(value) => {
                 let contents = Contents::Bytes(bytes.into());

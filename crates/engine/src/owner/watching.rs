@@ -5,6 +5,7 @@
 //! a moment. A watch on a local ends with its frame ([`super::frame_ends`]).
 
 use super::Owner;
+use super::last_write::SEARCHED;
 use crate::breakpoints::data::{
     Access, DataBreakpoint, DataBreakpointState, DataPlace, DataRefusal, DataTarget, FrameOnStack,
     WatchedData,
@@ -562,7 +563,7 @@ impl Owner {
 
     /// A thread is about to run: brings its debug registers up to date.
     pub(super) fn watch_before_run(&mut self, thread: ThreadId) {
-        let version = self.watches.table.version();
+        let version = self.version_of_watches();
         if self.is_vfork_child(thread) || self.control(thread).watched == version {
             return;
         }
@@ -577,13 +578,22 @@ impl Owner {
         !self.watches.list.is_empty()
     }
 
+    /// What a thread's debug registers are to be set from.
+    fn version_of_watches(&self) -> u32 {
+        match self.searched_data() {
+            Some(_) => SEARCHED,
+            None => self.watches.table.version(),
+        }
+    }
+
     pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
-        self.control(thread).watched = self.watches.table.version();
-        let slots = match self.is_quiet() {
-            true => &[None; SLOTS],
-            false => self.watches.table.slots(),
+        self.control(thread).watched = self.version_of_watches();
+        let slots = match self.searched_data() {
+            Some(slots) => slots,
+            None if self.is_quiet() => [None; SLOTS],
+            None => *self.watches.table.slots(),
         };
-        self.process().set_watch_slots(thread, slots)
+        self.process().set_watch_slots(thread, &slots)
     }
 
     /// Clears a thread's debug registers, as before a detach.

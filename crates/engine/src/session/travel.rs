@@ -1,8 +1,12 @@
 //! Looking at the past of a recorded program.
 
-pub use crate::owner::travel::StepBack;
+pub use crate::owner::bookmarks::{Destination, When};
+pub use crate::owner::history::Bookmark;
+pub use crate::owner::last_write::{LastWrite, Write, WriteFrame};
+pub use crate::owner::step_back::StepBack;
 
 use super::Session;
+use crate::breakpoints::data::DataPlace;
 use crate::{Error, ThreadId};
 
 impl Session {
@@ -23,5 +27,52 @@ impl Session {
     /// As [`Session::reverse`]; also if nothing is known of the lines around.
     pub fn step_back(&self, thread: ThreadId, how: StepBack) -> Result<(), Error> {
         self.ask(move |owner| owner.step_back(thread, how))?
+    }
+
+    /// Finds the last write of data before the present stop, or before the bookmark of a write that was found: `length` bytes, or as many as its
+    /// type has. The session shows the same stop afterwards. `cancelled` is polled during the search; `true` ends it.
+    ///
+    /// # Errors
+    /// As [`Session::reverse`]; [`Error::Expression`] with the reason why the data can't be searched for.
+    pub fn last_write(
+        &self,
+        place: DataPlace,
+        length: Option<u64>,
+        before: Option<u32>,
+        cancelled: Option<std::sync::Arc<dyn Fn() -> bool + Send + Sync>>,
+    ) -> Result<LastWrite, Error> {
+        self.ask(move |owner| owner.last_write(place, length, before, cancelled.as_ref()))?
+    }
+
+    /// Where the session is in the history.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the program isn't recorded; [`Error::NotStopped`], [`Error::Ended`].
+    pub fn when(&self) -> Result<When, Error> {
+        self.ask(|owner| owner.when())?
+    }
+
+    /// Sets a bookmark at this moment. Returns its number.
+    ///
+    /// # Errors
+    /// As [`Session::when`]; also if no more can be set, or none here.
+    pub fn set_bookmark(&self, name: String) -> Result<u32, Error> {
+        self.ask(move |owner| owner.set_bookmark(name))?
+    }
+
+    /// Removes a bookmark.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if there is none with this number; [`Error::Ended`].
+    pub fn remove_bookmark(&self, number: u32) -> Result<(), Error> {
+        self.ask(move |owner| owner.remove_bookmark(number))?
+    }
+
+    /// Shows another moment of the history. Ends in an [`crate::Event::Stopped`].
+    ///
+    /// # Errors
+    /// As [`Session::when`]; also if there is no such moment.
+    pub fn go_to_moment(&self, to: Destination) -> Result<(), Error> {
+        self.ask(move |owner| owner.go_to_moment(to))?
     }
 }

@@ -125,6 +125,20 @@ impl LiveProcess {
         }
     }
 
+    /// In a copy that is replayed: reports system calls that write this memory ([`What::KernelWrote`]).
+    ///
+    /// [`What::KernelWrote`]: crate::wait_event::What::KernelWrote
+    pub fn watch_calls(&self, watched: Vec<Range<u64>>) {
+        if let Some(mut replayer) = self.replayer() {
+            replayer.watch(watched);
+        }
+    }
+
+    /// In a copy that is replayed: the name of the system call that came last from outside, if that is what came last.
+    pub fn last_call(&self) -> Option<String> {
+        self.replayer()?.last_call()
+    }
+
     /// In a process that is recorded: notes where copies of instructions are executed in its place.
     pub fn has_copies(&self, copies: Range<Address>) {
         if let Some(mut recorder) = self.recorder() {

@@ -180,7 +180,7 @@ impl Tracer {
                 }
                 return self.schedule(process);
             }
-            What::ReplayEnds | What::TurnAhead => panic!("nothing is replayed"),
+            What::ReplayEnds | What::TurnAhead | What::KernelWrote => panic!("nothing is replayed"),
             What::Signal(number) => signal = number,
             What::Group(_) => {
                 let _ = ptrace::listen(thread);

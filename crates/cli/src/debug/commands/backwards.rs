@@ -43,7 +43,7 @@ pub static COMMANDS: &[Command] = &[
 ];
 
 /// The thread that is shown, of a program that can run backwards.
-fn thread(session: &Session) -> anyhow::Result<i64> {
+pub(super) fn thread(session: &Session) -> anyhow::Result<i64> {
     let thread = session.stop()?.thread;
     if session.link()?.capabilities().supports_step_back == Some(true) {
         return Ok(thread);

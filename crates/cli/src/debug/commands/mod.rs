@@ -8,6 +8,7 @@ mod data;
 mod exceptions;
 mod foreign_commands;
 mod help;
+mod history;
 mod listing;
 mod locks;
 mod machine;
@@ -76,6 +77,7 @@ pub struct Command {
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
     backwards::COMMANDS,
+    history::COMMANDS,
     moving::COMMANDS,
     skipping::COMMANDS,
     breakpoints::COMMANDS,

@@ -32,6 +32,8 @@ pub struct Stop {
     pub complete: bool,
     /// The index of the selected frame.
     pub selected: usize,
+    /// The write that was found last: of this expression, with this bookmark.
+    pub write: Option<(String, u32)>,
 }
 
 impl Stop {
@@ -66,6 +68,7 @@ impl Session {
             frames: Vec::new(),
             complete: false,
             selected: 0,
+            write: None,
         };
         self.process.state = State::Stopped(Box::new(stop));
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
@@ -86,6 +89,18 @@ impl Session {
             return;
         }
         self.show_stop(expected);
+        self.hint_at_past(body);
+    }
+
+    /// Where a recorded program fails, says how its cause is found.
+    fn hint_at_past(&mut self, body: &StoppedEventBody) {
+        let capabilities = self.process.link.as_ref().map(Link::capabilities);
+        let is_recorded = capabilities.is_some_and(|can| can.supports_step_back == Some(true));
+        if body.reason == StoppedEventReason::Exception && is_recorded && self.is_own_adapter() {
+            let text = "`who EXPRESSION` finds what wrote a value, `rc` and `rn` go back";
+            let text = self.screen.style.paint(Role::Aside, text);
+            self.screen.print(&text);
+        }
     }
 
     /// Says why a thread stopped while another thread of the process is stopped and selected. The selection stays.
@@ -267,6 +282,7 @@ impl Session {
             frames: Vec::new(),
             complete: false,
             selected: 0,
+            write: None,
         };
         self.select_own_code()
     }

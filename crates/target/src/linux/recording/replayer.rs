@@ -17,6 +17,7 @@ use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::FxHashMap;
 use std::ffi::CString;
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
@@ -42,6 +43,8 @@ pub struct Replayer {
     parted: Option<Divergence>,
     /// Whoever runs the copy knows where the present turn ends.
     is_told: bool,
+    /// Memory that is watched for writes by system calls.
+    watched: Vec<Range<u64>>,
 }
 
 /// A thread that is replayed.
@@ -63,6 +66,8 @@ struct Replayed {
     is_behind: bool,
     /// It was asked to stop while it ran.
     is_to_stop: bool,
+    /// Its last system call has written watched memory, which is yet to be reported.
+    has_written: bool,
 }
 
 /// A system call that was entered.
@@ -107,6 +112,7 @@ impl Replayed {
             due: None,
             is_behind: false,
             is_to_stop: false,
+            has_written: false,
         }
     }
 }
@@ -150,6 +156,7 @@ impl Replayer {
             early: FxHashMap::default(),
             parted: None,
             is_told: false,
+            watched: Vec::new(),
         })
     }
 
@@ -157,6 +164,20 @@ impl Replayer {
     pub fn end_at(&mut self, position: usize, last: Option<ThreadId>) {
         self.until = position;
         self.last = last;
+    }
+
+    /// Reports system calls that write this memory, by [`What::KernelWrote`].
+    pub fn watch(&mut self, watched: Vec<Range<u64>>) {
+        self.watched = watched;
+    }
+
+    /// The name of the system call that came last from outside, if that is what came last.
+    pub fn last_call(&self) -> Option<String> {
+        let (_, last) = self.journal.entry(self.next.checked_sub(1)?)?;
+        match last.as_ref() {
+            Entry::Call(call) => Some(system_call_name(call.number)),
+            _ => None,
+        }
     }
 
     /// The process that runs.
@@ -346,6 +367,9 @@ impl Replayer {
             self.left(thread, within)?;
             return self.goes_on_behind(thread);
         }
+        if std::mem::take(&mut replayed.has_written) {
+            return Ok(Then::Stops(What::KernelWrote));
+        }
         let signal = replayed.due.take().unwrap_or(0);
         if signal != 0 {
             self.next += 1;
@@ -378,6 +402,7 @@ impl Replayer {
         }
         match replayed.how {
             Resume::UntilSystemCall => Ok(Then::Stops(What::SystemCall)),
+            _ if std::mem::take(&mut replayed.has_written) => Ok(Then::Stops(What::KernelWrote)),
             how => {
                 // Another one may run next.
                 self.turns.set(thread, Place::Ready(how, 0));
@@ -637,6 +662,10 @@ impl Replayer {
             let done = self.memory.write(*at, bytes);
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
+        let has_written = self.writes_watched(call);
+        if let Some(replayed) = self.threads.get_mut(&thread) {
+            replayed.has_written = has_written;
+        }
         self.next += 1;
         if let Some(Entry::Signal(signal)) = self.journal.next_of(thread, self.next).as_deref()
             && !signal.is_of_instruction()
@@ -644,6 +673,15 @@ impl Replayer {
             process::signal_thread(copy, signal.number()).map_err(lost)?;
         }
         Ok(())
+    }
+
+    fn writes_watched(&self, call: &Made) -> bool {
+        let is_watched = |at: u64, end: u64| {
+            let mut watched = self.watched.iter();
+            watched.any(|range| at < range.end && range.start < end)
+        };
+        let mut written = call.written.iter();
+        written.any(|(at, bytes)| is_watched(at.0, at.0 + bytes.len() as u64))
     }
 
     fn signalled(&mut self, thread: ThreadId, number: i32) -> Result<Then, String> {

@@ -1,0 +1,264 @@
+//! Commands that ask about a recorded program's history: who wrote a value, where the session is, bookmarks.
+
+use anyhow::bail;
+use dapple_adapter::{
+    BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment,
+    RemoveBookmarkRequest, SetBookmarkArguments, SetBookmarkRequest, ShownWrite, ShownWriteFrame,
+    WhenRequest, WhenResponse, WhoArguments, WhoRequest, WhoResponse,
+};
+use dapple_dap::message::Empty;
+use dapple_dap::types::StackFrame;
+
+use super::backwards::thread;
+use super::{Argument, Command, Flow};
+use crate::debug::render;
+use crate::debug::screen::printable;
+use crate::debug::session::Session;
+use crate::debug::style::Role;
+
+/// The option that lists all writes.
+const ALL: &str = "-all";
+/// The most writes that are listed.
+const MOST: usize = 100;
+/// The most frames that are shown of a write.
+const FRAMES: usize = 8;
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "who",
+        aliases: &[],
+        usage: "[-all] EXPRESSION",
+        summary: "who wrote this? the last write of a variable, field or element before now, in a recorded program",
+        details: "Such as `who settings.limit` or `who *0x7fff1234`. The same again, or an empty line, finds the write before that. `who -all EXPRESSION` \
+                  lists them, the last one first. The session stays where it is; `goto NUMBER` leads to a write.",
+        argument: Argument::Expression,
+        repeats: true,
+        run: who,
+    },
+    Command {
+        name: "when",
+        aliases: &[],
+        usage: "",
+        summary: "where this is in the history of a recorded program, and its bookmarks",
+        details: "",
+        argument: Argument::None,
+        repeats: false,
+        run: when,
+    },
+    Command {
+        name: "bookmark",
+        aliases: &[],
+        usage: "[NAME] | -delete NUMBER",
+        summary: "keep this moment of a recorded program, so that `goto` leads back to it",
+        details: "`when` lists all bookmarks.",
+        argument: Argument::None,
+        repeats: false,
+        run: bookmark,
+    },
+    Command {
+        name: "goto",
+        aliases: &[],
+        usage: "NUMBER | beginning | present",
+        summary: "show another moment of a recorded program: a bookmark, a write that `who` has found",
+        details: "`jump` moves a thread to another line without going back in time.",
+        argument: Argument::Topic(&["beginning", "present"]),
+        repeats: false,
+        run: goto,
+    },
+];
+
+fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    let (all, expression) = match argument.strip_prefix(ALL) {
+        Some(rest) if rest.starts_with(char::is_whitespace) => (true, rest.trim()),
+        _ => (false, argument),
+    };
+    if expression.is_empty() {
+        bail!("who wrote what? `who order.items[0]`");
+    }
+    if all {
+        return list_writes(session, expression);
+    }
+    let stop = session.stop()?;
+    let found = stop.write.as_ref();
+    let before = found
+        .filter(|(of, _)| of == expression)
+        .map(|(_, bookmark)| *bookmark);
+    let answer = ask(session, expression, before)?;
+    let style = session.screen.style;
+    let Some(write) = answer.write else {
+        session.stop_mut()?.write = None;
+        let text = match before {
+            Some(_) => format!("before that, {}", answer.text),
+            None => answer.text,
+        };
+        session.screen.print(&text);
+        return Ok(Flow::Go);
+    };
+    let own = own_frame(&write);
+    let changed = change(&write);
+    let mut lines = vec![changed];
+    for (index, frame) in write.stack.iter().take(FRAMES.max(own + 1)).enumerate() {
+        let frame = frame_of(frame);
+        lines.push(render::frame_line(index, &frame, index == own, style));
+    }
+    session.screen.print(&lines.join("\n"));
+    if let Some((path, line)) = write
+        .stack
+        .get(own)
+        .map(frame_of)
+        .as_ref()
+        .and_then(render::source_of)
+    {
+        session.show_lines(&path, line.saturating_sub(1), line + 1, Some(line))?;
+    }
+    if let Some(number) = write.bookmark {
+        let text = format!("`goto {number}` leads there, an empty line to the write before");
+        session.screen.print(&style.paint(Role::Aside, &text));
+    }
+    session.stop_mut()?.write = write.bookmark.map(|number| (expression.to_owned(), number));
+    Ok(Flow::Go)
+}
+
+/// One line for each write, the last one first.
+fn list_writes(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
+    let style = session.screen.style;
+    let mut before = None;
+    for index in 0.. {
+        let answer = ask(session, expression, before)?;
+        let Some(write) = answer.write else {
+            let text = match index {
+                0 => answer.text,
+                _ => format!("before that, {}", answer.text),
+            };
+            session.screen.print(&text);
+            break;
+        };
+        let place = write.stack.get(own_frame(&write)).map(frame_of);
+        let place = place.map(|frame| render::frame(&frame, style));
+        let number = write.bookmark.map_or_else(String::new, |it| it.to_string());
+        session.screen.print(&format!(
+            "{number:>3}  {}  {}",
+            change(&write),
+            place.unwrap_or_default()
+        ));
+        before = write.bookmark;
+        if before.is_none() || index + 1 == MOST {
+            session.screen.print("those before aren't listed");
+            break;
+        }
+    }
+    Ok(Flow::Go)
+}
+
+fn ask(
+    session: &mut Session,
+    expression: &str,
+    before: Option<u32>,
+) -> anyhow::Result<WhoResponse> {
+    let frame = session.stop()?.frame().map(|frame| frame.id);
+    let arguments = WhoArguments {
+        name: expression.to_owned(),
+        frame_id: frame,
+        before,
+        ..WhoArguments::default()
+    };
+    session.request_that_runs::<WhoRequest>(arguments)
+}
+
+/// The innermost frame with a source that can be read here; else the innermost one.
+fn own_frame(write: &ShownWrite) -> usize {
+    let has_source = |frame: &ShownWriteFrame| {
+        let path = { frame.source.as_ref() }.and_then(|source| source.path.as_ref());
+        frame.line > 0 && path.is_some_and(|path| std::path::Path::new(path).is_file())
+    };
+    write.stack.iter().position(has_source).unwrap_or_default()
+}
+
+/// `limit: 10 → 0`
+fn change(write: &ShownWrite) -> String {
+    let [name, after] = [&write.name, &write.after].map(|it| printable(it));
+    let by = { write.system_call.as_ref() }
+        .map(|call| format!(" (by the system call {})", printable(call)));
+    let by = by.unwrap_or_default();
+    match write.before.as_deref().map(printable) {
+        None => format!("{name}: {after}, its first value{by}"),
+        Some(before) if before == after => format!("{name}: {after}, as before{by}"),
+        Some(before) => format!("{name}: {before} → {after}{by}"),
+    }
+}
+
+fn frame_of(frame: &ShownWriteFrame) -> StackFrame {
+    let mut shown = StackFrame::new(0, frame.name.clone(), frame.line, 0);
+    shown.source.clone_from(&frame.source);
+    shown.instruction_pointer_reference = Some(frame.instruction_pointer_reference.clone());
+    shown
+}
+
+fn when(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    let when = session.request::<WhenRequest>(Empty)?;
+    let WhenResponse {
+        position,
+        length,
+        is_past,
+        bookmarks,
+    } = when;
+    let mut lines = vec![match is_past {
+        true => format!("the past: {position} of {length} events from outside have come"),
+        false => format!("the present: {length} events have come from outside"),
+    }];
+    lines.extend(bookmarks.into_iter().map(|bookmark| {
+        let name = printable(&bookmark.name);
+        let what = match (bookmark.is_of_write, name.is_empty()) {
+            (true, _) => format!("  a write of {name}"),
+            (false, true) => String::new(),
+            (false, false) => format!("  {name}"),
+        };
+        format!(
+            "bookmark {}: after {} events{what}",
+            bookmark.number, bookmark.position
+        )
+    }));
+    session.screen.print(&lines.join("\n"));
+    Ok(Flow::Go)
+}
+
+fn bookmark(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    if let Some(number) = argument.strip_prefix("-delete") {
+        let number = number.trim();
+        let Ok(bookmark) = number.parse() else {
+            bail!("`{number}` is no number of a bookmark; `when` lists them");
+        };
+        session.request::<RemoveBookmarkRequest>(BookmarkNumber { bookmark })?;
+        return Ok(Flow::Go);
+    }
+    let name = argument.to_owned();
+    let set = session.request::<SetBookmarkRequest>(SetBookmarkArguments { name })?;
+    let number = set.bookmark;
+    session.screen.print(&format!(
+        "bookmark {number}; `goto {number}` leads back here"
+    ));
+    Ok(Flow::Go)
+}
+
+fn goto(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    let to = match argument {
+        "" => bail!(
+            "where to? `goto NUMBER`, `goto beginning`, `goto present`; `when` lists the bookmarks"
+        ),
+        "beginning" => Moment::Named(NamedMoment::Beginning),
+        "present" => Moment::Named(NamedMoment::Present),
+        number => match number.parse() {
+            Ok(number) => Moment::Bookmark(number),
+            Err(_) => bail!(
+                "`{number}` is no moment: a bookmark's number, `beginning` or `present`; `jump` moves a thread to a line"
+            ),
+        },
+    };
+    session.request::<GoToMomentRequest>(GoToMomentArguments { to })?;
+    session.resumed();
+    Ok(Flow::Go)
+}
