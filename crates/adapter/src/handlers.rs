@@ -2,7 +2,7 @@
 //! modules that do the work.
 
 mod attach;
-mod back;
+pub mod back;
 mod breakpoint_locations;
 mod breakpoints;
 mod completions;
@@ -66,6 +66,7 @@ fn with_own_requests(builder: ServerBuilder<Adapter>) -> ServerBuilder<Adapter> 
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<tasks::TasksRequest>(tasks::tasks)
         .on::<locks::LocksRequest>(locks::locks)
+        .on::<back::StepBackFurtherRequest>(back::step_back_further)
         .on::<last_write::WhoRequest>(in_place(last_write::who))
         .on::<moments::WhenRequest>(moments::when)
         .on::<moments::SetBookmarkRequest>(in_place(moments::set_bookmark))

@@ -43,6 +43,7 @@ pub use dapple_engine::launch::ProcessGroup;
 pub use dapple_engine::launcher;
 pub use dapple_engine::private_folder;
 pub use dapple_engine::probe;
+pub use handlers::back::{Further, StepBackFurtherArguments, StepBackFurtherRequest};
 pub use handlers::decided::{DecidedBreakpoint, DecidedRequest, DecidedResponse};
 pub use handlers::last_write::{
     ShownWrite, ShownWriteFrame, WhoArguments, WhoRequest, WhoResponse,

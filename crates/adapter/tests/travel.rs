@@ -3,6 +3,10 @@
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::running::kill;
 use crate::support::{Fixture, PATIENCE, Session, Stopped};
+use dapple_adapter::{
+    Further, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, StepBackFurtherArguments,
+    StepBackFurtherRequest,
+};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::time::Instant;
@@ -514,4 +518,42 @@ fn threads_that_mostly_wait_can_be_paused_run_back_and_go_on() {
         assert_eq!(number(&beginning), 0);
         session.resume(beginning.thread);
     }
+}
+
+#[test]
+fn steps_lead_back_into_functions_and_out_to_their_calls() {
+    let fixture = Fixture::new("steps_back.c");
+    let (session, last) = recorded(&fixture, &["last"]);
+    let step = |from: &Stopped, how: Further, name: &str| {
+        session.ok::<StepBackFurtherRequest>(StepBackFurtherArguments {
+            thread_id: from.thread,
+            how,
+        });
+        session.stopped_at(&fixture, name, StoppedEventReason::Step)
+    };
+    // A library's function (printf) is gone over; one that is called by a pointer isn't.
+    let mut stop = last;
+    for name in ["prints", "next_left", "next_end", "next", "pointer"] {
+        stop = step(&stop, Further::Into, name);
+    }
+    // Of two calls in a line, the one that was made last comes first.
+    stop = step(&stop, Further::Into, "second_left");
+    assert_eq!(session.evaluate(&stop.top, "a"), "5");
+    stop = back(&session, &fixture, &stop, "sum");
+    stop = back(&session, &fixture, &stop, "adds");
+    stop = step(&stop, Further::Into, "next_left");
+    stop = step(&stop, Further::Out, "second");
+    stop = step(&stop, Further::Into, "second");
+    stop = step(&stop, Further::Into, "next_left");
+    assert_eq!(session.evaluate(&stop.top, "r"), "2");
+    // At the call, and not at the beginning of its line.
+    stop = step(&stop, Further::Out, "nested");
+    stop = back(&session, &fixture, &stop, "nested");
+    stop = back(&session, &fixture, &stop, "begin");
+    session.ok::<GoToMomentRequest>(GoToMomentArguments {
+        to: Moment::Named(NamedMoment::Present),
+    });
+    stop = session.stopped_at(&fixture, "last", StoppedEventReason::Goto);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
 }

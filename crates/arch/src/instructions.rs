@@ -1,7 +1,7 @@
 //! Instructions as decoded by iced-x86, and the roles of their registers.
 
 use crate::Address;
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 
 /// The longest instruction, in bytes (Intel SDM, volume 2, §2.3.11).
 pub const LONGEST: usize = 15;
@@ -116,6 +116,18 @@ pub fn comes_back_by_itself(code: Code) -> bool {
 /// As [`comes_back_by_itself`], or an instruction that enters the kernel by an interrupt (`int n`).
 pub fn enters_kernel(code: Code) -> bool {
     comes_back_by_itself(code) || code == Code::Int_imm8
+}
+
+/// Whether an instruction calls a function.
+pub fn is_call(instruction: &Instruction) -> bool {
+    let flow = instruction.flow_control();
+    matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
+        && !comes_back_by_itself(instruction.code())
+}
+
+/// Whether an instruction changes nothing: `nop`, and the mark of jump targets, `endbr64`.
+pub fn does_nothing(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Endbr64)
 }
 
 /// Whether an instruction calls the kernel: `syscall`.

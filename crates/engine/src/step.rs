@@ -46,6 +46,7 @@ use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 pub use awaiting::{Touch, calls_in_coroutine};
 use code::Instruction;
+pub use code::is_linkage_stub;
 pub use coroutines::is_users_coroutine;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;

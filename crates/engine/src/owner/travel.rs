@@ -396,9 +396,13 @@ impl Owner {
                 Some(Line { frame, line: *line })
             }),
         };
+        // The rest of a line behind a call is no other line.
+        let is_call = matches!(&travel.goal, Goal::Places(places) if places.is_only_call(at));
         let mut is_wanted = false;
-        if line.is_some() && travel.last != line {
-            travel.last = line;
+        if line.is_some() && (is_call || travel.last != line) {
+            if !is_call {
+                travel.last = line;
+            }
             is_wanted = travel.counts_one();
         }
         self.begin_travel(travel);
@@ -434,6 +438,14 @@ impl Owner {
                 Goal::Write(_) => false,
             };
             if is_wanted {
+                let thread = travel.thread;
+                if let Goal::Places(places) = &mut travel.goal
+                    && self.goes_into_call(thread, places)
+                {
+                    travel.run = Run::Search;
+                    (travel.found, travel.last) = (None, None);
+                    return self.run_travel(travel);
+                }
                 self.set_reports(reports);
                 self.end_travel();
                 return false;

@@ -1,12 +1,14 @@
 //! Commands that run a recorded program backwards.
 
 use anyhow::bail;
+use dapple_adapter::{Further, StepBackFurtherArguments, StepBackFurtherRequest};
 use dapple_dap::types::{
     ReverseContinueArguments, ReverseContinueRequest, StepBackArguments, StepBackRequest,
     SteppingGranularity,
 };
 
 use super::{Argument, Command, Flow};
+use crate::debug::breakpoints::Lifetime;
 use crate::debug::session::Session;
 
 pub static COMMANDS: &[Command] = &[
@@ -29,6 +31,36 @@ pub static COMMANDS: &[Command] = &[
         argument: Argument::None,
         repeats: true,
         run: reverse_next,
+    },
+    Command {
+        name: "reverse-step",
+        aliases: &["rs"],
+        usage: "",
+        summary: "go back to the line that ran before, also in a function that was called",
+        details: "From behind a call, that is the last line of the function; `rn` goes over it.",
+        argument: Argument::None,
+        repeats: true,
+        run: reverse_step,
+    },
+    Command {
+        name: "reverse-finish",
+        aliases: &["rfin"],
+        usage: "",
+        summary: "go back to the call of this function",
+        details: "",
+        argument: Argument::None,
+        repeats: true,
+        run: reverse_finish,
+    },
+    Command {
+        name: "reverse-until",
+        aliases: &["ru"],
+        usage: "LINE | FILE:LINE | FUNCTION",
+        summary: "go back until the program is there",
+        details: "A breakpoint there that is gone as soon as the program stops, there or elsewhere, and `reverse-continue`.",
+        argument: Argument::Location,
+        repeats: false,
+        run: reverse_until,
     },
     Command {
         name: "reverse-nexti",
@@ -66,6 +98,34 @@ fn reverse_next(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     session.request::<StepBackRequest>(StepBackArguments::new(thread))?;
     session.resumed();
     Ok(Flow::Go)
+}
+
+fn step_back(session: &mut Session, how: Further) -> anyhow::Result<Flow> {
+    let thread_id = thread(session)?;
+    if !session.is_own_adapter() {
+        bail!("this adapter steps back over calls only: `rn`");
+    }
+    let arguments = StepBackFurtherArguments { thread_id, how };
+    session.request::<StepBackFurtherRequest>(arguments)?;
+    session.resumed();
+    Ok(Flow::Go)
+}
+
+fn reverse_step(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    step_back(session, Further::Into)
+}
+
+fn reverse_finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    step_back(session, Further::Out)
+}
+
+fn reverse_until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    if argument.is_empty() {
+        bail!("back until where? `ru 12`, `ru file.rs:12` or `ru function`");
+    }
+    super::breakpoints::set(session, argument, Lifetime::NextStop)?;
+    reverse_continue(session, "")
 }
 
 fn reverse_next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
