@@ -23,6 +23,7 @@ pub(crate) mod bookmarks;
 mod breakpoint_calls;
 mod breakpoint_hits;
 mod breakpoint_locations;
+mod checkpoints;
 pub(crate) mod commands;
 mod core_dump;
 mod debuginfod;
@@ -54,6 +55,7 @@ mod recursion;
 mod restart_frame;
 mod return_values;
 mod running;
+mod same_memory;
 mod signals;
 mod single_thread;
 mod sites;
@@ -198,7 +200,7 @@ impl Owner {
             Ok(match options.record {
                 false => (Arc::new(process), output, None),
                 true => {
-                    let recorded = history::begun(process)
+                    let recorded = history::begun(process, options.checkpoints)
                         .map_err(|why| refuse_because("it can't be recorded", &why))?;
                     (recorded.0, output, Some(recorded.1))
                 }
@@ -289,6 +291,7 @@ impl Owner {
             Ok(Waited::Woken) => {
                 self.stop.wait.tick();
                 self.lap_ticks();
+                self.checkpoint_ticks();
                 self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();
@@ -479,6 +482,7 @@ impl Owner {
         let Some(first) = reports.first() else {
             // Nothing to report. Either the thread that stopped has died since; or its breakpoint's condition calls a function, and doesn't
             // hold; or the threads were stopped only for a moment, for example to get one of them past its site.
+            self.take_due_checkpoint();
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
@@ -518,6 +522,7 @@ impl Owner {
             self.clean_for_stop();
         }
         self.settle_in_present(self.stop.current);
+        self.end_checkpoints();
         self.keep_moment();
         self.threads.new_stop();
         self.link.output.drain();

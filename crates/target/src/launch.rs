@@ -40,6 +40,26 @@ pub struct LaunchOptions {
     pub follow_forks: FollowForks,
     /// Records what the program does, so that it can be run backwards.
     pub record: bool,
+    /// How many checkpoints of a recorded program are kept.
+    pub checkpoints: CheckpointLimits,
+}
+
+/// How many checkpoints of a recorded program are kept. They are what makes the way back short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckpointLimits {
+    /// The most checkpoints, besides those with bookmarks.
+    pub count: usize,
+    /// About how much memory they may take, in bytes.
+    pub memory: u64,
+}
+
+impl Default for CheckpointLimits {
+    fn default() -> CheckpointLimits {
+        CheckpointLimits {
+            count: 64,
+            memory: 512 << 20,
+        }
+    }
 }
 
 impl LaunchOptions {

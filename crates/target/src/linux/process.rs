@@ -229,3 +229,30 @@ mod tests {
         assert_eq!(anonymous.name, "");
     }
 }
+
+/// How much memory a process uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The bytes of memory that it doesn't share with files.
+    pub resident: u64,
+    /// The bytes of all pages that it was given so far, or got of its own because it wrote them.
+    pub faulted: u64,
+}
+
+/// How much memory a process uses (proc_pid_statm(5), `minflt` of proc_pid_stat(5)).
+pub fn memory_use(process: ThreadId) -> Option<MemoryUse> {
+    /// The size of a page.
+    const PAGE: u64 = 4096;
+    let folder = folder(process);
+    let sizes = fs::read_to_string(folder.join("statm")).ok()?;
+    let mut sizes = sizes.split_whitespace().skip(1);
+    let mut pages = || sizes.next()?.parse::<u64>().ok();
+    let (resident, shared) = (pages()?, pages()?);
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let faults: u64 = fields.split_whitespace().nth(7)?.parse().ok()?;
+    Some(MemoryUse {
+        resident: resident.saturating_sub(shared) * PAGE,
+        faulted: faults * PAGE,
+    })
+}

@@ -111,6 +111,14 @@ impl Recorder {
         (!is_within && !restarts).then_some(last)
     }
 
+    /// Whether a thread runs code of its own now.
+    pub fn computes(&self) -> bool {
+        let mut threads = self.threads.iter();
+        threads.any(|(thread, recorded)| {
+            recorded.within.is_none() && self.turns.place(*thread) == Some(Place::Runs)
+        })
+    }
+
     /// A checkpoint of the stopped process.
     ///
     /// # Errors
