@@ -6,8 +6,10 @@
 
 mod effects;
 mod ends;
+mod refusals;
 mod thread;
 
+use self::refusals::refusal;
 use self::thread::{Recorded, Within};
 use super::journal::{Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
@@ -584,8 +586,7 @@ impl Recorder {
         let (number, arguments) = registers.system_call();
         let memory = &self.memory;
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
-        // The kernel would write the processor's number into the program's memory whenever it runs.
-        let refused = number == libc::SYS_rseq.cast_unsigned() && !self.is_over;
+        let refused = refusal(number, &arguments).filter(|_| !self.is_over);
         let call = Call::entered(number, arguments, &read);
         let is_long = call.may_block() && !self.turns.is_alone() && !self.is_over;
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
@@ -595,7 +596,7 @@ impl Recorder {
             refused,
             is_long,
         });
-        if refused {
+        if refused.is_some() {
             registers.forget_system_call();
             ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
@@ -616,8 +617,8 @@ impl Recorder {
     fn left(&mut self, thread: ThreadId, within: Within, stops: bool) -> Result<(), String> {
         let number = within.call.number();
         let mut registers = ptrace::registers(thread).map_err(lost)?;
-        if within.refused {
-            registers.set_answer(-i64::from(libc::ENOSYS), number);
+        if let Some(error) = within.refused {
+            registers.set_answer(-i64::from(error), number);
             ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;

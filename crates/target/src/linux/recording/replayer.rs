@@ -726,7 +726,19 @@ impl Replayer {
                 replayed.due = Some(number);
                 Ok(Then::Stops(What::Signal(number)))
             }
-            _ => Err(format!("signal {number} comes")),
+            _ => {
+                let registers = ptrace::registers(copy).map_err(lost)?;
+                let pc = registers.pc();
+                let mut code = [0; 16];
+                self.memory.read_some(pc, &mut code);
+                let info = ptrace::whole_signal(copy);
+                let s = String::from_utf8_lossy(
+                    &std::fs::read(format!("/proc/{}/maps", copy.0)).unwrap_or_default(),
+                )
+                .into_owned();
+                tracing::debug!(%pc, ?code, ?info, ?registers, "{s}");
+                Err(format!("signal {number} comes at {pc}"))
+            }
         }
     }
 }
