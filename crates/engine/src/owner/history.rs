@@ -618,6 +618,9 @@ impl Owner {
         let sp = now.registers().map(|registers| registers.sp());
         let sp = sp.unwrap_or_default();
         let found = first_difference(self.process(), other, sp, &arenas, *differs);
+        if let Some(at) = found {
+            tracing::debug!(%at, pc = ?moment.pc(), "the memory of two states differs");
+        }
         // Where they have differed once, they may again.
         *differs = found.or(*differs);
         found.is_none()
@@ -674,6 +677,9 @@ fn difference_in(
         bytes
     };
     let (ours, theirs) = (read(one), read(other));
+    if ours == theirs {
+        return None;
+    }
     let mut from = 0;
     while let Some(differs) = { ours.iter().zip(&theirs).skip(from) }
         .position(|(one, other)| one != other)
