@@ -11,7 +11,7 @@ mod thread;
 
 use self::refusals::refusal;
 use self::thread::{Recorded, Within};
-use super::journal::{Entry, Journal, Made, fingerprint};
+use super::journal::{Delivered, Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::linux::alarm::Alarm;
@@ -299,7 +299,11 @@ impl Recorder {
         }
         if signal != 0 && !self.is_over {
             let whole = ptrace::whole_signal(thread)?;
-            self.journal.note(thread, Entry::Signal(Box::new(whole)));
+            let own = ptrace::signal_mask(thread)?;
+            let mask = process::blocked_signals(thread).filter(|mask| *mask != own);
+            let delivered = Delivered { whole, mask };
+            self.journal
+                .note(thread, Entry::Signal(Box::new(delivered)));
         }
         let is_at_call = how == Resume::Step && signal == 0 && is_at_call(thread, &self.memory);
         let Some(recorded) = self.threads.get_mut(&thread) else {
