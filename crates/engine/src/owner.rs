@@ -54,6 +54,7 @@ mod recursion;
 mod restart_frame;
 mod return_values;
 mod running;
+mod signal_frames;
 mod signals;
 mod single_thread;
 mod sites;

@@ -60,6 +60,8 @@ const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
 const TURN: Duration = Duration::from_millis(20);
 /// How long others may wait for a thread that makes no system call.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// The first real-time signal of the kernel.
+const FIRST_REAL_TIME: i32 = 32;
 /// How long a signal is held for a system call of its thread.
 const HELD: Duration = Duration::from_millis(20);
 /// When it is tried again to stop a thread that may not be stopped where it is.
@@ -713,7 +715,11 @@ impl Recorder {
             self.note_turn_end(thread);
             return false;
         }
-        recorded.held.push_back(whole);
+        // As the kernel does with signals that wait, but for real-time signals.
+        let waits = { recorded.held.iter() }.any(|held| held.number() == signal);
+        if !waits || signal >= FIRST_REAL_TIME {
+            recorded.held.push_back(whole);
+        }
         self.holds_since.get_or_insert_with(Instant::now);
         self.watch_turn();
         true
