@@ -152,12 +152,15 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
 impl Recording {
     /// Runs it again. Returns what its memory has in the end.
     fn again(&self) -> Result<u64, Divergence> {
+        self.again_as(Resume::Continue)
+    }
+
+    /// As [`Recording::again`], but threads are asked to stop within each system call if they run up to these.
+    fn again_as(&self, how: Resume) -> Result<u64, Divergence> {
         let copy = self.beginning.copy().expect("a copy");
         let replayer = Replayer::new(copy, self.journal.clone(), 0);
         let mut replayer = replayer.expect("a replayer");
-        replayer
-            .resume(self.process.id(), Resume::Continue)
-            .expect("it runs");
+        replayer.resume(self.process.id(), how).expect("it runs");
         loop {
             replayer.schedule();
             let made_up = replayer.take_made_up(None);
@@ -168,8 +171,13 @@ impl Recording {
                     Some(parted) => return Err(parted.clone()),
                     None => return Ok(memory_of(replayer.process(), &self.process)),
                 },
-                // A signal is about to be delivered, or a thread was made.
-                Some((thread, _)) => replayer.resume(thread, Resume::Continue).expect("it runs"),
+                Some((thread, what)) => {
+                    if what == What::SystemCall {
+                        replayer.interrupt(thread).expect("it is stopped");
+                    }
+                    // A signal is about to be delivered, or a thread was made.
+                    replayer.resume(thread, how).expect("it runs");
+                }
             }
         }
     }
@@ -243,6 +251,14 @@ fn threads_run_again_in_the_order_in_which_they_ran() {
     ] {
         runs_again(&program, &[what]);
     }
+}
+
+#[test]
+fn threads_that_are_asked_to_stop_while_they_make_others_make_them_all_the_same() {
+    let program = compiled("recorded_threads").display().to_string();
+    let recording = recorded(&program, &["locks"]);
+    let memory = recording.again_as(Resume::UntilSystemCall);
+    assert_eq!(memory, Ok(recording.memory));
 }
 
 #[test]

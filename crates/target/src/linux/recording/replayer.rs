@@ -71,6 +71,8 @@ struct Replayed {
     is_to_stop: bool,
     /// Its last system call has written watched memory, which is yet to be reported.
     has_written: bool,
+    /// That has kept its present system call from being made (clone(2) isn't when something waits for the thread); the kernel makes it again.
+    restarts: bool,
 }
 
 /// A system call that was entered.
@@ -117,6 +119,7 @@ impl Replayed {
             is_behind: false,
             is_to_stop: false,
             has_written: false,
+            restarts: false,
         }
     }
 }
@@ -467,6 +470,7 @@ impl Replayer {
             What::SystemCall => self.called(thread),
             What::Signal(signal) => self.signalled(thread, signal),
             What::NewThread(made) => self.begins(thread, made),
+            What::Interrupted { .. } if self.restarts_call(thread) => Ok(Then::Goes),
             What::Exiting => {
                 self.turns.set(thread, Place::Ends);
                 return Some(WaitEvent {
@@ -539,10 +543,24 @@ impl Replayer {
                 Ok(Then::Calls)
             }
             Some(within) => {
+                let is_gone = |registers: UserRegisters| registers.restarts_system_call();
+                if within.is_made && ptrace::registers(copy).is_ok_and(is_gone) {
+                    replayed.restarts = true;
+                    ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                    return Ok(Then::Goes);
+                }
                 self.left(thread, within)?;
                 self.goes_on_behind(thread)
             }
         }
+    }
+
+    /// A thread has stopped as it was asked to. If that has kept its system call from being made, lets it be made first.
+    fn restarts_call(&mut self, thread: ThreadId) -> bool {
+        let restarts = self.threads.get(&thread).is_some_and(|it| it.restarts);
+        let copy = self.copy_of(thread).filter(|_| restarts);
+        // If it has died, the next event says so.
+        copy.is_some_and(|copy| ptrace::cont_to_system_call(copy, 0).is_ok())
     }
 
     /// The thread is at the entry of a system call.
@@ -595,12 +613,14 @@ impl Replayer {
                 ptrace::set_registers(copy, &skipped).map_err(lost)?;
             }
         }
-        if let Some(replayed) = self.threads.get_mut(&thread) {
-            replayed.within = Some(within);
-        }
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        replayed.within = Some(within);
         match how {
-            Resume::UntilSystemCall => Ok(Then::Stops(What::SystemCall)),
+            Resume::UntilSystemCall if !std::mem::take(&mut replayed.restarts) => {
+                Ok(Then::Stops(What::SystemCall))
+            }
             _ => {
+                replayed.restarts = false;
                 ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
                 Ok(Then::Goes)
             }
