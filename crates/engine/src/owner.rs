@@ -56,6 +56,7 @@ mod restart_frame;
 mod return_values;
 mod running;
 mod same_memory;
+mod signal_frames;
 mod signals;
 mod single_thread;
 mod sites;

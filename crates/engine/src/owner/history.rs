@@ -656,6 +656,9 @@ impl Owner {
         let sp = now.registers().map(|registers| registers.sp());
         let sp = sp.unwrap_or_default();
         let found = first_difference(self.process(), other, sp, &arenas, *differs);
+        if let Some(at) = found {
+            tracing::debug!(%at, pc = ?moment.pc(), "the memory of two states differs");
+        }
         // Where they have differed once, they may again.
         *differs = found.or(*differs);
         found.is_none()

@@ -1,8 +1,8 @@
 //! Compares the memory of two processes that may be in the same state.
 
+use super::signal_frames::is_the_kernels;
 use crate::Address;
 use dapple_arch::abi::RED_ZONE;
-use dapple_arch::trap_handler::{OF_LAST_EXCEPTION, UP_TO_SEGMENTS, is_signal_frame};
 use dapple_target::process::Process;
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ fn difference_in(
         .map(|same| from + same)
     {
         let found = at.offset((differs as u64 & !(PIECE - 1)).cast_signed());
-        if !is_of_last_exception(one, found) {
+        if !is_the_kernels(one, found) {
             return Some(found);
         }
         // The rest of the word.
@@ -78,14 +78,4 @@ fn difference_in(
     }
     let length = ours.len().min(theirs.len()) as i64;
     (ours.len() != theirs.len()).then(|| at.offset(length))
-}
-
-/// Whether 4 bytes are part of what a signal's frame has of the thread's last exception: in a copy, that may be one that no thread of the original
-/// has had.
-fn is_of_last_exception(process: &dyn Process, at: Address) -> bool {
-    OF_LAST_EXCEPTION.iter().any(|offset| {
-        let mut context = [0; UP_TO_SEGMENTS];
-        let start = Address((at.0 & !7).wrapping_sub(*offset));
-        process.read(start, &mut context).is_ok() && is_signal_frame(&context)
-    })
 }

@@ -130,14 +130,21 @@ pub fn ignores(process: ThreadId, signal: i32) -> bool {
 }
 
 /// Whether a signal is in one of the masks of `/proc/PID/status`.
+/// The signals that a thread blocks now, also those that it only blocks in the call that it is in. `None`: it has ended.
+pub fn blocked_signals(thread: ThreadId) -> Option<u64> {
+    signals(thread, "SigBlk:")
+}
+
 fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix(mask))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
+    let mask = signals(process, mask).unwrap_or(0);
     (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+fn signals(thread: ThreadId, mask: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix(mask))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 /// The largest size of a file that the process may write, in bytes. `None`: any, or it can't be read.

@@ -38,7 +38,7 @@ pub(super) enum Entry {
     /// A system call.
     Call(Box<Made>),
     /// A signal that was delivered.
-    Signal(Box<WholeSignal>),
+    Signal(Box<Delivered>),
     /// The processor's time, and the processor's number if that was asked for.
     Time(u64, Option<u32>),
     /// Others run from here on, until this thread goes on.
@@ -47,6 +47,14 @@ pub(super) enum Entry {
     ThreadEnd,
     /// The process has ended.
     End(ExitStatus),
+}
+
+/// A signal that was delivered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delivered {
+    pub(super) whole: WholeSignal,
+    /// The signals that the thread blocked then, if the call that it was in had a mask of its own (sigsuspend(2)).
+    pub(super) mask: Option<u64>,
 }
 
 /// Where a thread was when its turn ended, or a signal came, amid code of its own. Such a state is looked for when the thread is run again: where two
