@@ -124,6 +124,7 @@ mod thread_and_module_events;
 mod thread_locals;
 mod thrown;
 mod travel;
+mod travelled_journeys;
 mod uncaught;
 mod undebugged;
 mod vscode;
