@@ -125,6 +125,7 @@ mod thread_locals;
 mod thrown;
 mod travel;
 mod travelled_journeys;
+mod travelled_programs;
 mod uncaught;
 mod undebugged;
 mod vscode;
