@@ -74,6 +74,8 @@ pub enum Sink {
     Events,
     /// `/dev/null`.
     Null,
+    /// Where the debugger's own goes.
+    Inherit,
     /// A file, created if it does not exist.
     File {
         /// Its path.

@@ -49,6 +49,8 @@ pub struct Recorder {
     copies: Vec<Range<Address>>,
     /// Since when signals are held.
     holds_since: Option<Instant>,
+    /// The thread that has ended the process, or that had the turn when it was ended.
+    ender: Option<ThreadId>,
 }
 
 /// What instructions that read the processor's time are.
@@ -89,12 +91,18 @@ impl Recorder {
             heap_end: None,
             copies: Vec::new(),
             holds_since: None,
+            ender: None,
         })
     }
 
     /// What was recorded so far.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Records nothing any more. `reason`: the end of a sentence that says why.
+    pub fn end(&mut self, reason: String) {
+        self.ends(reason);
     }
 
     /// Whether a thread is recorded, or was until something came that can't be.
@@ -414,12 +422,16 @@ impl Recorder {
                 false
             }
             What::Exiting => {
+                if !self.ends_alone(thread) {
+                    self.ender = self.ender.or(self.turns.last());
+                }
                 self.turns.set(thread, Place::Ends);
                 return Some(event);
             }
             What::Exited(status) => {
                 if thread == self.process {
-                    self.journal.note(thread, Entry::End(status));
+                    let ender = self.ender.unwrap_or(thread);
+                    self.journal.note(ender, Entry::End(status));
                 }
                 self.turns.remove(thread);
                 self.threads.remove(&thread);

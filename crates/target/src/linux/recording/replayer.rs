@@ -45,6 +45,8 @@ pub struct Replayer {
     is_told: bool,
     /// Memory that is watched for writes by system calls.
     watched: Vec<Range<u64>>,
+    /// It has come to the end, or has parted from the recording: nothing runs any more.
+    is_over: bool,
 }
 
 /// A thread that is replayed.
@@ -157,6 +159,7 @@ impl Replayer {
             parted: None,
             is_told: false,
             watched: Vec::new(),
+            is_over: false,
         })
     }
 
@@ -224,6 +227,9 @@ impl Replayer {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
+        if self.is_over {
+            return Err("it is at its end".into());
+        }
         for (original, thread) in &self.threads {
             let next = self.journal.next_of(*original, self.next);
             let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.is_of_instruction());
@@ -287,7 +293,7 @@ impl Replayer {
                 let place = self.turns.place(*thread);
                 matches!(place, Some(Place::Ready(..) | Place::Calls))
             };
-            match next.filter(is_ready) {
+            match next.filter(is_ready).filter(|_| !self.is_over) {
                 Some(thread) => self.give_turn(thread),
                 None => {
                     if next.is_some_and(|next| self.turns.place(next).is_none()) {
@@ -315,6 +321,10 @@ impl Replayer {
             Some(Place::Ready(..) | Place::Calls)
         ) {
             return;
+        }
+        if self.is_over {
+            self.turns.set(thread, Place::Stopped);
+            return self.turns.make_up(thread, What::ReplayEnds);
         }
         self.turns.begin(thread);
         self.turns.set(thread, Place::Runs);
@@ -431,6 +441,7 @@ impl Replayer {
                 What::ReplayEnds
             }
         };
+        self.is_over |= what == What::ReplayEnds;
         self.turns.set(thread, Place::Stopped);
         if let Some(replayed) = self.threads.get_mut(&thread) {
             replayed.is_to_stop = false;
@@ -448,6 +459,11 @@ impl Replayer {
             What::SystemCall => self.called(thread),
             What::Signal(signal) => self.signalled(thread, signal),
             What::NewThread(made) => self.begins(thread, made),
+            What::NewProcess { child, .. } => {
+                // None was made by a recorded program that was: that call isn't made again.
+                let _ = process::signal(child, libc::SIGKILL);
+                Err("it makes a process".into())
+            }
             What::Exiting => {
                 self.turns.set(thread, Place::Ends);
                 return Some(WaitEvent {
@@ -534,13 +550,13 @@ impl Replayer {
         let (number, _) = registers.system_call();
         let called = || system_call_name(number);
         let Some((turn, entry)) = self.next_entry() else {
-            return Ok(Then::Stops(What::ReplayEnds));
+            return ends_at_call(copy, registers);
         };
         if turn != thread {
             return Err(format!("it calls {} out of turn", called()));
         }
         let within = match entry.as_ref() {
-            Entry::End(_) => return Ok(Then::Stops(What::ReplayEnds)),
+            Entry::End(_) => return ends_at_call(copy, registers),
             Entry::ThreadEnd if is_stopping_call(number) => {
                 self.next += 1;
                 ptrace::cont(copy, 0).map_err(lost)?;
@@ -729,6 +745,17 @@ impl Replayer {
             _ => Err(format!("signal {number} comes")),
         }
     }
+}
+
+/// The replay ends where a thread is at the entry of a system call, which isn't made. The thread is taken behind it, with the registers that
+/// it has: there, it can be asked for more.
+fn ends_at_call(copy: ThreadId, registers: UserRegisters) -> Result<Then, String> {
+    let mut skipped = registers;
+    skipped.forget_system_call();
+    ptrace::set_registers(copy, &skipped).map_err(lost)?;
+    injected::to_system_call(copy)?;
+    ptrace::set_registers(copy, &registers).map_err(lost)?;
+    Ok(Then::Stops(What::ReplayEnds))
 }
 
 /// Maps a file as it was mapped.
