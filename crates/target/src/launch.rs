@@ -40,6 +40,8 @@ pub struct LaunchOptions {
     pub follow_forks: FollowForks,
     /// Records what the program does, so that it can be run backwards.
     pub record: bool,
+    /// A file with a recording, which is replayed. It says what is launched, and how; of the other options, none counts.
+    pub replay: Option<PathBuf>,
 }
 
 impl LaunchOptions {
