@@ -109,7 +109,8 @@ fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
         StopReason::Present => Shown::new(Reason::Goto, "At the present"),
         StopReason::Bookmark(number) => Shown::new(Reason::Goto, &format!("At bookmark {number}")),
         StopReason::RecordingEnds { why } => {
-            Shown::new(Reason::Pause, "At the end of the recording").with_text(why)
+            let reason = Reason::Other("end of the recording".into());
+            Shown::new(reason, "At the end of the recording").with_text(why)
         }
         StopReason::NotReplayed { why } => {
             Shown::new(Reason::Pause, "Stopped where it was").with_text(why)
