@@ -189,7 +189,9 @@ impl Output {
             }
         };
         if let Some(gap) = &recorded.gap {
-            eprintln!("dapple: the recording ends before the program, after {events} events: {gap}");
+            eprintln!(
+                "dapple: the recording ends before the program, after {events} events: {gap}"
+            );
         }
         eprintln!("dapple: recorded in {path}; `dapple replay {path}` debugs it");
     }

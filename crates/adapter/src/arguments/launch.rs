@@ -46,7 +46,8 @@ impl LaunchArguments {
         let given =
             Given::read(Start::Launch, arguments).map_err(|error| format!("launch: {error}"))?;
         if given.options.replay.is_some() {
-            return LaunchArguments::of_recording(given).map_err(|error| format!("launch: {error}"));
+            return LaunchArguments::of_recording(given)
+                .map_err(|error| format!("launch: {error}"));
         }
         let (plans, program) = plans(
             given.program,

@@ -1,7 +1,7 @@
 //! How a recorded program has begun, and another process that begins in the same state.
 
-use super::file::records::{Beginning, Bytes, RecordedMapping};
 use super::file::Recording;
+use super::file::records::{Beginning, Bytes, RecordedMapping};
 use super::processor::Processor;
 use super::{Journal, start};
 use crate::launch::{LaunchOptions, ProcessGroup, Sink, Stdin};

@@ -297,3 +297,6 @@ fn check(thread: ThreadId, entry: &Entry) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,7 +92,10 @@ pub(super) enum Again {
 /// A file that was mapped, as it was then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MappedFile {
-    #[serde(serialize_with = "serialize_path", deserialize_with = "deserialize_path")]
+    #[serde(
+        serialize_with = "serialize_path",
+        deserialize_with = "deserialize_path"
+    )]
     pub(super) path: PathBuf,
     /// Not on disk: there, a file is known otherwise. Device, inode, size, and the time of the last change in nanoseconds.
     #[serde(skip)]

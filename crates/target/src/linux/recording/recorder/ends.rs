@@ -88,10 +88,7 @@ impl Recorder {
 
     /// Whether a thread that ends has called for its own end only.
     pub(super) fn ends_alone(&self, thread: ThreadId) -> bool {
-        let within = self
-            .threads
-            .get(&thread)
-            .and_then(|it| it.within.as_ref());
+        let within = self.threads.get(&thread).and_then(|it| it.within.as_ref());
         within.is_some_and(|within| is_stopping_call(within.call.number()))
     }
 
