@@ -6,6 +6,7 @@
 use super::{History, Kept, Left, Moment};
 use crate::event::StopReason;
 use crate::owner::Owner;
+use crate::owner::threads::Table;
 use crate::stops::Stops;
 use crate::{Error, ThreadId};
 use dapple_target::launch::LaunchOptions;
@@ -13,7 +14,6 @@ use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::file::Recording;
 use dapple_target::linux::wait::Waker;
 use dapple_target::process::Process;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Reads a recording that is to be replayed, if the options name one; with the options to launch its program.
@@ -58,7 +58,11 @@ pub(in crate::owner) fn begun(
     };
     let mut history = History {
         journal: Some(journal),
-        kept: vec![Kept { checkpoint, moment }],
+        kept: vec![Kept {
+            checkpoint,
+            moment,
+            bookmark: None,
+        }],
         end: Some(recording.end()),
         ..History::default()
     };
@@ -71,7 +75,7 @@ pub(in crate::owner) fn begun(
             position: usize::MAX,
             runner: None,
         },
-        controls: FxHashMap::default(),
+        table: Table::default(),
         stops: Stops::at_rest(id, &[id]),
         shown: 0,
         differs: None,
