@@ -27,6 +27,8 @@ use std::path::{Path, PathBuf};
 pub const MOST_ENTRIES: u64 = 16 << 20;
 /// How much a file may have, in bytes, before it is compressed.
 pub const MOST_CONTENTS: u64 = 1 << 30;
+/// The system call that maps a file.
+const MMAP: u64 = libc::SYS_mmap as u64;
 /// The size of a record's size.
 const SIZE: usize = 4;
 /// Ids of recorded threads are shown above this number: the kernel has at most 2^22, so that none is another process's.
@@ -284,6 +286,9 @@ fn check(thread: ThreadId, entry: &Entry) -> Result<(), String> {
             match &call.again {
                 Again::All if !call.changes_only_the_copy() => {
                     Err(format!("system call {} would be made again", call.number))
+                }
+                Again::Map(_) | Again::Contents if call.number != MMAP => {
+                    Err(format!("system call {} would map a file", call.number))
                 }
                 Again::Map(file) if !file.path.is_absolute() => {
                     Err("a file that is mapped has no absolute path".into())

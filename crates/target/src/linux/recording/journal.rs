@@ -87,6 +87,8 @@ pub(super) enum Again {
     All,
     /// Its file is mapped at the same address.
     Map(MappedFile),
+    /// New memory is mapped at the same address: what its file had counts as written.
+    Contents,
 }
 
 /// A file that was mapped, as it was then.

@@ -49,6 +49,8 @@ pub struct Recorder {
     copies: Vec<Range<Address>>,
     /// Since when signals are held.
     holds_since: Option<Instant>,
+    /// Whether what files have that are mapped is kept, unless they have a build id.
+    keeps_contents: bool,
     /// The thread that has ended the process, or that had the turn when it was ended.
     ender: Option<ThreadId>,
 }
@@ -91,6 +93,7 @@ impl Recorder {
             heap_end: None,
             copies: Vec::new(),
             holds_since: None,
+            keeps_contents: false,
             ender: None,
         })
     }
@@ -98,6 +101,11 @@ impl Recorder {
     /// What was recorded so far.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Keeps what files have that are mapped, unless they have a build id: they may be others when this is replayed.
+    pub fn keep_contents(&mut self) {
+        self.keeps_contents = true;
     }
 
     /// Records nothing any more. `reason`: the end of a sentence that says why.
@@ -655,12 +663,13 @@ impl Recorder {
             recorded.original.cleared = cleared.0;
         }
         self.note_mapped(&effects.what);
+        let mut written = effects.written;
         let made = Made {
             number,
             registers: within.registers,
             answer,
-            written: self.bytes_of(effects.written)?,
-            again: self.again(thread, effects.what, call.name())?,
+            again: self.again(thread, effects.what, call.name(), &mut written)?,
+            written: self.bytes_of(written)?,
             thread: made,
         };
         if stops && !made.written.is_empty() {

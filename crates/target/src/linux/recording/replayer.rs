@@ -2,23 +2,24 @@
 //!
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
-use super::journal::{Again, Entry, Journal, Made, MappedFile, TurnEnd, fingerprint};
+mod calls;
+
+use self::calls::{ends_at_call, map, map_memory};
+use super::journal::{Again, Entry, Journal, Made, TurnEnd, fingerprint};
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::linux::checkpoint::Checkpoint;
-use crate::linux::injected::{self, lost};
+use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::{process, ptrace};
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
 use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::FxHashMap;
-use std::ffi::CString;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Lets a checkpoint run. Threads have the ids here that they have in the recorded process.
@@ -652,8 +653,10 @@ impl Replayer {
             let (now, then) = (registers.answer(), call.answer);
             return Err(format!("{name} returns {now} and not {then}"));
         }
-        if let Again::Map(file) = &call.again {
-            map(copy, file, entry, call.answer)?;
+        match &call.again {
+            Again::Map(file) => map(copy, file, entry, call.answer)?,
+            Again::Contents => map_memory(copy, entry, call.answer)?,
+            Again::Nothing | Again::All => {}
         }
         if !returns_from_handler(call) {
             let (_, arguments) = entry.system_call();
@@ -744,43 +747,6 @@ impl Replayer {
             }
             _ => Err(format!("signal {number} comes")),
         }
-    }
-}
-
-/// The replay ends where a thread is at the entry of a system call, which isn't made. The thread is taken behind it, with the registers that
-/// it has: there, it can be asked for more.
-fn ends_at_call(copy: ThreadId, registers: UserRegisters) -> Result<Then, String> {
-    let mut skipped = registers;
-    skipped.forget_system_call();
-    ptrace::set_registers(copy, &skipped).map_err(lost)?;
-    injected::to_system_call(copy)?;
-    ptrace::set_registers(copy, &registers).map_err(lost)?;
-    Ok(Then::Stops(What::ReplayEnds))
-}
-
-/// Maps a file as it was mapped.
-fn map(copy: ThreadId, file: &MappedFile, entry: UserRegisters, answer: i64) -> Result<(), String> {
-    let now = MappedFile::of(file.path.clone())?;
-    if now != *file {
-        return Err(format!("{} has changed", file.path.display()));
-    }
-    let (_, mut arguments) = entry.system_call();
-    let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-    let opened = injected::open(copy, &path)?;
-    arguments[0] = answer.cast_unsigned();
-    // Nobody else may see what is written there, nor the other way round.
-    let kind = libc::MAP_TYPE as u64;
-    arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
-    arguments[4] = opened;
-    let mapped = injected::call(copy, libc::SYS_mmap, arguments, None)?;
-    injected::call(copy, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
-    match mapped == answer {
-        true => Ok(()),
-        false => Err(format!(
-            "{} can't be mapped: {}",
-            file.path.display(),
-            injected::refused(mapped)
-        )),
     }
 }
 

@@ -62,7 +62,8 @@ pub fn run(options: &LaunchOptions, file: File) -> Result<Recorded, NotRecorded>
         .and_then(|beginning| Ok(RecordingWriter::new(file, &beginning)?))
         .and_then(|writer| {
             let process = LiveProcess::open(thread, waker)?;
-            let recorder = Recorder::new(thread).map_err(NotRecorded::Start)?;
+            let mut recorder = Recorder::new(thread).map_err(NotRecorded::Start)?;
+            recorder.keep_contents();
             Ok((process.recorded(recorder), writer))
         });
     let (process, writer) = begun.inspect_err(|_| wait::abandon(thread))?;

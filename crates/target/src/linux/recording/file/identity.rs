@@ -31,9 +31,8 @@ impl Identity {
             return Err(io::Error::other("it is no regular file"));
         }
         let mut file = File::open(path)?;
-        let mut beginning = Vec::new();
-        (&file).take(BEGINNING).read_to_end(&mut beginning)?;
-        if let Some(id) = core_file::build_id(&beginning).filter(|id| !id.is_empty()) {
+        let beginning = beginning_of(&file)?;
+        if let Some(id) = build_id(&beginning) {
             return Ok(Identity::BuildId(id));
         }
         let mut sum = Sha256::new();
@@ -48,6 +47,24 @@ impl Identity {
             }
         }
     }
+}
+
+impl Identity {
+    /// Whether a file has a build id.
+    pub(in crate::linux::recording) fn has_build_id(path: &Path) -> bool {
+        let beginning = File::open(path).and_then(|file| beginning_of(&file));
+        beginning.is_ok_and(|beginning| build_id(&beginning).is_some())
+    }
+}
+
+fn beginning_of(file: &File) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    file.take(BEGINNING).read_to_end(&mut beginning)?;
+    Ok(beginning)
+}
+
+fn build_id(beginning: &[u8]) -> Option<Vec<u8>> {
+    core_file::build_id(beginning).filter(|id| !id.is_empty())
 }
 
 impl fmt::Display for Identity {
