@@ -7,7 +7,7 @@ use super::{History, Kept, Left, Moment};
 use crate::event::StopReason;
 use crate::owner::Owner;
 use crate::owner::threads::Table;
-use crate::stops::Stops;
+use crate::stops::{Mode, Stops};
 use crate::{Error, ThreadId};
 use dapple_target::launch::LaunchOptions;
 use dapple_target::linux::live_process::LiveProcess;
@@ -94,6 +94,10 @@ impl Owner {
         let Some(why) = self.history.end.clone() else {
             return false;
         };
+        if self.mode() == Mode::Stopped {
+            // It was told already: the stop that is reported must not be reported again.
+            return true;
+        }
         let reason = match self.process().parted() {
             None => StopReason::RecordingEnds { why },
             Some(parted) => {
