@@ -61,7 +61,7 @@ pub fn run(options: &LaunchOptions, file: File) -> Result<Recorded, NotRecorded>
         .map_err(NotRecorded::Start)
         .and_then(|beginning| Ok(RecordingWriter::new(file, &beginning)?))
         .and_then(|writer| {
-            let process = LiveProcess::open(thread, waker)?;
+            let process = LiveProcess::open(thread, Arc::clone(&waker))?;
             let mut recorder = Recorder::new(thread).map_err(NotRecorded::Start)?;
             recorder.keep_contents();
             Ok((process.recorded(recorder), writer))
@@ -69,6 +69,7 @@ pub fn run(options: &LaunchOptions, file: File) -> Result<Recorded, NotRecorded>
     let (process, writer) = begun.inspect_err(|_| wait::abandon(thread))?;
     let mut run = Run {
         process,
+        waker,
         writer,
         early: BTreeSet::new(),
     };
@@ -80,6 +81,7 @@ pub fn run(options: &LaunchOptions, file: File) -> Result<Recorded, NotRecorded>
 /// A program that runs.
 struct Run {
     process: LiveProcess,
+    waker: Arc<Waker>,
     writer: RecordingWriter,
     /// Threads and processes that have stopped before their maker has told of them.
     early: BTreeSet<ThreadId>,
@@ -103,7 +105,10 @@ impl Run {
                     self.happens(event);
                     self.write(MOST_WAITING);
                 }
-                Waited::Woken => self.write(0),
+                Waited::Woken => {
+                    self.waker.take();
+                    self.write(0);
+                }
                 // Its end was reported to somebody else.
                 Waited::NoThreads => return Ok(ExitStatus::Signal(libc::SIGKILL)),
             }
