@@ -573,6 +573,10 @@ impl Recorder {
     /// The process executes another program in place of this one.
     fn executed(&mut self, thread: ThreadId) {
         self.ends("it has executed another program".into());
+        // Instructions that read the processor's time trap there, too.
+        if let Ok(memory) = ProcessMemory::open(self.process) {
+            self.memory = memory;
+        }
         let gone: Vec<ThreadId> = { self.turns.threads() }
             .filter(|one| *one != thread)
             .collect();
