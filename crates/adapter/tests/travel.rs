@@ -557,3 +557,13 @@ fn steps_lead_back_into_functions_and_out_to_their_calls() {
     session.resume(stop.thread);
     assert_eq!(session.exit_code(), 0);
 }
+
+#[test]
+fn a_recorded_program_that_becomes_another_runs_on() {
+    let fixture = Fixture::new("runs_on.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["exec"]}));
+    session.configured();
+    assert_eq!(session.exit_code(), 5);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "other\n");
+}

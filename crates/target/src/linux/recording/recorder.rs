@@ -11,10 +11,10 @@ mod thread;
 use self::thread::{Recorded, Within};
 use super::journal::{Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
-use super::{is_at_call, is_stopping_call, wait_for_end};
+use super::{is_at_call, is_stopping_call, start, wait_for_end};
 use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
-use crate::linux::injected::lost;
+use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
 use crate::linux::system_calls::{Call, Kind};
 use crate::linux::{process, ptrace, wait};
@@ -573,9 +573,10 @@ impl Recorder {
     /// The process executes another program in place of this one.
     fn executed(&mut self, thread: ThreadId) {
         self.ends("it has executed another program".into());
-        // Instructions that read the processor's time trap there, too.
-        if let Ok(memory) = ProcessMemory::open(self.process) {
-            self.memory = memory;
+        // Instructions that read the processor's time would trap there, too.
+        let untrapped = injected::end_call(thread).and_then(|_| start::untrap_time(thread));
+        if let Err(reason) = untrapped {
+            tracing::warn!(%reason, "instructions still trap that read the time");
         }
         let gone: Vec<ThreadId> = { self.turns.threads() }
             .filter(|one| *one != thread)
