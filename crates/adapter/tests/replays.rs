@@ -3,9 +3,9 @@
 use crate::support::project::{launch, refused};
 use crate::support::{Fixture, PATIENCE, Session, Stopped};
 use dapple_dap::types::*;
+use dapple_engine::exit_status::ExitStatus;
 use dapple_engine::launch::{LaunchOptions, Sink};
-use dapple_target::exit_status::ExitStatus;
-use dapple_target::linux::recording::run;
+use dapple_engine::recording;
 use serde_json::json;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn recorded(program: &Path, arguments: &[&str], status: ExitStatus) -> Recorded 
         stderr: Sink::Null,
         ..LaunchOptions::default()
     };
-    let recorded = run::run(&options, file).expect("it runs");
+    let recorded = recording::run(&options, file).expect("it runs");
     assert_eq!((recorded.status, recorded.gap), (status, None));
     Recorded(path)
 }

@@ -4,16 +4,18 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
-use dapple_target::exit_status::ExitStatus;
-use dapple_target::launch::{LaunchOptions, ProcessGroup, Sink, Stdin};
-use dapple_target::linux::recording::run::{self, Recorded};
-use dapple_target::signals;
+use dapple_engine::exit_status::ExitStatus;
+use dapple_engine::launch::{LaunchOptions, ProcessGroup, Sink, Stdin};
+use dapple_engine::recording::{self, Recorded};
+use dapple_engine::signals;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The most names that are tried for a file.
 const MOST_NAMES: usize = 10_000;
@@ -78,7 +80,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     loop {
         runs += 1;
         let recorded = output.empty().context("the recording can't be written")?;
-        let recorded = match run::run(&launch, recorded) {
+        let recorded = match recording::run(&launch, recorded) {
             Ok(recorded) => recorded,
             Err(error) => {
                 output.remove();
@@ -119,10 +121,9 @@ fn found(program: &Path) -> PathBuf {
 /// What is typed at the terminal to end the program is for the program: it ends, and the recording with it.
 fn leave_interrupts() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // A handler, because a signal that is ignored would be ignored by the program, too.
-        let nothing = || {};
-        // SAFETY: the handler does nothing.
-        let _ = unsafe { signal_hook::low_level::register(signal, nothing) };
+        // Not ignored: that would be passed on to the program.
+        let noted = Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal, noted);
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::file::Recording;
 use super::file::records::{Beginning, Bytes, RecordedMapping};
-use super::processor::Processor;
-use super::{Journal, start};
+use super::{Journal, processor, start};
 use crate::launch::{LaunchOptions, ProcessGroup, Sink, Stdin};
 use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::{self, lost};
@@ -53,7 +52,7 @@ impl Beginning {
             registers,
             stack: bytes,
             mappings: mappings.into_iter().map(recorded).collect(),
-            processor: Processor::present(),
+            processor: processor::present(),
         })
     }
 }
@@ -91,7 +90,7 @@ impl Recording {
     /// The end of a sentence that says what is different here.
     pub fn begin(&mut self, thread: ThreadId) -> Result<(Checkpoint, Journal), String> {
         self.check_files()?;
-        let here = Processor::present();
+        let here = processor::present();
         let there = &self.beginning.processor;
         if here != *there {
             return Err(format!(

@@ -73,7 +73,7 @@ pub fn run(options: &LaunchOptions, file: File) -> Result<Recorded, NotRecorded>
         writer,
         early: BTreeSet::new(),
     };
-    let status = run.to_end();
+    let status = run.until_end();
     let status = status.inspect_err(|_| wait::abandon(thread))?;
     Ok(run.finish(status))
 }
@@ -89,7 +89,7 @@ struct Run {
 
 impl Run {
     /// Runs the program to its end.
-    fn to_end(&mut self) -> Result<ExitStatus, NotRecorded> {
+    fn until_end(&mut self) -> Result<ExitStatus, NotRecorded> {
         let mut alarm = Alarm::default();
         alarm.ring_every(REGULARLY);
         let first = self.process.id();
@@ -148,10 +148,8 @@ impl Run {
                 let _ = ptrace::cont(thread, 0);
                 return;
             }
-            What::NewThread(made) => {
-                if self.early.remove(&made) {
-                    let _ = self.process.resume(made, Resume::Continue, 0);
-                }
+            What::NewThread(made) if self.early.remove(&made) => {
+                let _ = self.process.resume(made, Resume::Continue, 0);
             }
             What::NewProcess { child, .. } => self.let_child_go(child),
             What::Signal(number) => signal = number,

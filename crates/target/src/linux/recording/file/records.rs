@@ -4,7 +4,7 @@ use super::identity::Identity;
 use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::linux::recording::journal::Entry;
-use crate::linux::recording::processor::Processor;
+use dapple_arch::processor::Processor;
 use dapple_arch::registers::user::UserRegisters;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;

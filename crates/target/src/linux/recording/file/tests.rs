@@ -1,3 +1,5 @@
+//! Files that are damaged, cut or made up, and those of recorders that were killed.
+
 use super::chunks::ChunkWriter;
 use super::*;
 use crate::launch::{LaunchOptions, Sink};
