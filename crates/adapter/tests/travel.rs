@@ -549,7 +549,7 @@ fn steps_lead_back_into_functions_and_out_to_their_calls() {
     // At the call, and not at the beginning of its line.
     stop = step(&stop, Further::Out, "nested");
     stop = back(&session, &fixture, &stop, "nested");
-    stop = back(&session, &fixture, &stop, "begin");
+    back(&session, &fixture, &stop, "begin");
     session.ok::<GoToMomentRequest>(GoToMomentArguments {
         to: Moment::Named(NamedMoment::Present),
     });
@@ -566,4 +566,60 @@ fn a_recorded_program_that_becomes_another_runs_on() {
     session.configured();
     assert_eq!(session.exit_code(), 5);
     assert_eq!(session.output(OutputEventCategory::Stdout), "other\n");
+}
+
+/// Runs for some seconds without a stop, and counts the copies that were made of the process.
+fn copies_of_long_run(settings: serde_json::Value) -> (usize, Session, Fixture, Stopped) {
+    let fixture = Fixture::built("long_run.c", Optimization::None, Linking::Fixed);
+    let mut arguments = json!({"record": true});
+    let given = settings.as_object().expect("an object").clone();
+    arguments.as_object_mut().expect("an object").extend(given);
+    let session = Session::started(&fixture, arguments, &["begin", "last"]);
+    let stop = session.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    // Besides the program itself.
+    let copies = processes_of(&fixture) - 1;
+    (copies, session, fixture, last)
+}
+
+#[test]
+fn a_program_that_runs_long_leaves_checkpoints_on_its_way_as_many_as_the_launch_allows() {
+    let (copies, session, fixture, last) = copies_of_long_run(json!({}));
+    // At the beginning and at two stops; and while it ran.
+    assert!((5..=8).contains(&copies), "{copies}");
+    let stop = back(&session, &fixture, &last, "looks");
+    let value = session.evaluate(&stop.top, "value");
+    let turns = session.evaluate(&stop.top, "turns");
+    let stop = back(&session, &fixture, &stop, "counts");
+    let before: u64 = session
+        .evaluate(&stop.top, "turns")
+        .parse()
+        .expect("a number");
+    assert_eq!(turns, (before + 1).to_string());
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&last.top, "value"), value);
+    session.set_source(&fixture, vec![]);
+    session.resume(last.thread);
+    assert_eq!(session.exit_code(), 0);
+    assert_eq!(
+        session.output(OutputEventCategory::Stdout),
+        format!("{value}\n")
+    );
+    // As many as the launch allows.
+    for (settings, expected) in [
+        (json!({"checkpoints": 2}), 2..=2),
+        (json!({"checkpointMemory": 1}), 3..=8),
+    ] {
+        let (copies, session, fixture, last) = copies_of_long_run(settings);
+        assert!(expected.contains(&copies), "{copies}");
+        back(&session, &fixture, &last, "looks");
+        session.disconnect();
+        let begin = Instant::now();
+        while processes_of(&fixture) > 0 {
+            assert!(begin.elapsed() < PATIENCE);
+            std::thread::yield_now();
+        }
+    }
 }

@@ -27,6 +27,9 @@ pub const POINTER_GUARD: i64 = 0x30;
 /// DWARF numbers of the registers in the order in which the kernel saves them for a signal handler (`struct sigcontext`, asm/sigcontext.h).
 pub const SIGNAL_CONTEXT: [u16; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, FP, 3, 1, 0, 2, SP, PC];
 
+/// Offset in a signal handler's context (`ucontext_t`) of the signals that are blocked when it returns, in bytes.
+pub const SIGNAL_MASK_OF_CONTEXT: u64 = 0x128;
+
 /// Whether a register, by its DWARF number, is in [`CALLEE_SAVED`]. A bit test, because the unwinder calls this for each register of each
 /// frame.
 #[inline]

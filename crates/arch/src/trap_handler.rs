@@ -97,6 +97,28 @@ pub const UP_TO_SEGMENTS: usize = 0xc0;
 /// and the address of a page fault. From the beginning of `ucontext_t`.
 pub const OF_LAST_EXCEPTION: [u64; 3] = [0xc0, 0xc8, 0xd8];
 
+/// Where a signal's frame has the address of the floating-point and vector registers, from the beginning of `ucontext_t`.
+pub const OF_VECTORS: u64 = 0xe0;
+/// How these are aligned.
+pub const VECTORS_ALIGNMENT: u64 = 64;
+/// How far above the beginning of `ucontext_t` the kernel puts them: behind that and `siginfo_t`, aligned (`get_sigframe` in the kernel).
+pub const VECTORS_ABOVE: u64 = 448;
+
+/// How many bytes the floating-point and vector registers take in a signal's frame, given their first 512 bytes (`struct _fpx_sw_bytes`,
+/// asm/sigcontext.h).
+pub fn size_of_vectors(area: &[u8; 512]) -> u64 {
+    const MAGIC: u32 = 0x4650_5853;
+    let word = |at: usize| {
+        area[at..]
+            .first_chunk()
+            .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    };
+    match word(464) {
+        MAGIC => word(468).into(),
+        _ => 512,
+    }
+}
+
 /// Whether this is the beginning of a `ucontext_t` as the kernel makes it for a signal handler.
 pub fn is_signal_frame(context: &[u8; UP_TO_SEGMENTS]) -> bool {
     const SEGMENTS: usize = 0xb8;

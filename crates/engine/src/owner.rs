@@ -23,6 +23,7 @@ pub(crate) mod bookmarks;
 mod breakpoint_calls;
 mod breakpoint_hits;
 mod breakpoint_locations;
+mod checkpoints;
 pub(crate) mod commands;
 mod core_dump;
 mod debuginfod;
@@ -54,6 +55,8 @@ mod recursion;
 mod restart_frame;
 mod return_values;
 mod running;
+mod same_memory;
+mod signal_frames;
 mod signals;
 mod single_thread;
 mod sites;
@@ -198,9 +201,11 @@ impl Owner {
             });
         let started = started.and_then(|(process, output)| {
             let begun = match (recording, options.record) {
-                (Some(recording), _) => history::file::begun(process, recording, &queue.waker)
-                    .map_err(|why| history::file::not_replayed(options, &why))?,
-                (None, true) => history::begun(process)
+                (Some(recording), _) => {
+                    history::file::begun(process, recording, options.checkpoints, &queue.waker)
+                        .map_err(|why| history::file::not_replayed(options, &why))?
+                }
+                (None, true) => history::begun(process, options.checkpoints)
                     .map_err(|why| refuse_because("it can't be recorded", &why))?,
                 (None, false) => (Arc::new(process), History::default()),
             };
@@ -291,6 +296,7 @@ impl Owner {
             Ok(Waited::Woken) => {
                 self.stop.wait.tick();
                 self.lap_ticks();
+                self.checkpoint_ticks();
                 self.log_regularly();
                 self.link.waker.take();
                 self.unpin_long_running();
@@ -481,6 +487,7 @@ impl Owner {
         let Some(first) = reports.first() else {
             // Nothing to report. Either the thread that stopped has died since; or its breakpoint's condition calls a function, and doesn't
             // hold; or the threads were stopped only for a moment, for example to get one of them past its site.
+            self.take_due_checkpoint();
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
@@ -520,6 +527,7 @@ impl Owner {
             self.clean_for_stop();
         }
         self.settle_in_present(self.stop.current);
+        self.end_checkpoints();
         self.keep_moment();
         self.threads.new_stop();
         self.link.output.drain();

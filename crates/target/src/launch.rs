@@ -42,6 +42,26 @@ pub struct LaunchOptions {
     pub record: bool,
     /// A file with a recording, which is replayed. It says what is launched, and how; of the other options, none counts.
     pub replay: Option<PathBuf>,
+    /// How many checkpoints of a recorded program are kept.
+    pub checkpoints: CheckpointLimits,
+}
+
+/// How many checkpoints of a recorded program are kept. They are what makes the way back short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckpointLimits {
+    /// The most checkpoints, besides those with bookmarks.
+    pub count: usize,
+    /// About how much memory they may take, in bytes.
+    pub memory: u64,
+}
+
+impl Default for CheckpointLimits {
+    fn default() -> CheckpointLimits {
+        CheckpointLimits {
+            count: 64,
+            memory: 512 << 20,
+        }
+    }
 }
 
 impl LaunchOptions {

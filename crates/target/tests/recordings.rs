@@ -1,6 +1,7 @@
 //! A recorded program runs again from its beginning as it has run, as often as one likes.
 
 use crate::support::compiled;
+use dapple_arch::abi::RED_ZONE;
 use dapple_target::exit_status::ExitStatus;
 use dapple_target::launch::{LaunchOptions, Sink};
 use dapple_target::linux::checkpoint::{Checkpoint, Original};
@@ -24,28 +25,39 @@ struct Recording {
     /// What its writable memory had in the end.
     memory: u64,
     process: LiveProcess,
+    waker: Arc<Waker>,
 }
 
-fn next(process: &LiveProcess) -> WaitEvent {
+fn next(process: &LiveProcess, waker: &Waker) -> WaitEvent {
     loop {
         match process.next_event(None).expect("an event") {
             Waited::Event(event) => return event,
-            Waited::Woken => {}
+            Waited::Woken => {
+                waker.take();
+            }
             Waited::NoThreads => panic!("nothing is traced any more"),
         }
     }
 }
 
-/// A number that stands for all writable memory of a process.
+/// A number that stands for all writable memory of a process, but for what is below its first thread's stack.
 fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
     let memory = process.reopen(id).expect("its memory");
+    let stack = ptrace::registers(id).expect("it is stopped").sp() - RED_ZONE;
     let mut hasher = DefaultHasher::new();
     for mapping in process::mappings(id).iter().filter(|it| it.write) {
+        let is_stack = (mapping.start..mapping.end).contains(&stack);
         let mut page = [0; 4096];
         hasher.write_u64(mapping.start);
         for at in (mapping.start..mapping.end).step_by(page.len()) {
             if memory.read(Address(at), &mut page).is_ok() {
-                hasher.write(&page);
+                // There, what is left of signals' frames tells of the debugger's stops and of whether the processor has saved registers.
+                let unused = if is_stack {
+                    stack.saturating_sub(at).min(4096)
+                } else {
+                    0
+                };
+                hasher.write(&page[unused as usize..]);
             }
         }
     }
@@ -68,7 +80,7 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
         ..LaunchOptions::default()
     };
     let thread = launch::launch(&options).expect("launched").process;
-    let process = LiveProcess::open(thread, waker).expect("its memory");
+    let process = LiveProcess::open(thread, Arc::clone(&waker)).expect("its memory");
     start::prepare(thread).expect("prepared");
     let original = Original::ask(thread).expect("asked");
     let beginning = Checkpoint::take(&[original], thread).expect("a copy");
@@ -87,7 +99,7 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
     // Threads and processes that have stopped before their maker has told of them.
     let mut early = BTreeSet::new();
     loop {
-        let event = next(&process);
+        let event = next(&process, &waker);
         let signal = match event.what {
             What::Exited(_) if event.thread == thread => break,
             What::Exited(_) => continue,
@@ -132,6 +144,7 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
         beginning,
         memory,
         process,
+        waker,
     };
     (recording, steps)
 }
@@ -139,24 +152,32 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
 impl Recording {
     /// Runs it again. Returns what its memory has in the end.
     fn again(&self) -> Result<u64, Divergence> {
+        self.again_as(Resume::Continue)
+    }
+
+    /// As [`Recording::again`], but threads are asked to stop within each system call if they run up to these.
+    fn again_as(&self, how: Resume) -> Result<u64, Divergence> {
         let copy = self.beginning.copy().expect("a copy");
         let replayer = Replayer::new(copy, self.journal.clone(), 0);
         let mut replayer = replayer.expect("a replayer");
-        replayer
-            .resume(self.process.id(), Resume::Continue)
-            .expect("it runs");
+        replayer.resume(self.process.id(), how).expect("it runs");
         loop {
             replayer.schedule();
             let made_up = replayer.take_made_up(None);
-            let event = made_up.or_else(|| replayer.event(next(&self.process)));
+            let event = made_up.or_else(|| replayer.event(next(&self.process, &self.waker)));
             match event.map(|event| (event.thread, event.what)) {
                 None | Some((_, What::Exited(_))) => {}
                 Some((_, What::ReplayEnds)) => match replayer.parted() {
                     Some(parted) => return Err(parted.clone()),
                     None => return Ok(memory_of(replayer.process(), &self.process)),
                 },
-                // A signal is about to be delivered, or a thread was made.
-                Some((thread, _)) => replayer.resume(thread, Resume::Continue).expect("it runs"),
+                Some((thread, what)) => {
+                    if what == What::SystemCall {
+                        replayer.interrupt(thread).expect("it is stopped");
+                    }
+                    // A signal is about to be delivered, or a thread was made.
+                    replayer.resume(thread, how).expect("it runs");
+                }
             }
         }
     }
@@ -205,6 +226,15 @@ fn signals_and_times_come_where_they_came() {
 }
 
 #[test]
+fn signals_come_in_calls_that_wait_with_a_mask_of_their_own() {
+    let program = compiled("recorded_masks").display().to_string();
+    for what in ["suspend", "ppoll", "pselect", "epoll", "default"] {
+        runs_again(&program, &[what, "alone"]);
+        runs_again(&program, &[what, "threads"]);
+    }
+}
+
+#[test]
 fn steps_are_recorded_too() {
     let (recording, untold) = recorded_stepping("/bin/date", &[], 40_000);
     assert_eq!(untold, 0);
@@ -221,6 +251,14 @@ fn threads_run_again_in_the_order_in_which_they_ran() {
     ] {
         runs_again(&program, &[what]);
     }
+}
+
+#[test]
+fn threads_that_are_asked_to_stop_while_they_make_others_make_them_all_the_same() {
+    let program = compiled("recorded_threads").display().to_string();
+    let recording = recorded(&program, &["locks"]);
+    let memory = recording.again_as(Resume::UntilSystemCall);
+    assert_eq!(memory, Ok(recording.memory));
 }
 
 #[test]

@@ -55,6 +55,16 @@ pub fn boolean(name: &str, value: &Value) -> Result<bool, String> {
         .ok_or_else(|| wrong(name, "true or false", value))
 }
 
+/// A whole number of at least `least`.
+///
+/// # Errors
+/// The value is something else, or too large for the type.
+pub fn whole_number<N: TryFrom<u64>>(name: &str, value: &Value, least: u64) -> Result<N, String> {
+    let number = value.as_u64().filter(|number| *number >= least);
+    let number = number.and_then(|number| N::try_from(number).ok());
+    number.ok_or_else(|| wrong(name, &format!("a whole number of at least {least}"), value))
+}
+
 /// A path; `~/` is the user's home directory. `None` for an empty string.
 ///
 /// # Errors

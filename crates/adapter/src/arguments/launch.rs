@@ -95,6 +95,7 @@ impl LaunchArguments {
         Ok(LaunchArguments {
             options: LaunchOptions {
                 replay: given.options.replay,
+                checkpoints: given.options.checkpoints,
                 ..LaunchOptions::default()
             },
             common: given.common,

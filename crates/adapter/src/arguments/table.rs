@@ -11,7 +11,7 @@ use super::row::{Origin, Requests, Row};
 use crate::argument_values::shape::{Field, Shape, Word};
 use crate::argument_values::{
     boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, third_party,
-    variables, words,
+    variables, whole_number, words,
 };
 use crate::arguments::ShowDisassembly;
 use crate::building::arguments;
@@ -387,6 +387,33 @@ pub const ARGUMENTS: &[Row] = &[
         origin: Origin::Own,
         read: |given, name, value| {
             given.options.replay = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "checkpoints",
+        requests: Requests::Launch,
+        shape: Shape::Called("a number of at least 2", &Shape::Integer),
+        default: Some("64"),
+        description: "How many checkpoints of a recorded program are kept, besides those with bookmarks. The fewer there are, the longer the ways back take.",
+        example: "200",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.checkpoints.count = whole_number(name, value, 2)?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "checkpointMemory",
+        requests: Requests::Launch,
+        shape: Shape::Called("a number of megabytes", &Shape::Integer),
+        default: Some("512"),
+        description: "About how many megabytes of memory the checkpoints of a recorded program may take.",
+        example: "2048",
+        origin: Origin::Own,
+        read: |given, name, value| {
+            let megabytes: u64 = whole_number(name, value, 1)?;
+            given.options.checkpoints.memory = megabytes.saturating_mul(1 << 20);
             Ok(())
         },
     },

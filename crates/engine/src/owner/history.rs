@@ -8,14 +8,15 @@
 pub(super) mod file;
 
 use super::Owner;
+use super::checkpoints::{self, Clock};
 use super::past_jumps::Ahead;
+use super::same_memory::first_difference;
 use super::threads::{Control, Table};
 use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
-use dapple_arch::abi::RED_ZONE;
 use dapple_arch::registers::user::UserRegisters;
-use dapple_arch::trap_handler::{OF_LAST_EXCEPTION, UP_TO_SEGMENTS, is_signal_frame};
+use dapple_target::launch::CheckpointLimits;
 use dapple_target::linux::checkpoint::Checkpoint;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::{Journal, Recorder, Replayer, start};
@@ -23,13 +24,7 @@ use dapple_target::linux::wait::Waker;
 use dapple_target::process::Process;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The most checkpoints that are kept.
-const MOST: usize = 64;
-/// How much memory is compared at a time, in bytes.
-const BLOCK: u64 = 1 << 16;
-/// The size of what is told to differ.
-const PIECE: u64 = 4;
+use std::time::Instant;
 
 /// The history of a recorded process. Empty for others.
 #[derive(Debug, Default)]
@@ -47,14 +42,28 @@ pub(super) struct History {
     bookmarks: u32,
     /// Of a recording that was read from a file: how it ends ([`file`]).
     end: Option<String>,
+    limits: CheckpointLimits,
+    clock: Clock,
+    /// When the recording began.
+    begun: Option<Instant>,
 }
 
 /// A checkpoint.
 #[derive(Debug)]
-struct Kept {
+pub(super) struct Kept {
     checkpoint: Checkpoint,
     moment: Moment,
-    bookmark: Option<Bookmark>,
+    pub(super) bookmark: Option<Bookmark>,
+    /// When the process was there, in seconds since the recording began. For those that were taken of copies, a time in between.
+    pub(super) time: f64,
+    /// About how many bytes the process has written since the checkpoint before, which that one therefore has for its own.
+    pub(super) cost: u64,
+    /// The most that it can be.
+    pub(super) most: u64,
+    /// What the process was given by then ([`MemoryUse::faulted`]), and which process that was: the original, or a copy.
+    ///
+    /// [`MemoryUse::faulted`]: dapple_target::linux::process::MemoryUse::faulted
+    given: (ThreadId, u64),
 }
 
 /// A moment that is kept for the user.
@@ -71,11 +80,27 @@ pub struct Bookmark {
 }
 
 impl Kept {
+    /// About how much memory the process has written since the checkpoint before.
+    fn written_since(&self, before: &Kept) -> u64 {
+        let (process, given) = self.given;
+        // A copy begins with nothing of its own.
+        let then = match before.given {
+            (same, then) if same == process => then,
+            _ => 0,
+        };
+        given.saturating_sub(then).min(self.most)
+    }
+
     /// Takes a checkpoint of the stopped process.
-    fn of(process: &LiveProcess) -> Result<Kept, String> {
+    fn of(process: &LiveProcess, time: f64) -> Result<Kept, String> {
         let runner = process.runner().ok_or("its threads wait in system calls")?;
         let registers = process.registers(runner).map_err(|e| e.to_string())?;
+        let memory = process.memory_use();
         Ok(Kept {
+            time,
+            cost: 0,
+            most: memory.resident,
+            given: (process.actual_process(), memory.faulted),
             moment: Moment {
                 position: process.position().unwrap_or_default(),
                 runner: Some((runner, registers)),
@@ -136,7 +161,10 @@ pub(super) struct Left {
 }
 
 /// Begins to record a process, before its first instruction.
-pub(super) fn begun(process: LiveProcess) -> Result<(Arc<LiveProcess>, History), String> {
+pub(super) fn begun(
+    process: LiveProcess,
+    limits: CheckpointLimits,
+) -> Result<(Arc<LiveProcess>, History), String> {
     let thread = process.id();
     start::prepare(thread)?;
     let recorder = Recorder::new(thread)?;
@@ -145,6 +173,8 @@ pub(super) fn begun(process: LiveProcess) -> Result<(Arc<LiveProcess>, History),
     let mut history = History {
         journal: Some(journal),
         live: Some(Arc::clone(&process)),
+        limits,
+        begun: Some(Instant::now()),
         ..History::default()
     };
     history.keep()?;
@@ -155,32 +185,24 @@ impl History {
     /// Takes a checkpoint of the stopped process.
     fn keep(&mut self) -> Result<(), String> {
         let live = self.live.as_ref().ok_or("it isn't recorded")?;
-        let kept = Kept::of(live)?;
-        if { self.kept.last() }.is_some_and(|last| last.moment.is(&kept.moment)) {
-            return Ok(());
+        let time = self
+            .begun
+            .map_or(0.0, |begun| begun.elapsed().as_secs_f64());
+        let mut kept = Kept::of(live, time)?;
+        if let Some(last) = self.kept.last() {
+            if last.moment.is(&kept.moment) {
+                return Ok(());
+            }
+            kept.cost = kept.written_since(last);
         }
         self.kept.push(kept);
         self.thin_out();
         Ok(())
     }
 
-    /// If there are too many, drops every second one of the older half, but neither the first nor those with bookmarks. Indices of checkpoints change, but for `shown`. Not while
-    /// a search runs.
+    /// Drops checkpoints that are too many. Indices change, but for `shown`. Not while a search runs.
     fn thin_out(&mut self) {
-        let bookmarks = self.kept.iter().filter(|kept| kept.bookmark.is_some());
-        if self.kept.len() <= MOST + bookmarks.count() {
-            return;
-        }
-        let half = self.kept.len() / 2;
-        let stays = |index: usize, kept: &Kept| {
-            index >= half || index.is_multiple_of(2) || kept.bookmark.is_some()
-        };
-        let up_to_shown = self.kept.iter().enumerate().take(self.shown + 1);
-        let before = up_to_shown.filter(|(at, it)| stays(*at, it)).count();
-        let mut index = 0..;
-        self.kept
-            .retain(|it| index.next().is_some_and(|at| stays(at, it)));
-        self.shown = before.saturating_sub(1);
+        checkpoints::thin_out(&mut self.kept, &mut self.shown, self.limits);
     }
 
     /// The index of the last checkpoint that is known to be before the moment that is shown.
@@ -318,7 +340,13 @@ impl Owner {
     pub(super) fn keep_lap(&mut self) -> Result<usize, String> {
         let history = &mut self.history;
         let live = history.live.as_ref().ok_or("it isn't recorded")?;
-        let kept = Kept::of(live)?;
+        let time = |index: usize| history.kept.get(index).map(|kept| kept.time);
+        let before = time(history.shown).unwrap_or_default();
+        let after = time(history.shown + 1).unwrap_or(before);
+        let mut kept = Kept::of(live, before.midpoint(after))?;
+        if let Some(before) = history.kept.get(history.shown) {
+            kept.cost = kept.written_since(before);
+        }
         history.shown += 1;
         history.kept.insert(history.shown, kept);
         Ok(history.shown)
@@ -327,16 +355,21 @@ impl Owner {
     /// Drops every second checkpoint of a range, but for its last one; the copy that is shown runs on from that. Returns how many.
     pub(super) fn drop_laps(&mut self, range: Range<usize>) -> usize {
         let history = &mut self.history;
-        let before = history.kept.len();
         let last = range.end.saturating_sub(1);
-        let goes = |index: &usize| range.contains(index) && (last - index) % 2 == 1;
-        let mut index = 0..;
-        history
-            .kept
-            .retain(|_| !index.next().is_some_and(|it| goes(&it)));
-        let gone = before - history.kept.len();
+        let goes = range.rev().filter(|index| (last - index) % 2 == 1);
+        let mut gone = 0;
+        for index in goes {
+            checkpoints::drop_one(&mut history.kept, index);
+            gone += 1;
+        }
         history.shown -= gone;
         gone
+    }
+
+    /// Whether the checkpoints of a range take more memory than laps may.
+    pub(super) fn are_laps_large(&self, range: Range<usize>) -> bool {
+        let laps = self.history.kept.get(range).unwrap_or_default();
+        laps.iter().map(|kept| kept.cost).sum::<u64>() > self.history.limits.memory / 4
     }
 
     /// Forgets the newest checkpoints before what is shown. Returns how many.
@@ -491,6 +524,11 @@ impl Owner {
         self.exchange_threads(left.table.resting());
     }
 
+    /// When checkpoints are taken while the process runs.
+    pub(super) fn checkpoint_clock(&mut self) -> &mut Clock {
+        &mut self.history.clock
+    }
+
     /// The process that is shown, if it is recorded or replayed.
     pub(super) fn history_live(&self) -> Option<&LiveProcess> {
         self.history.live.as_deref()
@@ -625,84 +663,11 @@ impl Owner {
         let sp = now.registers().map(|registers| registers.sp());
         let sp = sp.unwrap_or_default();
         let found = first_difference(self.process(), other, sp, &arenas, *differs);
+        if let Some(at) = found {
+            tracing::debug!(%at, pc = ?moment.pc(), "the memory of two states differs");
+        }
         // Where they have differed once, they may again.
         *differs = found.or(*differs);
         found.is_none()
     }
-}
-
-/// The address of 4 bytes of memory in which two processes differ that have the same mappings but for `arenas`; `None`: they don't. `sp`: the
-/// stack pointer of a thread, below whose own bytes nothing counts. `first`: where to look first.
-fn first_difference(
-    one: &dyn Process,
-    other: &dyn Process,
-    sp: u64,
-    arenas: &[Range<Address>],
-    first: Option<Address>,
-) -> Option<Address> {
-    if let Some(at) = first
-        && let Some(found) = difference_in(one, other, at, PIECE)
-    {
-        return Some(found);
-    }
-    for mapping in one.mappings() {
-        let start = Address(mapping.start);
-        let is_arena = arenas.iter().any(|arena| arena.contains(&start));
-        if !mapping.write || !mapping.read || is_arena {
-            continue;
-        }
-        let is_stack = (mapping.start..mapping.end).contains(&sp);
-        let mut at = match is_stack {
-            true => (sp - RED_ZONE) & !(PIECE - 1),
-            false => mapping.start,
-        };
-        while at < mapping.end {
-            let size = BLOCK.min(mapping.end - at);
-            if let Some(found) = difference_in(one, other, Address(at), size) {
-                return Some(found);
-            }
-            at += size;
-        }
-    }
-    None
-}
-
-/// The address of the first 4 bytes of a block of memory in which two processes differ.
-fn difference_in(
-    one: &dyn Process,
-    other: &dyn Process,
-    at: Address,
-    size: u64,
-) -> Option<Address> {
-    let read = |process: &dyn Process| {
-        let mut bytes = vec![0; size as usize];
-        let length = process.read_some(at, &mut bytes);
-        bytes.truncate(length);
-        bytes
-    };
-    let (ours, theirs) = (read(one), read(other));
-    let mut from = 0;
-    while let Some(differs) = { ours.iter().zip(&theirs).skip(from) }
-        .position(|(one, other)| one != other)
-        .map(|same| from + same)
-    {
-        let found = at.offset((differs as u64 & !(PIECE - 1)).cast_signed());
-        if !is_of_last_exception(one, found) {
-            return Some(found);
-        }
-        // The rest of the word.
-        from = (found.0 & !7) as usize + 8 - at.0 as usize;
-    }
-    let length = ours.len().min(theirs.len()) as i64;
-    (ours.len() != theirs.len()).then(|| at.offset(length))
-}
-
-/// Whether 4 bytes are part of what a signal's frame has of the thread's last exception: in a copy, that may be one that no thread of the original
-/// has had.
-fn is_of_last_exception(process: &dyn Process, at: Address) -> bool {
-    OF_LAST_EXCEPTION.iter().any(|offset| {
-        let mut context = [0; UP_TO_SEGMENTS];
-        let start = Address((at.0 & !7).wrapping_sub(*offset));
-        process.read(start, &mut context).is_ok() && is_signal_frame(&context)
-    })
 }

@@ -182,8 +182,8 @@ impl Owner {
         }
         let laps = &mut travel.laps;
         laps.taken += 1;
-        if laps.taken >= MOST {
-            let all = travel.from + 1 - laps.taken..travel.from + 1;
+        let all = travel.from + 1 - laps.taken..travel.from + 1;
+        if laps.taken >= MOST || laps.taken > 2 && self.are_laps_large(all.clone()) {
             let gone = self.drop_laps(all);
             laps.taken -= gone;
             laps.every = laps.every.map(|every| every * 2);

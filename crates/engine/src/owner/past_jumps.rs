@@ -14,7 +14,8 @@ use crate::breakpoints::trampolines::Trampoline;
 use crate::{Address, ThreadId};
 use dapple_arch::abi::RED_ZONE;
 use dapple_arch::decision::{Exact, MOST_PIECES, MOST_WITH_PASSES, compile_exact};
-use dapple_arch::jump_site::{self, MOST_REPLACED};
+use dapple_arch::instructions::{LONGEST, decode};
+use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
@@ -74,7 +75,28 @@ impl Owner {
         let count = self.memory().read_some(at, &mut code);
         let length = jump_site::replaced_length(at, &code[..count]);
         let is_alone = |length: u64| !self.has_site_within(at..at.offset(length.cast_signed()));
-        length.is_ok_and(is_alone) && self.replaced_by_jump(thread, at).is_ok()
+        length.is_ok_and(is_alone) && self.replaced_in_past(thread, at).is_ok()
+    }
+
+    /// What a jump would replace at an address where an instruction begins.
+    fn replaced_in_past(&self, thread: ThreadId, at: Address) -> Result<JumpSite, String> {
+        if let Ok((replaced, _)) = self.replaced_by_jump(thread, at) {
+            return Ok(replaced);
+        }
+        // Nothing is known of the function, but into one instruction nobody jumps.
+        let module = self.modules().at(at);
+        module.ok_or("the code is in no file")?;
+        let mut code = [0; LONGEST];
+        let count = self.memory().read_some(at, &mut code);
+        let instruction = decode(at, &code[..count]).ok_or("the code can't be read")?;
+        let bytes = &code[..instruction.len()];
+        let alone = [Code { start: at, bytes }];
+        let replaced = jump_site::plan(at, &alone, Indirect::Unknown, &|_| false);
+        let replaced = replaced.map_err(|unfit| unfit.to_string())?;
+        match replaced.ends_in_call() && self.process().has_shadow_stack(thread) {
+            false => Ok(replaced),
+            true => Err("a call would be replaced, and the processor checks returns".into()),
+        }
     }
 
     /// The states that are waited for at an address: the end of a run, and that of a turn.
@@ -134,7 +156,7 @@ impl Owner {
         ahead: Option<&Ahead>,
         passes: Option<u64>,
     ) -> Result<Address, String> {
-        let (replaced, _) = self.replaced_by_jump(thread, at)?;
+        let replaced = self.replaced_in_past(thread, at)?;
         // One room more, so that the code doesn't come near what it writes.
         let start = match self.trampolines().room(at, MOST_ROOM + WRITTEN) {
             Some(start) => start,

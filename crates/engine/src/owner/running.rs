@@ -260,6 +260,7 @@ impl Owner {
         self.refresh_watched();
         self.settle_steps();
         self.set_running(None);
+        self.begin_checkpoints();
         self.waits_no_more(None);
         for thread in self.stopped_threads() {
             self.release(thread);

@@ -21,6 +21,9 @@ use dapple_target::process::Process;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// The most frames that are searched for one of those in which a step back looks for lines.
+const MOST_FRAMES: usize = 256;
+
 /// A search.
 #[derive(Debug)]
 pub(super) struct Travel {
@@ -202,6 +205,10 @@ impl Owner {
     /// Runs a copy of the checkpoint from which the search runs. `false`: that can't be, and the reason is to be reported.
     pub(super) fn run_travel(&mut self, mut travel: Box<Travel>) -> bool {
         travel.count = 0;
+        if travel.run == Run::Search {
+            // A search that was given up may have found something.
+            travel.found = None;
+        }
         travel.hot.clear();
         travel.passes = None;
         (travel.arrived, travel.ended, travel.passed) = (false, false, false);
@@ -365,13 +372,17 @@ impl Owner {
         self.is_at(&end.moment, process.as_ref(), &mut end.differs)
     }
 
-    /// The line that a thread is at, if that is one of those that are looked for.
+    /// The line that a thread is at, or that has called what it is in, if that is one of those that are looked for.
     fn line_now(&mut self, thread: ThreadId, travel: &Travel) -> Option<Line> {
         let Goal::Places(places) = &travel.goal else {
             return None;
         };
-        let pc = self.registers(thread)?.pc();
-        let frame = self.frame_of(thread, places)?;
+        let mut frames = self.frames_now(thread).take(MOST_FRAMES);
+        let (frame, pc) = frames.find_map(|frame| {
+            let cfa = frame.physical.cfa?;
+            let index = places.frames.iter().position(|frame| *frame == cfa)?;
+            Some((index, frame.physical.lookup))
+        })?;
         let before = places.all.iter().filter(|(at, _)| **at <= pc);
         let (_, line) = before.max_by_key(|(at, _)| **at)?;
         Some(Line { frame, line: *line })

@@ -113,6 +113,16 @@ impl LiveProcess {
         }
     }
 
+    /// Whether a thread of a process that is recorded runs code of its own now.
+    pub fn computes(&self) -> bool {
+        self.recorder().is_some_and(|recorder| recorder.computes())
+    }
+
+    /// How much memory the process uses. Zeros if the system doesn't tell.
+    pub fn memory_use(&self) -> process::MemoryUse {
+        process::memory_use(self.actual_process()).unwrap_or_default()
+    }
+
     /// In a copy that is replayed: where the turn of the thread that runs next ends, if that is amid its own code.
     pub fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
         self.replayer()?.turn_end()
@@ -158,8 +168,8 @@ impl LiveProcess {
         copy.unwrap_or(thread)
     }
 
-    /// The process that the kernel knows.
-    fn actual_process(&self) -> ThreadId {
+    /// The process that the kernel knows: of a process that is replayed, the copy.
+    pub fn actual_process(&self) -> ThreadId {
         self.replayer()
             .map_or(self.id, |replayer| replayer.process())
     }

@@ -130,14 +130,21 @@ pub fn ignores(process: ThreadId, signal: i32) -> bool {
 }
 
 /// Whether a signal is in one of the masks of `/proc/PID/status`.
+/// The signals that a thread blocks now, also those that it only blocks in the call that it is in. `None`: it has ended.
+pub fn blocked_signals(thread: ThreadId) -> Option<u64> {
+    signals(thread, "SigBlk:")
+}
+
 fn has_signal(process: ThreadId, mask: &str, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix(mask))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
+    let mask = signals(process, mask).unwrap_or(0);
     (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+fn signals(thread: ThreadId, mask: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix(mask))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 /// The largest size of a file that the process may write, in bytes. `None`: any, or it can't be read.
@@ -228,4 +235,31 @@ mod tests {
         let anonymous = parse_mapping("7f00-7f10 ---p 00000000 00:00 0 ").expect("a mapping");
         assert_eq!(anonymous.name, "");
     }
+}
+
+/// How much memory a process uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The bytes of memory that it doesn't share with files.
+    pub resident: u64,
+    /// The bytes of all pages that it was given so far, or got of its own because it wrote them.
+    pub faulted: u64,
+}
+
+/// How much memory a process uses (proc_pid_statm(5), `minflt` of proc_pid_stat(5)).
+pub fn memory_use(process: ThreadId) -> Option<MemoryUse> {
+    /// The size of a page.
+    const PAGE: u64 = 4096;
+    let folder = folder(process);
+    let sizes = fs::read_to_string(folder.join("statm")).ok()?;
+    let mut sizes = sizes.split_whitespace().skip(1);
+    let mut pages = || sizes.next()?.parse::<u64>().ok();
+    let (resident, shared) = (pages()?, pages()?);
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let faults: u64 = fields.split_whitespace().nth(7)?.parse().ok()?;
+    Some(MemoryUse {
+        resident: resident.saturating_sub(shared) * PAGE,
+        faulted: faults * PAGE,
+    })
 }

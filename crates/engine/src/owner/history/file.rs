@@ -9,7 +9,7 @@ use crate::owner::Owner;
 use crate::owner::threads::Table;
 use crate::stops::{Mode, Stops};
 use crate::{Error, ThreadId};
-use dapple_target::launch::LaunchOptions;
+use dapple_target::launch::{CheckpointLimits, LaunchOptions};
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::file::Recording;
 use dapple_target::linux::wait::Waker;
@@ -47,6 +47,7 @@ pub(in crate::owner) fn not_replayed(
 pub(in crate::owner) fn begun(
     process: LiveProcess,
     mut recording: Recording,
+    limits: CheckpointLimits,
     waker: &Arc<Waker>,
 ) -> Result<(Arc<LiveProcess>, History), String> {
     let id = process.id();
@@ -62,8 +63,13 @@ pub(in crate::owner) fn begun(
             checkpoint,
             moment,
             bookmark: None,
+            time: 0.0,
+            cost: 0,
+            most: 0,
+            given: (id, 0),
         }],
         end: Some(recording.end()),
+        limits,
         ..History::default()
     };
     let copy = Arc::new(history.copy(0, id, waker)?);

@@ -296,8 +296,8 @@ fn check(thread: ThreadId, entry: &Entry) -> Result<(), String> {
                 _ => Ok(()),
             }
         }
-        Entry::Signal(signal) if !(1..=64).contains(&signal.number()) => {
-            Err(format!("there is no signal {}", signal.number()))
+        Entry::Signal(signal) if !(1..=64).contains(&signal.whole.number()) => {
+            Err(format!("there is no signal {}", signal.whole.number()))
         }
         _ => Ok(()),
     }

@@ -40,7 +40,7 @@ pub(super) enum Entry {
     /// A system call.
     Call(Box<Made>),
     /// A signal that was delivered.
-    Signal(Box<WholeSignal>),
+    Signal(Box<Delivered>),
     /// The processor's time, and the processor's number if that was asked for.
     Time(u64, Option<u32>),
     /// Others run from here on, until this thread goes on.
@@ -49,6 +49,14 @@ pub(super) enum Entry {
     ThreadEnd,
     /// The process has ended.
     End(ExitStatus),
+}
+
+/// A signal that was delivered.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Delivered {
+    pub(super) whole: WholeSignal,
+    /// The signals that the thread blocked then, if the call that it was in had a mask of its own (sigsuspend(2)).
+    pub(super) mask: Option<u64>,
 }
 
 /// Where a thread was when its turn ended, or a signal came, amid code of its own. Such a state is looked for when the thread is run again: where two
@@ -119,7 +127,6 @@ impl Made {
             | libc::SYS_rt_sigaction
             | libc::SYS_rt_sigprocmask
             | libc::SYS_rt_sigreturn
-            | libc::SYS_rt_sigsuspend
             | libc::SYS_sigaltstack
             | libc::SYS_arch_prctl
             | libc::SYS_modify_ldt

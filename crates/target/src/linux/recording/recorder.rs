@@ -6,10 +6,12 @@
 
 mod effects;
 mod ends;
+mod refusals;
 mod thread;
 
+use self::refusals::refusal;
 use self::thread::{Recorded, Within};
-use super::journal::{Entry, Journal, Made, fingerprint};
+use super::journal::{Delivered, Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call, start, wait_for_end};
 use crate::linux::alarm::Alarm;
@@ -62,6 +64,8 @@ const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
 const TURN: Duration = Duration::from_millis(20);
 /// How long others may wait for a thread that makes no system call.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// The first real-time signal of the kernel.
+const FIRST_REAL_TIME: i32 = 32;
 /// How long a signal is held for a system call of its thread.
 const HELD: Duration = Duration::from_millis(20);
 /// When it is tried again to stop a thread that may not be stopped where it is.
@@ -125,6 +129,14 @@ impl Recorder {
         let registers = ptrace::registers(last).ok();
         let restarts = registers.is_none_or(|registers| registers.restarts_system_call());
         (!is_within && !restarts).then_some(last)
+    }
+
+    /// Whether a thread runs code of its own now.
+    pub fn computes(&self) -> bool {
+        let mut threads = self.threads.iter();
+        threads.any(|(thread, recorded)| {
+            recorded.within.is_none() && self.turns.place(*thread) == Some(Place::Runs)
+        })
     }
 
     /// A checkpoint of the stopped process.
@@ -313,7 +325,11 @@ impl Recorder {
         }
         if signal != 0 && !self.is_over {
             let whole = ptrace::whole_signal(thread)?;
-            self.journal.note(thread, Entry::Signal(Box::new(whole)));
+            let own = ptrace::signal_mask(thread)?;
+            let mask = process::blocked_signals(thread).filter(|mask| *mask != own);
+            let delivered = Delivered { whole, mask };
+            self.journal
+                .note(thread, Entry::Signal(Box::new(delivered)));
         }
         let is_at_call = how == Resume::Step && signal == 0 && is_at_call(thread, &self.memory);
         let Some(recorded) = self.threads.get_mut(&thread) else {
@@ -609,8 +625,7 @@ impl Recorder {
         let (number, arguments) = registers.system_call();
         let memory = &self.memory;
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
-        // The kernel would write the processor's number into the program's memory whenever it runs.
-        let refused = number == libc::SYS_rseq.cast_unsigned() && !self.is_over;
+        let refused = refusal(number, &arguments).filter(|_| !self.is_over);
         let call = Call::entered(number, arguments, &read);
         let is_long = call.may_block() && !self.turns.is_alone() && !self.is_over;
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
@@ -620,7 +635,7 @@ impl Recorder {
             refused,
             is_long,
         });
-        if refused {
+        if refused.is_some() {
             registers.forget_system_call();
             ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
@@ -641,8 +656,8 @@ impl Recorder {
     fn left(&mut self, thread: ThreadId, within: Within, stops: bool) -> Result<(), String> {
         let number = within.call.number();
         let mut registers = ptrace::registers(thread).map_err(lost)?;
-        if within.refused {
-            registers.set_answer(-i64::from(libc::ENOSYS), number);
+        if let Some(error) = within.refused {
+            registers.set_answer(-i64::from(error), number);
             ptrace::set_registers(thread, &registers).map_err(lost)?;
         }
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
@@ -734,7 +749,11 @@ impl Recorder {
             self.note_turn_end(thread);
             return false;
         }
-        recorded.held.push_back(whole);
+        // As the kernel does with signals that wait, but for real-time signals.
+        let waits = { recorded.held.iter() }.any(|held| held.number() == signal);
+        if !waits || signal >= FIRST_REAL_TIME {
+            recorded.held.push_back(whole);
+        }
         self.holds_since.get_or_insert_with(Instant::now);
         self.watch_turn();
         true

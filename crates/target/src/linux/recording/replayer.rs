@@ -3,17 +3,17 @@
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
 mod calls;
+mod signals;
 
 use self::calls::{ends_at_call, map, map_memory};
 use super::journal::{Again, Entry, Journal, Made, TurnEnd, fingerprint};
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
-use crate::exit_status::ExitStatus;
 use crate::linux::checkpoint::Checkpoint;
 use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
-use crate::linux::{process, ptrace};
+use crate::linux::ptrace;
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
 use dapple_arch::registers::user::UserRegisters;
@@ -65,12 +65,16 @@ struct Replayed {
     feigned_step: bool,
     /// The signal that was delivered next, and at whose delivery it is stopped.
     due: Option<i32>,
+    /// The signals that it blocks, while it has another mask for the delivery of that signal.
+    own_mask: Option<u64>,
     /// It is behind the instruction of the system call that it is in.
     is_behind: bool,
     /// It was asked to stop while it ran.
     is_to_stop: bool,
     /// Its last system call has written watched memory, which is yet to be reported.
     has_written: bool,
+    /// That has kept its present system call from being made (clone(2) isn't when something waits for the thread); the kernel makes it again.
+    restarts: bool,
 }
 
 /// A system call that was entered.
@@ -113,9 +117,11 @@ impl Replayed {
             steps_over_call: false,
             feigned_step: false,
             due: None,
+            own_mask: None,
             is_behind: false,
             is_to_stop: false,
             has_written: false,
+            restarts: false,
         }
     }
 }
@@ -233,7 +239,7 @@ impl Replayer {
         }
         for (original, thread) in &self.threads {
             let next = self.journal.next_of(*original, self.next);
-            let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.is_of_instruction());
+            let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.whole.is_of_instruction());
             let is_calling = thread.within.is_some() && !thread.is_behind;
             let is_still = self.turns.place(*original) == Some(Place::Stopped);
             if is_sent || is_calling || thread.due.is_some() || !is_still {
@@ -304,7 +310,8 @@ impl Replayer {
                     }
                     // Who would run next isn't to run: nobody can.
                     let is_stopped = next.and_then(|next| self.turns.place(next));
-                    let waits = self.turns.next();
+                    let calls = |thread: &ThreadId| self.turns.place(*thread) == Some(Place::Calls);
+                    let waits = { self.turns.next() }.or_else(|| self.turns.threads().find(calls));
                     if let Some(waits) = waits.filter(|_| is_stopped != Some(Place::Ends)) {
                         self.turns.set(waits, Place::Stopped);
                         self.turns.make_up(waits, What::ReplayEnds);
@@ -356,10 +363,9 @@ impl Replayer {
         if let Some((turn, entry)) = self.next_entry()
             && turn == thread
             && let Entry::Signal(signal) = entry.as_ref()
-            && let Some(copy) = self.copy_of(thread)
         {
             // If it has died, the next event says so.
-            let _ = process::signal_thread(copy, signal.number());
+            let _ = self.send(thread, signal);
         }
     }
 
@@ -381,9 +387,18 @@ impl Replayer {
         if std::mem::take(&mut replayed.has_written) {
             return Ok(Then::Stops(What::KernelWrote));
         }
-        let signal = replayed.due.take().unwrap_or(0);
+        let mut signal = replayed.due.take().unwrap_or(0);
         if signal != 0 {
+            let (how, own_mask) = (replayed.how, replayed.own_mask.take());
             self.next += 1;
+            if let Some(own) = own_mask {
+                let begins = self.deliver_with_mask(thread, signal, own)?;
+                if begins && how == Resume::Step {
+                    self.feigns_step(thread);
+                    return Ok(Then::Stops(What::Signal(libc::SIGTRAP)));
+                }
+                signal = 0;
+            }
         }
         if self.turn_end().is_some() && !std::mem::replace(&mut self.is_told, true) {
             if signal != 0 {
@@ -402,6 +417,12 @@ impl Replayer {
         // If it has died, the next event says so.
         let _ = done;
         Ok(Then::Goes)
+    }
+
+    fn feigns_step(&mut self, thread: ThreadId) {
+        if let Some(replayed) = self.threads.get_mut(&thread) {
+            replayed.feigned_step = true;
+        }
     }
 
     /// What becomes of a thread that is behind a system call.
@@ -462,9 +483,10 @@ impl Replayer {
             What::NewThread(made) => self.begins(thread, made),
             What::NewProcess { child, .. } => {
                 // None was made by a recorded program that was: that call isn't made again.
-                let _ = process::signal(child, libc::SIGKILL);
+                let _ = crate::linux::process::signal(child, libc::SIGKILL);
                 Err("it makes a process".into())
             }
+            What::Interrupted { .. } if self.restarts_call(thread) => Ok(Then::Goes),
             What::Exiting => {
                 self.turns.set(thread, Place::Ends);
                 return Some(WaitEvent {
@@ -537,10 +559,24 @@ impl Replayer {
                 Ok(Then::Calls)
             }
             Some(within) => {
+                let is_gone = |registers: UserRegisters| registers.restarts_system_call();
+                if within.is_made && ptrace::registers(copy).is_ok_and(is_gone) {
+                    replayed.restarts = true;
+                    ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                    return Ok(Then::Goes);
+                }
                 self.left(thread, within)?;
                 self.goes_on_behind(thread)
             }
         }
+    }
+
+    /// A thread has stopped as it was asked to. If that has kept its system call from being made, lets it be made first.
+    fn restarts_call(&mut self, thread: ThreadId) -> bool {
+        let restarts = self.threads.get(&thread).is_some_and(|it| it.restarts);
+        let copy = self.copy_of(thread).filter(|_| restarts);
+        // If it has died, the next event says so.
+        copy.is_some_and(|copy| ptrace::cont_to_system_call(copy, 0).is_ok())
     }
 
     /// The thread is at the entry of a system call.
@@ -593,12 +629,14 @@ impl Replayer {
                 ptrace::set_registers(copy, &skipped).map_err(lost)?;
             }
         }
-        if let Some(replayed) = self.threads.get_mut(&thread) {
-            replayed.within = Some(within);
-        }
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        replayed.within = Some(within);
         match how {
-            Resume::UntilSystemCall => Ok(Then::Stops(What::SystemCall)),
+            Resume::UntilSystemCall if !std::mem::take(&mut replayed.restarts) => {
+                Ok(Then::Stops(What::SystemCall))
+            }
             _ => {
+                replayed.restarts = false;
                 ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
                 Ok(Then::Goes)
             }
@@ -687,9 +725,9 @@ impl Replayer {
         }
         self.next += 1;
         if let Some(Entry::Signal(signal)) = self.journal.next_of(thread, self.next).as_deref()
-            && !signal.is_of_instruction()
+            && !signal.whole.is_of_instruction()
         {
-            process::signal_thread(copy, signal.number()).map_err(lost)?;
+            self.send(thread, signal)?;
         }
         Ok(())
     }
@@ -701,52 +739,6 @@ impl Replayer {
         };
         let mut written = call.written.iter();
         written.any(|(at, bytes)| is_watched(at.0, at.0 + bytes.len() as u64))
-    }
-
-    fn signalled(&mut self, thread: ThreadId, number: i32) -> Result<Then, String> {
-        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
-        let copy = replayed.copy;
-        if number == libc::SIGTRAP {
-            return Ok(Then::Stops(What::Signal(number)));
-        }
-        let next = (self.next < self.until)
-            .then(|| self.journal.entry(self.next))
-            .flatten();
-        let Some((turn, entry)) = next else {
-            return Ok(Then::Stops(What::ReplayEnds));
-        };
-        if turn != thread {
-            return Err(format!("signal {number} comes out of turn"));
-        }
-        match entry.as_ref() {
-            Entry::Time(time, processor) if number == libc::SIGSEGV => {
-                let mut registers = ptrace::registers(copy).map_err(lost)?;
-                registers.set_time(*time, *processor);
-                ptrace::set_registers(copy, &registers).map_err(lost)?;
-                self.next += 1;
-                if replayed.how == Resume::Step {
-                    replayed.feigned_step = true;
-                    return Ok(Then::Stops(What::Signal(libc::SIGTRAP)));
-                }
-                ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
-                Ok(Then::Goes)
-            }
-            Entry::Signal(signal) if signal.number() == number => {
-                let end = ExitStatus::Signal(number);
-                let next = self.journal.entry(self.next + 1);
-                let next = next.as_ref().map(|(_, entry)| entry.as_ref());
-                if matches!(next, Some(Entry::End(status)) if *status == end) {
-                    // The signal has ended it.
-                    return Ok(Then::Stops(What::ReplayEnds));
-                }
-                if !signal.is_of_instruction() {
-                    ptrace::set_whole_signal(copy, signal).map_err(lost)?;
-                }
-                replayed.due = Some(number);
-                Ok(Then::Stops(What::Signal(number)))
-            }
-            _ => Err(format!("signal {number} comes")),
-        }
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) const CALLS: &[Description] = &[
     call(127, "rt_sigpending", &[at(0, Argument(1))]),
     call(128, "rt_sigtimedwait", &[fixed(1, SIGNAL_INFO)]).blocks(),
     silent(129, "rt_sigqueueinfo"),
-    // It always fails with EINTR, and its mask is in force until a handler returns.
-    silent(130, "rt_sigsuspend").always_does(|_| Kind::SignalState).blocks(),
+    // It always fails with EINTR, and its mask is in force until a handler begins.
+    silent(130, "rt_sigsuspend").blocks(),
     call(131, "sigaltstack", &[fixed(1, STACK)]).does(|_| Kind::SignalState),
     silent(200, "tkill"),
     silent(219, "restart_syscall").blocks(),

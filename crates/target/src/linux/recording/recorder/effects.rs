@@ -101,14 +101,15 @@ fn is_kept(file: &MappedFile, mapped: &Mapped) -> bool {
 /// How memory is mapped again that a thread has mapped.
 fn maps(thread: ThreadId, mapped: &Mapped) -> Result<Again, String> {
     let is_anonymous = mapped.flags as i32 & libc::MAP_ANONYMOUS != 0;
+    let is_writable = mapped.protection & libc::PROT_WRITE as u64 != 0;
+    // With the processes that it forks, or with whoever maps the file; and with its copies.
+    if mapped.is_shared_with_others() && (is_writable || is_anonymous) {
+        return Err("it shares memory with others".into());
+    }
     if is_anonymous {
         return Ok(Again::All);
     }
-    let is_writable = mapped.protection & libc::PROT_WRITE as u64 != 0;
     let file = mapped.file.ok_or("it shares memory with others")?;
-    if mapped.is_shared_with_others() && is_writable {
-        return Err("it shares memory with others".into());
-    }
     let path = process::file(thread, file).ok_or("a file that it maps has no name")?;
     Ok(Again::Map(MappedFile::of(path)?))
 }

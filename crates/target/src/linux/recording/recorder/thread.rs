@@ -45,8 +45,8 @@ pub(super) struct Within {
     pub(super) call: Call,
     /// Stands for the registers.
     pub(super) registers: u64,
-    /// It isn't made: the program is told that there is no such call.
-    pub(super) refused: bool,
+    /// It isn't made: the program is told this error.
+    pub(super) refused: Option<i32>,
     /// It may take long, and others may run meanwhile.
     pub(super) is_long: bool,
 }

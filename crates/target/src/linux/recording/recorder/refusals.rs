@@ -1,0 +1,36 @@
+//! System calls that a recorded process is told the system doesn't have: they would give it something that a recording can't hold. Programs have
+//! another way where these calls fail, because older systems lack them.
+
+/// The error with which a call is refused. `None`: it is made.
+pub(super) fn refusal(number: u64, arguments: &[u64; 6]) -> Option<i32> {
+    let [first, _, third, ..] = *arguments;
+    match number.cast_signed() {
+        // The kernel would write the processor's number into the program's memory whenever it runs.
+        libc::SYS_rseq => Some(libc::ENOSYS),
+        // The kernel would read and write memory at any time.
+        libc::SYS_io_uring_setup => Some(libc::ENOSYS),
+        // It takes pages away when it likes; a copy would lack the memory, or have zeros there.
+        libc::SYS_madvise => [libc::MADV_FREE, libc::MADV_DONTFORK, libc::MADV_WIPEONFORK]
+            .contains(&(third as i32))
+            .then_some(libc::EINVAL),
+        libc::SYS_process_madvise => Some(libc::ENOSYS),
+        // Instructions that read the processor's time have to trap.
+        libc::SYS_prctl => (first as i32 == libc::PR_SET_TSC).then_some(libc::EINVAL),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_advice_that_a_copy_would_suffer_from_is_refused() {
+        let advises =
+            |advice: i32| refusal(libc::SYS_madvise as u64, &[0, 4096, advice as u64, 0, 0, 0]);
+        assert_eq!(advises(libc::MADV_DONTFORK), Some(libc::EINVAL));
+        assert_eq!(advises(libc::MADV_DONTNEED), None);
+        assert_eq!(refusal(libc::SYS_rseq as u64, &[0; 6]), Some(libc::ENOSYS));
+        assert_eq!(refusal(libc::SYS_read as u64, &[0; 6]), None);
+    }
+}
