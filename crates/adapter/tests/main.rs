@@ -96,6 +96,7 @@ mod reasons;
 mod recursion;
 mod registers;
 mod reloaded;
+mod replays;
 mod returned_wide;
 mod run;
 mod rust_crates;

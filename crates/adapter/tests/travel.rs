@@ -558,6 +558,16 @@ fn steps_lead_back_into_functions_and_out_to_their_calls() {
     assert_eq!(session.exit_code(), 0);
 }
 
+#[test]
+fn a_recorded_program_that_becomes_another_runs_on() {
+    let fixture = Fixture::new("runs_on.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["exec"]}));
+    session.configured();
+    assert_eq!(session.exit_code(), 5);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "other\n");
+}
+
 /// Runs for some seconds without a stop, and counts the copies that were made of the process.
 fn copies_of_long_run(settings: serde_json::Value) -> (usize, Session, Fixture, Stopped) {
     let fixture = Fixture::built("long_run.c", Optimization::None, Linking::Fixed);

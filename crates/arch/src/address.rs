@@ -1,9 +1,10 @@
 //! Addresses in the debuggee's memory, as opposed to addresses in its files.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An address in the debuggee.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Address(pub u64);
 
 impl Address {

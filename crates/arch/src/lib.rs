@@ -15,6 +15,7 @@ pub mod interpret;
 pub mod jump_site;
 mod memory;
 pub mod operands;
+pub mod processor;
 pub mod registers;
 pub mod stack_changes;
 pub mod trap;

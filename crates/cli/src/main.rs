@@ -1,6 +1,7 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
-//! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple schema` has tools
+//! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
+//! and `dapple replay` debugs what was recorded, `dapple schema` has tools
 //! for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
 //! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.
@@ -14,6 +15,8 @@ mod folders;
 mod in_terminal;
 mod listening;
 mod manual;
+mod record;
+mod replay;
 mod schema;
 mod symbols;
 mod wire_log;
@@ -46,6 +49,10 @@ enum Command {
     Dap(dap::Options),
     /// Debug a program in the terminal
     Debug(debug::Options),
+    /// Record a program that runs to its end, to debug what it did later
+    Record(record::Options),
+    /// Debug a recording in the terminal: the same run again, forwards and backwards
+    Replay(replay::Options),
     /// Generate from, compare and check against definitions of the protocol
     Schema(schema::Options),
     /// Show what a program's debug information says, and look up addresses, lines and names in it
@@ -72,6 +79,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
+        Command::Record(options) => record::run(options),
+        Command::Replay(options) => replay::run(options).map(ExitCode::from),
         Command::InTerminal(options) => in_terminal::run(&options),
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),

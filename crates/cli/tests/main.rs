@@ -37,6 +37,7 @@ mod left_behind;
 mod little_memory;
 mod quick_client;
 mod readme;
+mod records;
 mod schema;
 mod support;
 mod symbols;

@@ -194,6 +194,7 @@ impl StopReason {
             | StopReason::Beginning
             | StopReason::Present
             | StopReason::NotReplayed { .. }
+            | StopReason::RecordingEnds { .. }
             | StopReason::DataGone { .. } => false,
             StopReason::Breakpoint(_)
             | StopReason::Undecided { .. }
@@ -317,6 +318,11 @@ pub enum StopReason {
     Bookmark(u32),
     /// Where the program was when it was first run backwards.
     Present,
+    /// The end of a recording that was read from a file: there is nothing behind.
+    RecordingEnds {
+        /// How it ends: the program's end, or why nothing more was recorded.
+        why: String,
+    },
     /// The past can't be shown, and the thread is where it was.
     NotReplayed {
         /// A sentence for the user.

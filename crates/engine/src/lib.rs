@@ -23,9 +23,11 @@ pub use dapple_inspect::{
     calls, disassembly, eval, exceptions, frame, locks, modules, tasks, unwind, values,
 };
 pub use dapple_symbols::names;
+/// Recording programs to files, without a session.
+pub use dapple_target::linux::recording::run as recording;
 pub use dapple_target::{
-    Error, ThreadId, allocator, apart, command, error, launch, launcher, private_folder, probe,
-    processes, signals,
+    Error, ThreadId, allocator, apart, command, error, exit_status, launch, launcher,
+    private_folder, probe, processes, signals,
 };
 pub use event::Event;
 pub use session::Session;

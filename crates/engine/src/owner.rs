@@ -100,6 +100,7 @@ use dapple_target::process::{Process, Waited};
 use dapple_target::process_info::{ProcessInfo, Start};
 use dapple_target::signals::SignalTable;
 use dapple_target::wait_event::WaitEvent;
+use history::History;
 use state::{Debuggee, Leaving, Link, Loading, StopState};
 use std::sync::Arc;
 use threads::Threads;
@@ -178,9 +179,10 @@ impl Owner {
         queue: CommandQueue,
     ) -> Result<(Owner, ProcessInfo), Error> {
         queue.waker.adopt_current_thread();
+        let (recording, own) = history::file::opened(options)?.unzip();
         let launched = match &options.launcher {
             Some(launcher) => launcher::take_over(options, launcher)?,
-            None => launch::launch(options)?,
+            None => launch::launch(own.as_ref().unwrap_or(options))?,
         };
         let refuse_because = |what: &str, why: &str| Error::Launch {
             program: options.program.clone(),
@@ -198,14 +200,16 @@ impl Owner {
                 ))
             });
         let started = started.and_then(|(process, output)| {
-            Ok(match options.record {
-                false => (Arc::new(process), output, None),
-                true => {
-                    let recorded = history::begun(process, options.checkpoints)
-                        .map_err(|why| refuse_because("it can't be recorded", &why))?;
-                    (recorded.0, output, Some(recorded.1))
+            let begun = match (recording, options.record) {
+                (Some(recording), _) => {
+                    history::file::begun(process, recording, options.checkpoints, &queue.waker)
+                        .map_err(|why| history::file::not_replayed(options, &why))?
                 }
-            })
+                (None, true) => history::begun(process, options.checkpoints)
+                    .map_err(|why| refuse_because("it can't be recorded", &why))?,
+                (None, false) => (Arc::new(process), History::default()),
+            };
+            Ok((begun.0, output, begun.1))
         });
         let (process, output, history) = match started {
             Ok(started) => started,
@@ -235,7 +239,7 @@ impl Owner {
             debug_info,
         };
         let mut owner = Owner::of(parts, events, queue);
-        owner.history = history.unwrap_or_default();
+        owner.history = history;
         owner.link.input = launched.input;
         owner.threads.add(launched.process);
         owner.load_program(&launched.program);

@@ -28,6 +28,14 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
+    /// A recording can't be replayed.
+    #[error("cannot replay {}: {reason}", file.display())]
+    Recording {
+        /// The file with the recording.
+        file: PathBuf,
+        /// What is wrong with the file, or different on this system.
+        reason: String,
+    },
     /// The program can't be started because of one of the launch options.
     #[error("cannot launch: {option} {}: {reason}", path.display())]
     LaunchOption {

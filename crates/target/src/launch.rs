@@ -40,6 +40,8 @@ pub struct LaunchOptions {
     pub follow_forks: FollowForks,
     /// Records what the program does, so that it can be run backwards.
     pub record: bool,
+    /// A file with a recording, which is replayed. It says what is launched, and how; of the other options, none counts.
+    pub replay: Option<PathBuf>,
     /// How many checkpoints of a recorded program are kept.
     pub checkpoints: CheckpointLimits,
 }
@@ -94,6 +96,8 @@ pub enum Sink {
     Events,
     /// `/dev/null`.
     Null,
+    /// Where the debugger's own goes.
+    Inherit,
     /// A file, created if it does not exist.
     File {
         /// Its path.

@@ -1,6 +1,7 @@
 //! The kernel's description of a signal.
 
 use crate::signals::is_fault;
+use serde::{Deserialize, Serialize};
 
 /// The fields of `siginfo_t` (sigaction(2)). Some share storage in a union: the signal and its code determine which of them are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,7 +21,7 @@ pub struct SignalInfo {
 }
 
 /// The complete `siginfo_t` of the signal at whose delivery a thread is stopped. Its addresses are the debuggee's.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct WholeSignal(pub(crate) [u64; 16]);
 
 impl WholeSignal {

@@ -45,6 +45,10 @@ impl LaunchArguments {
     pub fn read(arguments: &BTreeMap<String, Raw>) -> Result<LaunchArguments, String> {
         let given =
             Given::read(Start::Launch, arguments).map_err(|error| format!("launch: {error}"))?;
+        if given.options.replay.is_some() {
+            return LaunchArguments::of_recording(given)
+                .map_err(|error| format!("launch: {error}"));
+        }
         let (plans, program) = plans(
             given.program,
             given.options.cwd.as_deref(),
@@ -70,6 +74,32 @@ impl LaunchArguments {
             console: given.console,
             plans,
             common,
+        })
+    }
+}
+
+impl LaunchArguments {
+    /// Those that count for a recording, which says itself which program it is of.
+    fn of_recording(given: Given) -> Result<LaunchArguments, String> {
+        let other = [
+            ("program", given.program.is_some()),
+            ("cargo", given.cargo.is_some()),
+            ("build", given.build.is_some()),
+            ("record", given.options.record),
+        ];
+        if let Some((name, _)) = other.iter().find(|(_, is_given)| *is_given) {
+            return Err(format!(
+                "`replay` says which program is debugged, and takes no `{name}`; leave out one"
+            ));
+        }
+        Ok(LaunchArguments {
+            options: LaunchOptions {
+                replay: given.options.replay,
+                checkpoints: given.options.checkpoints,
+                ..LaunchOptions::default()
+            },
+            common: given.common,
+            ..LaunchArguments::default()
         })
     }
 }

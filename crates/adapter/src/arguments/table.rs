@@ -378,6 +378,19 @@ pub const ARGUMENTS: &[Row] = &[
         },
     },
     Row {
+        name: "replay",
+        requests: Requests::Launch,
+        shape: Shape::Path,
+        default: None,
+        description: "A recording that `dapple record` has made, to be debugged in place of a `program`: the same run again, forwards and backwards.",
+        example: r#""/home/me/app.recording""#,
+        origin: Origin::Own,
+        read: |given, name, value| {
+            given.options.replay = path(name, value)?;
+            Ok(())
+        },
+    },
+    Row {
         name: "checkpoints",
         requests: Requests::Launch,
         shape: Shape::Called("a number of at least 2", &Shape::Integer),

@@ -146,6 +146,11 @@ fn prepare(
         index_cache: adapter.options.index_cache.clone(),
     };
     adapter.no_debug = arguments.no_debug.unwrap_or(false);
+    if adapter.no_debug && options.replay.is_some() {
+        return Err(Failure::new(
+            "launch: a recording is replayed by the debugger; leave out `noDebug`",
+        ));
+    }
     if adapter.no_debug {
         options.follow_forks = FollowForks::Parent;
         // The address space layout is randomized, as without a debugger.
@@ -224,8 +229,8 @@ pub fn run(
         send_initialized(adapter, outbox);
         return adapter.start_when_ready(outbox);
     }
-    let _progress = loading(&options.program, outbox);
-    let record = options.record;
+    let _progress = loading(options.replay.as_ref().unwrap_or(&options.program), outbox);
+    let record = options.record || options.replay.is_some();
     let debuggee =
         Session::launch_kept(options, adapter.debug_info.clone(), events, adapter.keep())
             .or_fail()?;

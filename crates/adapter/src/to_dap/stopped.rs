@@ -108,6 +108,10 @@ fn shown(stop: &Stop, hit: &Hit, names: FunctionNames) -> Shown {
         StopReason::Beginning => Shown::new(Reason::Entry, "At the beginning of the recording"),
         StopReason::Present => Shown::new(Reason::Goto, "At the present"),
         StopReason::Bookmark(number) => Shown::new(Reason::Goto, &format!("At bookmark {number}")),
+        StopReason::RecordingEnds { why } => {
+            let reason = Reason::Other("end of the recording".into());
+            Shown::new(reason, "At the end of the recording").with_text(why)
+        }
         StopReason::NotReplayed { why } => {
             Shown::new(Reason::Pause, "Stopped where it was").with_text(why)
         }

@@ -4,6 +4,7 @@
 use super::{FS_BASE, Registers};
 use crate::Address;
 use iced_x86::Register;
+use serde::{Deserialize, Serialize};
 
 /// The index of each register in the kernel's layout, in words.
 mod word {
@@ -53,7 +54,7 @@ const RESUME: u64 = 1 << 16;
 pub const REGISTER_WORDS: usize = 27;
 
 /// A thread's general registers, segment registers and system call number (`orig_rax`), in the kernel's layout.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct UserRegisters([u64; REGISTER_WORDS]);
 
 impl std::fmt::Debug for UserRegisters {

@@ -62,6 +62,8 @@ pub struct Program {
     pub follow_forks: FollowForks,
     /// Whether it is recorded.
     pub record: bool,
+    /// The recording that is replayed in place of a program; absolute.
+    pub replay: Option<PathBuf>,
     /// The process or core file, if the program is not launched.
     pub attach: Option<Attach>,
 }
@@ -356,6 +358,12 @@ fn launch_arguments(
     let mut arguments = LaunchRequestArguments::new();
     let cwd = std::env::current_dir().context("the working directory is gone")?;
     let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
+    if let Some(file) = &program.replay {
+        set("replay", Raw::new(text_of(file)?)?);
+        set("stopOnEntry", Raw::new(&false)?);
+        add_common(&mut arguments.other, program)?;
+        return Ok(arguments);
+    }
     match &program.cargo {
         Some(words) => set("cargo", Raw::new(words)?),
         None => set("program", Raw::new(text_of(&program.path)?)?),

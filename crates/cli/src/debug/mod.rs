@@ -15,7 +15,7 @@ mod render;
 mod screen;
 mod session;
 mod source_view;
-mod style;
+pub mod style;
 mod styled;
 mod value_tree;
 
@@ -30,7 +30,8 @@ use dapple_dap::lifecycle::Side;
 
 use complete::Completer;
 use input::{Input, Then};
-use link::{Adapter, Attach, FollowForks, Program, SourceFolders};
+pub use link::SourceFolders;
+use link::{Adapter, Attach, FollowForks, Program};
 use screen::Screen;
 use session::Session;
 use style::{Color, Role, Style};
@@ -38,7 +39,7 @@ use style::{Color, Role, Style};
 use crate::wire_log::WireLog;
 
 /// The options of `dapple debug`.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Options {
     /// Run this command at the start; may be given again, in order
     #[arg(long = "ex", value_name = "COMMAND")]
@@ -96,6 +97,10 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["attach", "core"])]
     pub cargo: bool,
 
+    /// The recording to replay in place of a program (`dapple replay`)
+    #[arg(skip)]
+    pub replay: Option<PathBuf>,
+
     /// The program to debug, a .rs, .c or .cpp file to compile and debug, or a folder with a Cargo.toml; and its arguments, passed on as they are
     // One list, because only then are options after the program taken as the program's.
     #[arg(
@@ -121,6 +126,7 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         wait: options.wait,
         core: options.core,
         cargo: options.cargo,
+        replay: options.replay,
     };
     let mut program = what.program(&adapter, &mut screen)?;
     program.debuginfod = options.debuginfod;
@@ -165,11 +171,21 @@ struct ProgramOptions {
     wait: bool,
     core: Option<PathBuf>,
     cargo: bool,
+    replay: Option<PathBuf>,
 }
 
 impl ProgramOptions {
     /// Determines the program, the process, the core file or cargo's target.
     fn program(self, adapter: &Adapter, screen: &mut Screen) -> anyhow::Result<Program> {
+        if let Some(file) = self.replay {
+            let path = std::path::absolute(&file)
+                .with_context(|| format!("can't replay {}", file.display()))?;
+            return Ok(Program {
+                replay: Some(path.clone()),
+                path,
+                ..Program::default()
+            });
+        }
         let mut words = self.words.into_iter();
         let wait = self.wait;
         // clap doesn't enforce `requires` if the required option conflicts with another one that is present.
@@ -227,7 +243,7 @@ fn absolute(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Parses `FROM=TO`. TO may be relative to the working directory. FROM is a folder in the debug information, and may have any form.
-fn source_folders(text: &str) -> Result<SourceFolders, String> {
+pub fn source_folders(text: &str) -> Result<SourceFolders, String> {
     let (from, to) = text
         .split_once('=')
         .ok_or("it takes two folders, as in /build=/home/me/project")?;
@@ -326,6 +342,7 @@ fn greeting(program: &Program, style: Style) -> String {
         .map(|language| format!(" ({})", language.name()))
         .unwrap_or_default();
     let attaches = match program.attach {
+        None if program.replay.is_some() => Some(("Replaying", "`b main`, `run` and `rc`")),
         None => None,
         Some(Attach::Process { .. }) => Some(("Attaching to", "`bt` and `c`")),
         Some(Attach::Core { .. }) => Some(("Looking at the core file", "`bt` and `locals`")),

@@ -184,6 +184,10 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
             }
         }
         (StoppedEventReason::Goto, _) => "after a jump".to_owned(),
+        (reason, _) if reason.as_str() == "end of the recording" => {
+            let how = described.unwrap_or_default();
+            format!("at the end of the recording: {how}")
+        }
         (reason, _) if reason.as_str() == "restart" => "after restarting the function".to_owned(),
         (reason, _) => match described {
             Some(described) => format!("by {described}"),

@@ -29,8 +29,8 @@ impl Owner {
     /// Pins a thread that is about to run, if that is worth it and the program can't observe it. `true`: the thread must be resumed so that
     /// it stops at its next system call.
     pub(super) fn pin_for_run(&mut self, thread: ThreadId, how: How) -> bool {
-        if self.debuggee.start != Start::Launched {
-            // It would stay pinned if the debugger were killed.
+        if self.debuggee.start != Start::Launched || self.replays_file() {
+            // It would stay pinned if the debugger were killed; or has an id that isn't the kernel's.
             return false;
         }
         let run = match how {

@@ -122,6 +122,11 @@ impl Owner {
         self.require_stopped()?;
         self.require_history()?;
         let index = match to {
+            Destination::Present if self.replays_file() => {
+                return Err(Error::Refused(
+                    "a recording has no present; `continue` leads to its end".into(),
+                ));
+            }
             Destination::Present if !self.is_in_past() => {
                 return Err(Error::Refused("this is the present".into()));
             }

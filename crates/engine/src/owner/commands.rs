@@ -38,6 +38,10 @@ impl Owner {
         if self.leave_only_children() {
             return Ok(());
         }
+        if self.replays_file() {
+            // No code of it may run but as recorded.
+            return self.kill();
+        }
         self.leave_past();
         self.leaving.ends_with = Some(signal);
         self.kill_with(signal)?;
@@ -65,6 +69,7 @@ impl Owner {
         match how {
             // The session ends with the debuggee's exit event.
             Leave::Kill => self.kill_with(libc::SIGKILL),
+            _ if self.replays_file() => self.kill_with(libc::SIGKILL),
             Leave::Detach | Leave::Suspend => {
                 self.drop_kept();
                 self.leaving.detaching = true;

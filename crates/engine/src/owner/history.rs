@@ -5,6 +5,8 @@
 //! some of copies ([`super::laps`]). Older ones are thinned out. While the user looks at the past, the present stands still, and a copy of a checkpoint is the process of all other modules:
 //! [`Owner::process`].
 
+pub(super) mod file;
+
 use super::Owner;
 use super::checkpoints::{self, Clock};
 use super::past_jumps::Ahead;
@@ -38,6 +40,8 @@ pub(super) struct History {
     live: Option<Arc<LiveProcess>>,
     /// How many bookmarks there were.
     bookmarks: u32,
+    /// Of a recording that was read from a file: how it ends ([`file`]).
+    end: Option<String>,
     limits: CheckpointLimits,
     clock: Clock,
     /// When the recording began.
@@ -262,6 +266,9 @@ impl Owner {
     pub(crate) fn require_present(&self) -> Result<(), Error> {
         match self.is_in_past() {
             false => Ok(()),
+            true if self.replays_file() => {
+                Err(Error::Refused("a recording can't be changed".into()))
+            }
             true => Err(Error::Refused(
                 "the past can't be changed; `continue` leads back to the present".into(),
             )),

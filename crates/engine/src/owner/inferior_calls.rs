@@ -134,6 +134,9 @@ impl Owner {
         if !self.is_stopped() {
             return Err("other threads run; a function is called while all are stopped");
         }
+        if self.replays_file() {
+            return Err("this is a recording, in which nothing new is done");
+        }
         if self.is_in_past() {
             return Err(
                 "this is the past, in which nothing is done; `continue` leads to the present",

@@ -463,8 +463,8 @@ impl Owner {
             }
         }
         if travel.arrived || travel.ended {
-            if travel.end.moment.runner.is_none() {
-                // Nobody runs at the end: it is where nothing more comes.
+            if !travel.arrived {
+                // It may be where nothing more comes, or where nobody runs.
                 travel.arrived = self.stands_at_end(&mut travel);
             }
             return self.run_is_over(travel);
@@ -631,6 +631,9 @@ impl Owner {
                 self.begin_travel(travel);
             }
             return self.stop_all();
+        }
+        if self.stops_at_end(thread) {
+            return;
         }
         let parted = self.process().parted();
         self.arrive_in_present(thread);

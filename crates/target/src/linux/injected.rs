@@ -222,7 +222,7 @@ fn run_making(thread: ThreadId) -> Result<(i64, Option<ThreadId>), String> {
 }
 
 /// Lets a thread run to the entry or the exit of a system call. Returns the thread or process that it makes meanwhile.
-fn to_system_call(thread: ThreadId) -> Result<Option<ThreadId>, String> {
+pub(super) fn to_system_call(thread: ThreadId) -> Result<Option<ThreadId>, String> {
     let mut signal = 0;
     let mut made = None;
     for _ in 0..MOST_STOPS {

@@ -8,9 +8,13 @@
 //! What the journal doesn't hold must not reach the program: [`start`] hides the code of the kernel that reads clocks without a system call
 //! (the vDSO), and makes instructions trap that read the processor's time.
 
+mod beginning;
+pub mod file;
 pub mod journal;
+mod processor;
 pub mod recorder;
 pub mod replayer;
+pub mod run;
 pub mod start;
 mod turns;
 

@@ -7,7 +7,7 @@ use crate::stream::Stream;
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -123,6 +123,13 @@ impl Streams {
         let mut sink = |option, stream, sink: &Sink| -> Result<OwnedFd, Error> {
             Ok(match (sink, &terminal) {
                 (Sink::Null, _) => null().map_err(failed(options, "/dev/null"))?.into(),
+                (Sink::Inherit, _) => {
+                    let own = match stream {
+                        Stream::Stdout => io::stdout().as_fd().try_clone_to_owned(),
+                        Stream::Stderr => io::stderr().as_fd().try_clone_to_owned(),
+                    };
+                    own.map_err(failed(options, "the debugger's own output"))?
+                }
                 (Sink::File { path, append }, _) => {
                     let path = from_its_directory(options, path);
                     let append = *append || shared && stream == Stream::Stderr;

@@ -1,10 +1,12 @@
 //! What came from outside while a process was recorded, in order.
 
+use super::file::records::{deserialize_path, serialize_path};
 use crate::exit_status::ExitStatus;
 use crate::signal_info::WholeSignal;
 use crate::{Address, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::{FxHashMap, FxHasher};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::ops::Range;
@@ -31,7 +33,7 @@ struct Pages {
 pub(super) type Noted = (ThreadId, Arc<Entry>);
 
 /// One thing that came from outside.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Entry {
     /// The thread has entered a system call with this number, and others may run meanwhile. The call itself comes later.
     Enters(u64),
@@ -50,7 +52,7 @@ pub(super) enum Entry {
 }
 
 /// A signal that was delivered.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Delivered {
     pub(super) whole: WholeSignal,
     /// The signals that the thread blocked then, if the call that it was in had a mask of its own (sigsuspend(2)).
@@ -80,7 +82,7 @@ pub(super) fn call_name(number: u64) -> String {
 
 /// Where a thread was when its turn ended, or a signal came, amid code of its own. Such a state is looked for when the thread is run again: where two
 /// are the same by this, but not in other memory, the wrong one may be found; that shows at what comes next.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TurnEnd {
     /// Its registers.
     pub registers: UserRegisters,
@@ -92,7 +94,7 @@ pub struct TurnEnd {
 pub(super) type Written = Vec<(Address, Box<[u8]>)>;
 
 /// A system call that was made.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Made {
     pub(super) number: u64,
     /// Stands for the registers at its entry.
@@ -106,7 +108,7 @@ pub(super) struct Made {
 }
 
 /// What of a call is done again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Again {
     /// Nothing: its result and what it wrote are enough.
     Nothing,
@@ -114,14 +116,57 @@ pub(super) enum Again {
     All,
     /// Its file is mapped at the same address.
     Map(MappedFile),
+    /// New memory is mapped at the same address: what its file had counts as written.
+    Contents,
 }
 
 /// A file that was mapped, as it was then.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MappedFile {
+    #[serde(
+        serialize_with = "serialize_path",
+        deserialize_with = "deserialize_path"
+    )]
     pub(super) path: PathBuf,
-    /// Device, inode, size, and the time of the last change in nanoseconds.
+    /// Not on disk: there, a file is known otherwise. Device, inode, size, and the time of the last change in nanoseconds.
+    #[serde(skip)]
     pub(super) identity: [i128; 4],
+}
+
+impl Made {
+    /// Whether the call changes nothing but the process that makes it: its memory map, its signal handlers, its registers, its threads.
+    pub(super) fn changes_only_the_copy(&self) -> bool {
+        match self.number.cast_signed() {
+            libc::SYS_mmap
+            | libc::SYS_mprotect
+            | libc::SYS_munmap
+            | libc::SYS_brk
+            | libc::SYS_mremap
+            | libc::SYS_madvise
+            | libc::SYS_pkey_mprotect
+            | libc::SYS_pkey_alloc
+            | libc::SYS_rt_sigaction
+            | libc::SYS_rt_sigprocmask
+            | libc::SYS_rt_sigreturn
+            | libc::SYS_sigaltstack
+            | libc::SYS_arch_prctl
+            | libc::SYS_modify_ldt
+            | libc::SYS_set_tid_address => true,
+            libc::SYS_clone | libc::SYS_clone3 => self.thread.is_some(),
+            number => number == MAP_SHADOW_STACK,
+        }
+    }
+}
+
+/// map_shadow_stack, which has no name in libc yet.
+const MAP_SHADOW_STACK: i64 = 453;
+
+/// What was taken out of a journal.
+#[derive(Debug, Default)]
+pub(super) struct Drained {
+    pub(super) entries: Vec<Noted>,
+    /// The ends of mapped ranges by their beginnings.
+    pub(super) mapped: Vec<(u64, u64)>,
 }
 
 impl MappedFile {
@@ -216,6 +261,16 @@ impl Journal {
         let pages = self.pages();
         let all = pages.mapped.iter();
         all.map(|(start, end)| *start..*end).collect()
+    }
+
+    /// Takes out all that was noted, but not that nothing is recorded any more.
+    pub(super) fn drain(&self) -> Drained {
+        let mut pages = self.pages_mut();
+        pages.of_threads.clear();
+        Drained {
+            entries: std::mem::take(&mut pages.entries),
+            mapped: std::mem::take(&mut pages.mapped).into_iter().collect(),
+        }
     }
 
     /// How the process has ended, if it has.

@@ -13,10 +13,10 @@ use self::refusals::refusal;
 use self::thread::{Recorded, Within};
 use super::journal::{Delivered, Entry, Journal, Made, fingerprint};
 use super::turns::{Place, Turns};
-use super::{is_at_call, is_stopping_call, wait_for_end};
+use super::{is_at_call, is_stopping_call, start, wait_for_end};
 use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
-use crate::linux::injected::lost;
+use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
 use crate::linux::system_calls::{Call, Kind};
 use crate::linux::{process, ptrace, wait};
@@ -51,6 +51,10 @@ pub struct Recorder {
     copies: Vec<Range<Address>>,
     /// Since when signals are held.
     holds_since: Option<Instant>,
+    /// Whether what files have that are mapped is kept, unless they have a build id.
+    keeps_contents: bool,
+    /// The thread that has ended the process, or that had the turn when it was ended.
+    ender: Option<ThreadId>,
 }
 
 /// What instructions that read the processor's time are.
@@ -93,12 +97,24 @@ impl Recorder {
             heap_end: None,
             copies: Vec::new(),
             holds_since: None,
+            keeps_contents: false,
+            ender: None,
         })
     }
 
     /// What was recorded so far.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Keeps what files have that are mapped, unless they have a build id: they may be others when this is replayed.
+    pub fn keep_contents(&mut self) {
+        self.keeps_contents = true;
+    }
+
+    /// Records nothing any more. `reason`: the end of a sentence that says why.
+    pub fn end(&mut self, reason: String) {
+        self.ends(reason);
     }
 
     /// Whether a thread is recorded, or was until something came that can't be.
@@ -430,12 +446,16 @@ impl Recorder {
                 false
             }
             What::Exiting => {
+                if !self.ends_alone(thread) {
+                    self.ender = self.ender.or(self.turns.last());
+                }
                 self.turns.set(thread, Place::Ends);
                 return Some(event);
             }
             What::Exited(status) => {
                 if thread == self.process {
-                    self.journal.note(thread, Entry::End(status));
+                    let ender = self.ender.unwrap_or(thread);
+                    self.journal.note(ender, Entry::End(status));
                 }
                 self.turns.remove(thread);
                 self.threads.remove(&thread);
@@ -569,6 +589,11 @@ impl Recorder {
     /// The process executes another program in place of this one.
     fn executed(&mut self, thread: ThreadId) {
         self.ends("it has executed another program".into());
+        // Instructions that read the processor's time would trap there, too.
+        let untrapped = injected::end_call(thread).and_then(|_| start::untrap_time(thread));
+        if let Err(reason) = untrapped {
+            tracing::warn!(%reason, "instructions still trap that read the time");
+        }
         let gone: Vec<ThreadId> = { self.turns.threads() }
             .filter(|one| *one != thread)
             .collect();
@@ -658,12 +683,13 @@ impl Recorder {
             recorded.original.cleared = cleared.0;
         }
         self.note_mapped(&effects.what);
+        let mut written = effects.written;
         let made = Made {
             number,
             registers: within.registers,
             answer,
-            written: self.bytes_of(effects.written)?,
-            again: self.again(thread, effects.what, call.name())?,
+            again: self.again(thread, effects.what, call.name(), &mut written)?,
+            written: self.bytes_of(written)?,
             thread: made,
         };
         if stops && !made.written.is_empty() {

@@ -2,24 +2,24 @@
 //!
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
+mod calls;
 mod signals;
 
-use super::journal::{Again, Entry, Journal, Made, MappedFile, TurnEnd, call_name, fingerprint};
+use self::calls::{ends_at_call, map, map_memory};
+use super::journal::{Again, Entry, Journal, Made, TurnEnd, call_name, fingerprint};
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
 use crate::linux::checkpoint::Checkpoint;
-use crate::linux::injected::{self, lost};
+use crate::linux::injected::lost;
 use crate::linux::memory::ProcessMemory;
 use crate::linux::ptrace;
 use crate::process::Resume;
 use crate::wait_event::{WaitEvent, What};
 use dapple_arch::registers::user::UserRegisters;
 use rustc_hash::FxHashMap;
-use std::ffi::CString;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Lets a checkpoint run. Threads have the ids here that they have in the recorded process.
@@ -46,6 +46,8 @@ pub struct Replayer {
     is_told: bool,
     /// Memory that is watched for writes by system calls.
     watched: Vec<Range<u64>>,
+    /// It has come to the end, or has parted from the recording: nothing runs any more.
+    is_over: bool,
 }
 
 /// A thread that is replayed.
@@ -164,6 +166,7 @@ impl Replayer {
             parted: None,
             is_told: false,
             watched: Vec::new(),
+            is_over: false,
         })
     }
 
@@ -231,6 +234,9 @@ impl Replayer {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
+        if self.is_over {
+            return Err("it is at its end".into());
+        }
         for (original, thread) in &self.threads {
             let next = self.journal.next_of(*original, self.next);
             let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.whole.is_of_instruction());
@@ -294,7 +300,7 @@ impl Replayer {
                 let place = self.turns.place(*thread);
                 matches!(place, Some(Place::Ready(..) | Place::Calls))
             };
-            match next.filter(is_ready) {
+            match next.filter(is_ready).filter(|_| !self.is_over) {
                 Some(thread) => self.give_turn(thread),
                 None => {
                     if next.is_some_and(|next| self.turns.place(next).is_none()) {
@@ -323,6 +329,10 @@ impl Replayer {
             Some(Place::Ready(..) | Place::Calls)
         ) {
             return;
+        }
+        if self.is_over {
+            self.turns.set(thread, Place::Stopped);
+            return self.turns.make_up(thread, What::ReplayEnds);
         }
         self.turns.begin(thread);
         self.turns.set(thread, Place::Runs);
@@ -453,6 +463,7 @@ impl Replayer {
                 What::ReplayEnds
             }
         };
+        self.is_over |= what == What::ReplayEnds;
         self.turns.set(thread, Place::Stopped);
         if let Some(replayed) = self.threads.get_mut(&thread) {
             replayed.is_to_stop = false;
@@ -470,6 +481,11 @@ impl Replayer {
             What::SystemCall => self.called(thread),
             What::Signal(signal) => self.signalled(thread, signal),
             What::NewThread(made) => self.begins(thread, made),
+            What::NewProcess { child, .. } => {
+                // None was made by a recorded program that was: that call isn't made again.
+                let _ = crate::linux::process::signal(child, libc::SIGKILL);
+                Err("it makes a process".into())
+            }
             What::Interrupted { .. } if self.restarts_call(thread) => Ok(Then::Goes),
             What::Exiting => {
                 self.turns.set(thread, Place::Ends);
@@ -571,13 +587,13 @@ impl Replayer {
         let (number, _) = registers.system_call();
         let called = || call_name(number);
         let Some((turn, entry)) = self.next_entry() else {
-            return Ok(Then::Stops(What::ReplayEnds));
+            return ends_at_call(copy, registers);
         };
         if turn != thread {
             return Err(format!("it calls {} out of turn", called()));
         }
         let within = match entry.as_ref() {
-            Entry::End(_) => return Ok(Then::Stops(What::ReplayEnds)),
+            Entry::End(_) => return ends_at_call(copy, registers),
             Entry::ThreadEnd if is_stopping_call(number) => {
                 self.next += 1;
                 ptrace::cont(copy, 0).map_err(lost)?;
@@ -678,8 +694,10 @@ impl Replayer {
             let (now, then) = (registers.answer(), call.answer);
             return Err(format!("{name} returns {now} and not {then}"));
         }
-        if let Again::Map(file) = &call.again {
-            map(copy, file, entry, call.answer)?;
+        match &call.again {
+            Again::Map(file) => map(copy, file, entry, call.answer)?,
+            Again::Contents => map_memory(copy, entry, call.answer)?,
+            Again::Nothing | Again::All => {}
         }
         if !returns_from_handler(call) {
             let (_, arguments) = entry.system_call();
@@ -724,32 +742,6 @@ impl Replayer {
         };
         let mut written = call.written.iter();
         written.any(|(at, bytes)| is_watched(at.0, at.0 + bytes.len() as u64))
-    }
-}
-
-/// Maps a file as it was mapped.
-fn map(copy: ThreadId, file: &MappedFile, entry: UserRegisters, answer: i64) -> Result<(), String> {
-    let now = MappedFile::of(file.path.clone())?;
-    if now != *file {
-        return Err(format!("{} has changed", file.path.display()));
-    }
-    let (_, mut arguments) = entry.system_call();
-    let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-    let opened = injected::open(copy, &path)?;
-    arguments[0] = answer.cast_unsigned();
-    // Nobody else may see what is written there, nor the other way round.
-    let kind = libc::MAP_TYPE as u64;
-    arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
-    arguments[4] = opened;
-    let mapped = injected::call(copy, libc::SYS_mmap, arguments, None)?;
-    injected::call(copy, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
-    match mapped == answer {
-        true => Ok(()),
-        false => Err(format!(
-            "{} can't be mapped: {}",
-            file.path.display(),
-            injected::refused(mapped)
-        )),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Recorder;
 use crate::linux::process;
+use crate::linux::recording::file::identity::Identity;
 use crate::linux::recording::journal::{Again, MappedFile, Written};
 use crate::linux::system_calls::{Kind, Mapped};
 use crate::{Address, ThreadId};
@@ -9,6 +10,8 @@ use std::ops::Range;
 
 /// The most memory that one call may have written.
 const MOST_WRITTEN: u64 = 1 << 30;
+/// The most that is kept of what a file has.
+const MOST_CONTENTS: u64 = 64 << 20;
 
 impl Recorder {
     /// What the kernel has written.
@@ -44,12 +47,14 @@ impl Recorder {
         }
     }
 
-    /// What of a call is done again in a copy, given what it has done.
+    /// What of a call is done again in a copy, given what it has done. Adds to what it has written what a file has that it has mapped, if that is
+    /// kept.
     pub(super) fn again(
         &self,
         thread: ThreadId,
         what: Kind,
         name: Option<&str>,
+        written: &mut Vec<Range<Address>>,
     ) -> Result<Again, String> {
         let name = name.unwrap_or("a system call");
         Ok(match what {
@@ -69,13 +74,28 @@ impl Recorder {
             | Kind::Registers
             | Kind::MakesThread(_)
             | Kind::ClearsAtEnd(_) => Again::All,
-            Kind::Maps(mapped) => return maps(thread, &mapped),
+            Kind::Maps(mapped) => {
+                let again = maps(thread, &mapped)?;
+                match again {
+                    Again::Map(file) if self.keeps_contents && is_kept(&file, &mapped) => {
+                        written.push(mapped.range);
+                        Again::Contents
+                    }
+                    again => again,
+                }
+            }
             Kind::Detaches(_) | Kind::Executes | Kind::FiltersCalls => {
                 return Err(format!("it has called {name}"));
             }
             Kind::NotRecordable(name) => return Err(format!("it has called {name}")),
         })
     }
+}
+
+/// Whether what a file has that was mapped is kept.
+fn is_kept(file: &MappedFile, mapped: &Mapped) -> bool {
+    let size = mapped.range.end.0.saturating_sub(mapped.range.start.0);
+    size <= MOST_CONTENTS && !Identity::has_build_id(&file.path)
 }
 
 /// How memory is mapped again that a thread has mapped.

@@ -1,7 +1,8 @@
-//! Where turns end amid a thread's own code.
+//! Where turns end amid a thread's own code, and who ends the process.
 
 use super::{Recorder, SOON_AGAIN};
 use crate::linux::injected::lost;
+use crate::linux::recording::is_stopping_call;
 use crate::linux::recording::journal::{Entry, TurnEnd};
 use crate::linux::{ptrace, wait};
 use crate::wait_event::{WaitEvent, What};
@@ -83,6 +84,12 @@ impl Recorder {
             }
         }
         Ok(())
+    }
+
+    /// Whether a thread that ends has called for its own end only.
+    pub(super) fn ends_alone(&self, thread: ThreadId) -> bool {
+        let within = self.threads.get(&thread).and_then(|it| it.within.as_ref());
+        within.is_some_and(|within| is_stopping_call(within.call.number()))
     }
 
     /// Whether an address is in a copy of an instruction, which is executed in place of one of the program.

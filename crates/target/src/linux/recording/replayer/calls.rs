@@ -1,0 +1,68 @@
+//! What a replay does with single system calls of a copy.
+
+use super::Then;
+use crate::ThreadId;
+use crate::linux::injected::{self, lost};
+use crate::linux::ptrace;
+use crate::linux::recording::journal::MappedFile;
+use crate::wait_event::What;
+use dapple_arch::registers::user::UserRegisters;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+/// The replay ends where a thread is at the entry of a system call, which isn't made. The thread is taken behind it, with the registers that
+/// it has: there, it can be asked for more.
+pub(super) fn ends_at_call(copy: ThreadId, registers: UserRegisters) -> Result<Then, String> {
+    let mut skipped = registers;
+    skipped.forget_system_call();
+    ptrace::set_registers(copy, &skipped).map_err(lost)?;
+    injected::to_system_call(copy)?;
+    ptrace::set_registers(copy, &registers).map_err(lost)?;
+    Ok(Then::Stops(What::ReplayEnds))
+}
+
+/// Maps a file as it was mapped.
+pub(super) fn map(
+    copy: ThreadId,
+    file: &MappedFile,
+    entry: UserRegisters,
+    answer: i64,
+) -> Result<(), String> {
+    let now = MappedFile::of(file.path.clone())?;
+    if now != *file {
+        return Err(format!("{} has changed", file.path.display()));
+    }
+    let (_, mut arguments) = entry.system_call();
+    let path = CString::new(file.path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+    let opened = injected::open(copy, &path)?;
+    arguments[0] = answer.cast_unsigned();
+    // Nobody else may see what is written there, nor the other way round.
+    let kind = libc::MAP_TYPE as u64;
+    arguments[3] = arguments[3] & !kind | (libc::MAP_PRIVATE | libc::MAP_FIXED) as u64;
+    arguments[4] = opened;
+    let mapped = injected::call(copy, libc::SYS_mmap, arguments, None)?;
+    injected::call(copy, libc::SYS_close, [opened, 0, 0, 0, 0, 0], None)?;
+    match mapped == answer {
+        true => Ok(()),
+        false => Err(format!(
+            "{} can't be mapped: {}",
+            file.path.display(),
+            injected::refused(mapped)
+        )),
+    }
+}
+
+/// Maps new memory where a file was mapped.
+pub(super) fn map_memory(copy: ThreadId, entry: UserRegisters, answer: i64) -> Result<(), String> {
+    let (_, [_, size, protection, ..]) = entry.system_call();
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
+    let no_file = injected::word(-1);
+    let arguments = [answer.cast_unsigned(), size, protection, flags, no_file, 0];
+    match injected::call(copy, libc::SYS_mmap, arguments, None)? {
+        mapped if mapped == answer => Ok(()),
+        refused => Err(format!(
+            "memory can't be mapped: {}",
+            injected::refused(refused)
+        )),
+    }
+}
