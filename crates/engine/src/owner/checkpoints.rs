@@ -5,7 +5,6 @@
 //! their neighbours, compared with their age. A checkpoint costs the memory that the process has written since; that is estimated from page faults.
 
 use super::Owner;
-use super::activity::Activity;
 use super::history::Kept;
 use crate::stops::Mode;
 use dapple_target::launch::CheckpointLimits;
@@ -107,9 +106,7 @@ impl Owner {
         if !self.is_recorded() || self.is_in_past() || self.mode() != Mode::Running {
             return;
         }
-        if !matches!(self.activity, Activity::Free | Activity::Step(_))
-            || self.no_history().is_some()
-        {
+        if self.is_calling() || self.is_travelling() || self.no_history().is_some() {
             return;
         }
         let length = self.journal_length();
