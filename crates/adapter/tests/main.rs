@@ -125,6 +125,8 @@ mod thread_and_module_events;
 mod thread_locals;
 mod thrown;
 mod travel;
+mod travelled_journeys;
+mod travelled_programs;
 mod uncaught;
 mod undebugged;
 mod vscode;

@@ -591,6 +591,7 @@ fn a_program_that_runs_long_leaves_checkpoints_on_its_way_as_many_as_the_launch_
     let stop = back(&session, &fixture, &last, "looks");
     let value = session.evaluate(&stop.top, "value");
     let turns = session.evaluate(&stop.top, "turns");
+    let stop = back(&session, &fixture, &stop, "loops");
     let stop = back(&session, &fixture, &stop, "counts");
     let before: u64 = session
         .evaluate(&stop.top, "turns")

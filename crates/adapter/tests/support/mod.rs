@@ -14,6 +14,7 @@ pub mod project;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
 pub mod setting;
+pub mod snapshot;
 
 use crossbeam_channel::Receiver;
 use dapple_adapter::{ServeOptions, serve};

@@ -107,6 +107,15 @@ impl Laps {
         }
     }
 
+    /// The thread has come nowhere in this lap: where the machine is busy, it takes longer to let a thread run than a lap is long.
+    fn lengthens(&mut self) {
+        self.begun = Instant::now();
+        self.every = self.every.map(|every| every * 2);
+        if let Some(every) = self.every {
+            self.alarm.ring_every(every);
+        }
+    }
+
     /// No checkpoint can be taken where the thread is now. Returns whether it will be stopped again soon.
     fn tries_soon_again(&mut self) -> bool {
         self.tries += 1;
@@ -153,6 +162,7 @@ impl Owner {
         }
         // Between two checkpoints of the same state, a search would never come to its end.
         if self.stands_at_moment(&travel.end.moment) || self.stands_at_checkpoint() {
+            travel.laps.lengthens();
             return None;
         }
         // A search that ends here must be able to find this state without a stop for each pass.

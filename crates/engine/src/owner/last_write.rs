@@ -160,8 +160,39 @@ impl Owner {
             return Err(Error::Refused(why));
         }
         let target = self.data_target(place, length)?;
+        let mut write = match self.find_write(&target, before, cancelled)? {
+            LastWrite::By(write) => write,
+            nothing => return Ok(nothing),
+        };
+        if write.before.is_some()
+            && target.frame.is_some()
+            && let Some(bookmark) = write.bookmark
+        {
+            // What was there before is no value of this variable, if the call comes before that.
+            let known = self.all_bookmarks();
+            match self.find_write(&target, Some(bookmark), cancelled)? {
+                LastWrite::NotSinceCall => write.before = None,
+                LastWrite::By(earlier) => {
+                    // Nobody has asked for this one yet.
+                    let mut new = earlier.bookmark.into_iter();
+                    if let Some(new) = new.find(|it| known.iter().all(|old| old.number != *it)) {
+                        self.remove_bookmark(new)?;
+                    }
+                }
+                LastWrite::NotSinceBeginning => {}
+            }
+        }
+        Ok(LastWrite::By(write))
+    }
+
+    fn find_write(
+        &mut self,
+        target: &DataTarget,
+        before: Option<u32>,
+        cancelled: Option<&Cancelled>,
+    ) -> Result<LastWrite, Error> {
         let thread = self.current();
-        let wanted = Box::new(Wanted::new(target, before.is_none()));
+        let wanted = Box::new(Wanted::new(target.clone(), before.is_none()));
         let Some(travel) = self.depart(thread, Goal::Write(wanted), before)? else {
             return Ok(LastWrite::NotSinceBeginning);
         };

@@ -480,7 +480,11 @@ impl Owner {
             return self.run_travel(travel);
         }
         self.begin_travel(travel);
-        self.resume_all();
+        match self.take_alone() {
+            alone if alone.is_empty() => self.resume_all(),
+            // Where the search has many sites, there may be no room for copies of their instructions.
+            alone => self.run_alone(&alone),
+        }
         true
     }
 

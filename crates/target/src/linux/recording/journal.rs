@@ -59,6 +59,27 @@ pub(super) struct Delivered {
     pub(super) mask: Option<u64>,
 }
 
+impl Entry {
+    /// What it is, in words.
+    pub(super) fn kind(&self) -> String {
+        match self {
+            Entry::Enters(number) => format!("the entry of {}", call_name(*number)),
+            Entry::Call(call) => call_name(call.number),
+            Entry::Signal(signal) => format!("signal {}", signal.whole.number()),
+            Entry::Time(..) => "a look at the processor's time".into(),
+            Entry::TurnEnd(end) => format!("the end of its turn at {}", end.registers.pc()),
+            Entry::ThreadEnd => "the thread's end".into(),
+            Entry::End(_) => "the process's end".into(),
+        }
+    }
+}
+
+/// The name of a system call.
+pub(super) fn call_name(number: u64) -> String {
+    let name = crate::linux::system_calls::name(number);
+    name.map_or_else(|| format!("system call {number}"), str::to_owned)
+}
+
 /// Where a thread was when its turn ended, or a signal came, amid code of its own. Such a state is looked for when the thread is run again: where two
 /// are the same by this, but not in other memory, the wrong one may be found; that shows at what comes next.
 #[derive(Debug, Clone, Serialize, Deserialize)]

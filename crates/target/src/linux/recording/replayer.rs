@@ -6,7 +6,7 @@ mod calls;
 mod signals;
 
 use self::calls::{ends_at_call, map, map_memory};
-use super::journal::{Again, Entry, Journal, Made, TurnEnd, fingerprint};
+use super::journal::{Again, Entry, Journal, Made, TurnEnd, call_name, fingerprint};
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
@@ -185,7 +185,7 @@ impl Replayer {
     pub fn last_call(&self) -> Option<String> {
         let (_, last) = self.journal.entry(self.next.checked_sub(1)?)?;
         match last.as_ref() {
-            Entry::Call(call) => Some(system_call_name(call.number)),
+            Entry::Call(call) => Some(call_name(call.number)),
             _ => None,
         }
     }
@@ -585,7 +585,7 @@ impl Replayer {
         let (copy, how) = (replayed.copy, replayed.how);
         let registers = ptrace::registers(copy).map_err(lost)?;
         let (number, _) = registers.system_call();
-        let called = || system_call_name(number);
+        let called = || call_name(number);
         let Some((turn, entry)) = self.next_entry() else {
             return ends_at_call(copy, registers);
         };
@@ -619,7 +619,10 @@ impl Replayer {
                     is_long: false,
                 }
             }
-            _ => return Err(format!("it calls {} early", called())),
+            entry => {
+                let first = entry.kind();
+                return Err(format!("it calls {} early: {first} comes first", called()));
+            }
         };
         match entry.as_ref() {
             Entry::Call(call) if within.is_made => self.give_address(copy, call, registers)?,
@@ -686,7 +689,7 @@ impl Replayer {
             _ => return Err("the journal has no such call".into()),
         };
         let mut registers = ptrace::registers(copy).map_err(lost)?;
-        let name = system_call_name(call.number);
+        let name = call_name(call.number);
         if within.is_made && registers.answer() != call.answer && !has_own_answer(call) {
             let (now, then) = (registers.answer(), call.answer);
             return Err(format!("{name} returns {now} and not {then}"));
@@ -752,7 +755,7 @@ fn is_same_call(then: u64, now: u64) -> Result<(), String> {
     if then == now || is_restart(then, now) {
         return Ok(());
     }
-    let [now, then] = [now, then].map(system_call_name);
+    let [now, then] = [now, then].map(call_name);
     Err(format!("it calls {now} and not {then}"))
 }
 
@@ -765,9 +768,4 @@ fn has_own_answer(call: &Made) -> bool {
 
 fn returns_from_handler(call: &Made) -> bool {
     call.number.cast_signed() == libc::SYS_rt_sigreturn
-}
-
-fn system_call_name(number: u64) -> String {
-    let name = crate::linux::system_calls::name(number);
-    name.map_or_else(|| format!("system call {number}"), str::to_owned)
 }
