@@ -198,7 +198,6 @@ impl Journey<'_> {
         let Some(there) = self.moves(&stop, Move::NextInstruction) else {
             return stop;
         };
-        let frame = |session: &Session, stop: &Stopped| session.stack(stop.thread).len();
         if there.event.reason != StoppedEventReason::Step || there.thread != stop.thread {
             return there;
         }
@@ -206,7 +205,6 @@ impl Journey<'_> {
         let Some(back) = self.moves(&there, Move::StepBackInstruction) else {
             return there;
         };
-        let _ = frame;
         if is_same_frame {
             self.is_as(&back, &before);
         }

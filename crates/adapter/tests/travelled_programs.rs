@@ -21,15 +21,14 @@ fn rounds() -> usize {
 }
 
 /// Where the system has a command. Not elsewhere: what is in other folders may be a script.
-fn found(command: &str) -> Option<PathBuf> {
-    let path = Path::new("/usr/bin").join(command);
-    path.is_file().then_some(path)
-}
-
-/// Where a command is.
 #[track_caller]
 fn program(command: &str) -> PathBuf {
-    found(command).unwrap_or_else(|| panic!("`{command}` is not here: .ci/run installs it"))
+    let path = Path::new("/usr/bin").join(command);
+    assert!(
+        path.is_file(),
+        "`{command}` is not here: .ci/run installs it"
+    );
+    path
 }
 
 /// A folder with files for a program to work on.
@@ -291,16 +290,4 @@ fn a_server_of_tokio_with_its_clients_runs_again() {
 fn a_computation_with_rayon_runs_again() {
     let program = built("executors", false).join("recorded_rayon");
     runs_again("rayon", &program, &[], &folder("rayon"));
-}
-
-#[test]
-fn a_program_of_node_runs_again() {
-    let folder = folder("node");
-    let script = "let sum = 0; for (let i = 0; i < 200000; i++) sum += Math.random(); setTimeout(() => console.log(sum, Date.now()), 20);";
-    std::fs::write(folder.join("script.js"), script).expect("a script");
-    match found("node") {
-        Some(node) => runs_again("node", &node, &["script.js"], &folder),
-        // As .ci/run says, too.
-        None => println!("node is not here"),
-    }
 }
