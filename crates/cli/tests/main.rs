@@ -6,6 +6,7 @@ mod cache;
 mod dap;
 mod dap_ends;
 mod debug_attach;
+mod debug_backwards;
 mod debug_calls;
 mod debug_cargo;
 mod debug_colours;
