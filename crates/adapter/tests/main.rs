@@ -74,6 +74,7 @@ mod loaded_sources;
 mod locations;
 mod locks;
 mod logged_inside;
+mod long_searches;
 mod member_pointers;
 mod members_as_gdb;
 mod memory;
