@@ -22,6 +22,11 @@ export class Debugging {
         return Promise.all(buttons.map(async (button) => (await button.getAttribute('aria-label')) ?? ''));
     }
 
+    /** Presses a button of the debugger's toolbar. */
+    async pressButton(name) {
+        await this.page.locator(`.debug-toolbar .action-label:not(.disabled)[aria-label^="${name}"]`).click();
+    }
+
     async running() {
         return until('the program runs', () => this.toolbar(), (buttons) => buttons.some((name) => name.startsWith('Pause')));
     }
@@ -178,6 +183,18 @@ export class Debugging {
         const row = await this.variable(name, view);
         await row.click({ button: 'right' });
         await this.workbench.menu(entry);
+    }
+
+    /** The entries of a variable's context menu. */
+    async contextMenuEntries(name) {
+        const row = await this.variable(name);
+        await row.click({ button: 'right' });
+        const menu = this.page.locator('.monaco-menu').last();
+        await menu.locator('.action-label').first().waitFor();
+        const labels = await menu.locator('.action-item .action-label').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));
+        await this.page.keyboard.press('Escape');
+        await menu.waitFor({ state: 'hidden' });
+        return labels.filter(Boolean);
     }
 
     /** Has the memory of a variable shown, by the button in its row. */

@@ -17,8 +17,9 @@ export class Server {
      * @param folder where its data, extensions and log go
      * @param user the user's settings
      * @param machine settings that a user's are not asked for when VS Code runs elsewhere, as paths on that machine
+     * @param keys the user's keys for commands
      */
-    constructor(folder, user, machine) {
+    constructor(folder, user, machine, keys) {
         this.folder = folder;
         this.mark = randomBytes(8).toString('hex');
         this.password = randomBytes(16).toString('hex');
@@ -32,6 +33,7 @@ export class Server {
             mkdirSync(join(folder, 'data', whose), { recursive: true });
             writeFileSync(join(folder, 'data', whose, 'settings.json'), JSON.stringify(settings, null, 4));
         }
+        writeFileSync(join(folder, 'data/User/keybindings.json'), JSON.stringify(keys, null, 4));
         writeFileSync(join(folder, 'config.yaml'), '');
     }
 

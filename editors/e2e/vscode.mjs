@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { backwards } from './backwards.mjs';
 import { bakery } from './bakery.mjs';
 import { Checks } from './checks.mjs';
 import { Debugging } from './debugging.mjs';
@@ -49,7 +50,12 @@ const user = {
     'workbench.secondarySideBar.defaultVisibility': 'hidden',
     'workbench.startupEditor': 'none',
 };
-const server = new Server(join(folder, 'server'), user, { 'dapple.log': log });
+// VS Code has these commands neither on a key nor in the palette.
+const keys = [
+    { key: 'shift+f10', command: 'workbench.action.debug.stepBack', when: "debugState == 'stopped'" },
+    { key: 'ctrl+shift+f10', command: 'workbench.action.debug.reverseContinue', when: "debugState == 'stopped'" },
+];
+const server = new Server(join(folder, 'server'), user, { 'dapple.log': log }, keys);
 const checks = new Checks(pictures);
 let browser;
 try {
@@ -74,7 +80,7 @@ try {
         await checks.all(page, [['folder opened', opened], ...steps]);
         await page.close();
     };
-    for (const { prepare, steps } of [till, bakery, orders, ...others]) {
+    for (const { prepare, steps } of [till, bakery, orders, backwards, ...others]) {
         const path = prepare(join(folder, 'work'));
         if (wanted.length === 0 || wanted.includes(basename(path))) await window(path, steps);
     }

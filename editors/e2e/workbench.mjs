@@ -158,6 +158,11 @@ export class Workbench {
         return until(`stopped at line ${line}`, () => this.markedLine(), (marked) => marked === line);
     }
 
+    /** The line that the cursor is in. */
+    async cursorLine() {
+        return Number(await this.editor().locator('.line-numbers.active-line-number').first().textContent({ timeout: 1000 }));
+    }
+
     /** The text of a line as the editor shows it, with inline values. */
     async shownLine(number) {
         return (await this.line(number)).text;
@@ -234,6 +239,12 @@ export class Workbench {
         return text(await message.textContent());
     }
 
+    /** The text of an item of the status bar, once there is one that says so. */
+    async inStatusBar(what) {
+        const item = this.page.locator('.statusbar-item').filter({ hasText: what }).first();
+        return text((await item.textContent()) ?? '').trim();
+    }
+
     /** Waits for a notification to be gone. */
     async notNotified(what) {
         const message = this.page.locator('.notification-toast .notification-list-item-message').filter({ hasText: what });
@@ -243,6 +254,11 @@ export class Workbench {
     /** The names of the buttons beside a notification's text. */
     async notificationButtons() {
         return (await this.page.locator('.notification-toast .monaco-button:visible').allTextContents()).map(text);
+    }
+
+    /** Presses a button beside a notification's text. */
+    async pressNotificationButton(name) {
+        await this.page.locator('.notification-toast .monaco-button:visible').getByText(name, { exact: true }).click();
     }
 
     /** The dialog that is open: its text and its buttons. */

@@ -1,5 +1,6 @@
 // What VS Code starts: registers the parts.
 import * as vscode from 'vscode';
+import { backwards } from './backwards';
 import { DynamicConfigurations, InitialConfigurations, Resolver } from './configurations';
 import { attach, pickProcess } from './pick_process';
 import { AdapterFactory } from './session';
@@ -16,6 +17,7 @@ export function activate(context: vscode.ExtensionContext): void {
         vscode.debug.registerDebugConfigurationProvider(TYPE, new InitialConfigurations(), Initial),
         vscode.debug.registerDebugConfigurationProvider(TYPE, new DynamicConfigurations(), Dynamic),
         whileDebugging(),
+        backwards(),
         vscode.commands.registerCommand('dapple.pickProcess', pickProcess),
         vscode.commands.registerCommand('dapple.attach', attach),
     );

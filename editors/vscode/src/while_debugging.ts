@@ -23,15 +23,24 @@ function code(document: vscode.TextDocument): string {
     return last.code;
 }
 
+/** The expression that a place in a document belongs to, with where it is; `undefined` if there is none. */
+export function expressionUnder(document: vscode.TextDocument, position: vscode.Position): { range: vscode.Range; expression: string } | undefined {
+    if (!LANGUAGES.includes(document.languageId)) {
+        return undefined;
+    }
+    const found = expressionAt(code(document), document.offsetAt(position));
+    if (found === undefined) {
+        return undefined;
+    }
+    const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
+    // Over several lines, each is one of a chain of members.
+    return { range, expression: document.getText(range).replace(/\s*\n\s*/g, '') };
+}
+
 class Hovers implements vscode.EvaluatableExpressionProvider {
     provideEvaluatableExpression(document: vscode.TextDocument, position: vscode.Position): vscode.EvaluatableExpression | undefined {
-        const found = expressionAt(code(document), document.offsetAt(position));
-        if (found === undefined) {
-            return undefined;
-        }
-        const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
-        // Over several lines, each is one of a chain of members.
-        return new vscode.EvaluatableExpression(range, document.getText(range).replace(/\s*\n\s*/g, ''));
+        const found = expressionUnder(document, position);
+        return found && new vscode.EvaluatableExpression(found.range, found.expression);
     }
 }
 

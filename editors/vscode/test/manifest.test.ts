@@ -29,7 +29,7 @@ test('arguments of the configurations that nobody has written are known', () => 
 });
 
 test('every command and setting that is offered is there, and the other way round', () => {
-    const sources = ['extension', 'session', 'while_debugging'].map((name) => readFileSync(`src/${name}.ts`, 'utf8')).join('\n');
+    const sources = ['extension', 'session', 'while_debugging', 'backwards'].map((name) => readFileSync(`src/${name}.ts`, 'utf8')).join('\n');
     const commands = manifest.contributes.commands.map(({ command }: { command: string }) => command);
     const registered = [...sources.matchAll(/registerCommand\('([^']+)'/g)].map((found) => found[1]);
     assert.deepEqual(registered.sort(), commands.sort());
