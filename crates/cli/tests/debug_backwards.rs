@@ -136,17 +136,27 @@ fn running_back_leads_to_breakpoints_and_to_the_beginning() {
 
 #[test]
 fn an_instruction_back_goes_over_a_call() {
-    let run = typed_at("last", &["p $rip,d", "rni", "p $rip,d", "ni", "p $rip,d"]);
+    // Behind a call are its result's instruction, and here.
+    let at = "p $rip,d";
+    let commands = [
+        at, "rni", at, "rni", at, "p deep", "ni", at, "ni", at, "p deep",
+    ];
+    let run = typed_at("fills", &commands);
     let addresses: Vec<u64> = { run.stdout.lines() }
         .filter_map(|line| line.strip_prefix("$rip,d = "))
         .map(|address| address.parse().expect("an address"))
         .collect();
-    let [last, call, again] = addresses[..] else {
+    let [here, store, call, store_again, here_again] = addresses[..] else {
         panic!("{run:#?}");
     };
-    assert!((1..16).contains(&(last - call)), "{run:#?}");
-    assert_eq!(again, last, "{run:#?}");
-    assert!(run.stdout.contains("call 0x… <memset"), "{run:#?}");
+    assert!(call < store && store < here && here - call < 16, "{run:#?}");
+    assert_eq!([store_again, here_again], [store, here], "{run:#?}");
+    assert!(run.stdout.contains("call 0x… <depth"), "{run:#?}");
+    assert!(
+        run.stdout.ends_with("deep = 60\nthe program was ended\n"),
+        "{run:#?}"
+    );
+    assert_eq!(run.stdout.matches("deep = 60").count(), 1, "{run:#?}");
 }
 
 #[test]
