@@ -121,6 +121,17 @@ function steps({ page, workbench, debugging, path, picture }) {
             equal(entries.find(({ isFocused }) => isFocused).description, `who.c:${at('again')}`);
             return `${title}: ${entries.find(({ isFocused }) => isFocused).detail}`;
         }],
+        ['what is no variable is refused, with a reason', async () => {
+            await debugging.press('Escape');
+            await workbench.menuAt(line('who.c', 'unsigned flag'), 'flag', 'Who Wrote This?');
+            const said = await workbench.notified(/no variable.*flag/);
+            equal(await workbench.notificationsWith('flag'), 1);
+            await workbench.command('Notifications: Clear All Notifications');
+            await workbench.notNotified(/flag/);
+            await workbench.menuAt(at('last'), 'total', 'Who Wrote This?');
+            await quick.shown(/^state\.total: 7, as before$/);
+            return said;
+        }],
         ['go to the moment of a write', async () => {
             await quick.choose('The Write Before');
             await quick.shown(/^state\.total: 4999950000 → 7$/);

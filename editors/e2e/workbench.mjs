@@ -245,6 +245,11 @@ export class Workbench {
         return text((await item.textContent()) ?? '').trim();
     }
 
+    /** How many notifications have a text. */
+    async notificationsWith(what) {
+        return this.page.locator('.notification-toast .notification-list-item-message').filter({ hasText: what }).count();
+    }
+
     /** Waits for a notification to be gone. */
     async notNotified(what) {
         const message = this.page.locator('.notification-toast .notification-list-item-message').filter({ hasText: what });
