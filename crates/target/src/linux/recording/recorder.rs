@@ -351,7 +351,6 @@ impl Recorder {
         match self.turns.place(thread) {
             Some(Place::Ends) if is_last => {
                 wait_for_end(thread);
-                // Its end may be reported after the next thread has stopped.
                 self.turns.remove(thread);
             }
             // It was stopped in a call that may take long, and goes on in there.

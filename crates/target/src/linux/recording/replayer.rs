@@ -203,7 +203,7 @@ impl Replayer {
         let last = self.next.checked_sub(1);
         let last = last.and_then(|last| self.journal.entry(last));
         let last = last.as_ref().map(|(_, entry)| entry.as_ref());
-        matches!(last, Some(Entry::Call(call)) if changes_mappings(call))
+        matches!(last, Some(Entry::Call(call)) if call.changes_mappings())
     }
 
     /// The process that runs.
@@ -743,7 +743,7 @@ impl Replayer {
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
         let asks = self.reports_mappings || !self.watched.is_empty();
-        let may_move = asks && changes_mappings(call);
+        let may_move = asks && call.changes_mappings();
         let has_written = may_move || self.writes_watched(call);
         if let Some(replayed) = self.threads.get_mut(&thread) {
             replayed.has_written = has_written;
@@ -786,18 +786,6 @@ fn is_same_call(then: u64, now: u64) -> Result<(), String> {
 fn has_own_answer(call: &Made) -> bool {
     let number = call.number.cast_signed();
     returns_from_handler(call) || call.thread.is_some() || number == libc::SYS_set_tid_address
-}
-
-/// Whether a call changes what memory is mapped where.
-fn changes_mappings(call: &Made) -> bool {
-    let all = [
-        libc::SYS_mmap,
-        libc::SYS_munmap,
-        libc::SYS_mremap,
-        libc::SYS_brk,
-        libc::SYS_madvise,
-    ];
-    all.contains(&call.number.cast_signed())
 }
 
 fn returns_from_handler(call: &Made) -> bool {
