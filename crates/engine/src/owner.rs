@@ -491,6 +491,7 @@ impl Owner {
             return self.run_alone(&alone);
         };
         let ended = self.activity.step().map(stepping::Stepping::ends_before);
+        let ended = self.take_stepped_back().or(ended);
         self.keep_returned(&reports);
         self.end_step();
         self.stop.current = first.thread;

@@ -58,6 +58,7 @@ use exits::Exits;
 pub use position::Places;
 use position::Position;
 pub use skip::{SkipList, ThirdParty};
+pub(crate) use source::begin_of_statement;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;

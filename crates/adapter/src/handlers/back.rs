@@ -29,6 +29,7 @@ pub fn step_back(
     let granularity = granularity(adapter, arguments.thread_id, arguments.granularity.as_ref());
     let how = match granularity {
         Some(SteppingGranularity::Instruction) => StepBack::Instruction,
+        Some(SteppingGranularity::Statement) => StepBack::Statement,
         _ => StepBack::Line,
     };
     let thread = from_dap::thread(arguments.thread_id)?;

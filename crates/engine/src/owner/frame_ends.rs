@@ -50,6 +50,10 @@ impl Owner {
 
     /// Stops watching the data of frames that a thread has left. Returns the reason to stop for that. `None`: it has left no such frame.
     pub(super) fn frames_ended(&mut self, thread: ThreadId) -> Option<StopReason> {
+        if self.is_in_past() {
+            // The frame may be made yet, and stands again further back.
+            return None;
+        }
         let framed =
             |frame: &Option<DataTarget>| frame.as_ref()?.frame.filter(|f| f.thread == thread);
         if !self
@@ -148,6 +152,9 @@ impl Owner {
     /// Called when a thread has ended, and all its frames with it. Stops watching their data, and removes the temporary breakpoints that are
     /// limited to them.
     pub(super) fn stack_ended(&mut self, thread: ThreadId) {
+        if self.is_in_past() {
+            return;
+        }
         let temporaries = self.breakpoints.temporary_frames();
         let ended: Vec<i64> = temporaries
             .filter(|(_, frame)| frame.thread == thread)

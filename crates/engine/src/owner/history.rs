@@ -46,6 +46,8 @@ pub(super) struct History {
     clock: Clock,
     /// When the recording began.
     begun: Option<Instant>,
+    /// The thread that has stepped back just now, and how many inlined calls there count as not entered.
+    stepped_back: Option<(ThreadId, usize)>,
 }
 
 /// A checkpoint.
@@ -473,6 +475,16 @@ impl Owner {
     /// Before a search: there may be too many checkpoints by the laps of former ones.
     pub(super) fn thin_out_history(&mut self) {
         self.history.thin_out();
+    }
+
+    /// A step back has ended where so many inlined calls count as not entered.
+    pub(super) fn keep_stepped_back(&mut self, thread: ThreadId, count: usize) {
+        self.history.stepped_back = Some((thread, count));
+    }
+
+    /// As [`Owner::keep_stepped_back`], once.
+    pub(super) fn take_stepped_back(&mut self) -> Option<(ThreadId, usize)> {
+        self.history.stepped_back.take()
     }
 
     /// Shows a copy of a checkpoint in place of the present process.

@@ -325,12 +325,25 @@ impl Owner {
         }
     }
 
-    /// In a replay, a system call has written data that is looked for.
+    /// In a replay, a system call has written data that is looked for, or may have mapped other memory there.
     pub(super) fn kernel_wrote(&mut self, thread: ThreadId) {
-        if self.is_searching_write().is_some() {
-            return self.wrote_searched(thread, None);
+        let maps = self
+            .history_live()
+            .is_some_and(|live| live.last_call_maps());
+        if maps {
+            self.insert_past_sites();
         }
-        self.release(thread);
+        let is_same = |wanted: &Wanted| bytes_of(self.memory(), &wanted.target) == wanted.last;
+        match self.is_searching_write() {
+            // That memory is elsewhere.
+            Some(wanted) if maps && is_same(wanted) => self.release(thread),
+            Some(_) => self.wrote_searched(thread, None),
+            None if self.is_quiet() => self.release(thread),
+            None => match self.judge_call(thread) {
+                Some(reason) => self.report(thread, reason),
+                None => self.release(thread),
+            },
+        }
     }
 
     /// A thread has written data that is looked for. `hits`: the debug registers that have noticed it; `None`: a system call has written it.
@@ -351,12 +364,13 @@ impl Owner {
             return true;
         };
         let counts_last = matches!(&travel.goal, Goal::Write(wanted) if wanted.counts_last);
-        let is_end = !counts_last && !travel.counts_at_end() && self.stands_at_end(&mut travel);
-        let goes_on = match is_end {
-            true => {
-                travel.arrives();
-                false
-            }
+        let is_end = self.stands_at_end(&mut travel);
+        if is_end {
+            // The thread goes on from here without coming to the site of the end.
+            travel.arrives();
+        }
+        let goes_on = match is_end && !counts_last && !travel.counts_at_end() {
+            true => false,
             false => {
                 let is_wanted = travel.counts_one();
                 if let Goal::Write(wanted) = &mut travel.goal {
@@ -370,7 +384,7 @@ impl Owner {
                         by_kernel: hits.is_none(),
                     });
                 }
-                !is_wanted
+                !is_wanted && !is_end
             }
         };
         self.begin_travel(travel);

@@ -99,24 +99,20 @@ impl Owner {
         }
     }
 
-    /// The states that are waited for at an address: the end of a run, and that of a turn.
-    fn states_ahead(&self, at: Address) -> Vec<Ahead> {
-        let all = [self.state_ahead(), self.turn_end_ahead()].into_iter();
-        let here = all.flatten().filter(|ahead| ahead.registers.pc() == at);
-        here.collect()
+    /// The state that is waited for at an address. The end of a turn comes before that of the run.
+    fn awaited_at(&self, at: Address) -> Option<Ahead> {
+        let next = self.turn_end_ahead().or_else(|| self.state_ahead());
+        next.filter(|ahead| ahead.registers.pc() == at)
     }
 
     /// Puts a jump in at a site where only a state of the past is waited for.
     pub(super) fn make_past_jump(&mut self, at: Address) -> Result<(), NoJump> {
         let now = |reason: &str| NoJump::Now(reason.to_owned());
-        if !self.is_quiet() && self.watches_data() {
-            return Err(now("data is watched"));
+        // The code there reads memory that may be watched.
+        if !self.is_quiet() && self.watches_reads() {
+            return Err(now("reads of data are watched"));
         }
-        let mut all = self.states_ahead(at);
-        let ahead = all.pop();
-        if !all.is_empty() {
-            return Err(now("two states are waited for there"));
-        }
+        let ahead = self.awaited_at(at);
         let passes = self.passes_for_code(at);
         if ahead.is_none() && passes.is_none() {
             return Err(now("nothing is waited for there"));

@@ -70,6 +70,14 @@ fn difference_in(
         .map(|same| from + same)
     {
         let found = at.offset((differs as u64 & !(PIECE - 1)).cast_signed());
+        let begin = (found.0 - at.0) as usize;
+        let piece = |bytes: &[u8]| bytes.get(begin..begin + PIECE as usize).map(<[u8]>::to_vec);
+        if let (Some(one), Some(other)) = (piece(&ours), piece(&theirs))
+            && is_of_processor(&one, &other)
+        {
+            from = begin + PIECE as usize;
+            continue;
+        }
         if !is_the_kernels(one, found) {
             return Some(found);
         }
@@ -78,4 +86,32 @@ fn difference_in(
     }
     let length = ours.len().min(theirs.len()) as i64;
     (ours.len() != theirs.len()).then(|| at.offset(length))
+}
+
+/// Whether two words are what the instruction `cpuid` has said of two processors of one machine, which keeps no process from running on either: they differ
+/// only in the processor's number. It is the highest byte of EBX for leaf 1; the others are the brand, the size of a cache line in units of
+/// 8 bytes, and how many processors there are in the package (Intel's manual, volume 2A, CPUID).
+fn is_of_processor(one: &[u8], other: &[u8]) -> bool {
+    /// 64 bytes.
+    const LINE: u8 = 8;
+    match (one, other) {
+        ([brand, line, count, _], other) => {
+            other.starts_with(&[*brand, *line, *count]) && *line == LINE && *count != 0
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_processor_is_no_difference() {
+        assert!(is_of_processor(&[0, 8, 2, 0], &[0, 8, 2, 1]));
+        assert!(!is_of_processor(&[0, 8, 2, 0], &[0, 8, 1, 0]));
+        assert!(!is_of_processor(&[1, 8, 2, 0], &[0, 8, 2, 0]));
+        assert!(!is_of_processor(&[0, 4, 2, 0], &[0, 4, 2, 1]));
+        assert!(!is_of_processor(&[0, 8, 0, 0], &[0, 8, 0, 1]));
+    }
 }

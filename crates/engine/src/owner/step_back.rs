@@ -1,20 +1,25 @@
 //! Steps back: the places in the code to which they may go.
 
 use super::Owner;
-use crate::step::is_linkage_stub;
+use crate::step::{begin_of_statement, is_linkage_stub};
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::{LONGEST, decode, does_nothing, is_call};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::Frame;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
-use dapple_symbols::functions::Function;
+use dapple_symbols::functions::{Function, InlinedCall};
+use dapple_symbols::lines::LineRow;
 use dapple_symbols::sources::is_library_source;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+/// How many frames are searched at most for one with lines.
+const MOST_FRAMES: usize = 64;
+/// From which bit the number of a line says in how many inlined calls it is.
+const DEPTH: u32 = 48;
 /// The most jumps from a call to the function that it calls.
 const MOST_HOPS: usize = 8;
 
@@ -23,6 +28,8 @@ const MOST_HOPS: usize = 8;
 pub enum StepBack {
     /// To the beginning of the line that ran before in this function; at its beginning, to the line that has called it.
     Line,
+    /// As `Line`, but to the beginning of the statement that ran before, perhaps on the same line.
+    Statement,
     /// To the instruction that ran before in this function; at its first one, to the call.
     Instruction,
     /// As `Line`, or to the last line of a function of the user's that was called since.
@@ -38,6 +45,8 @@ pub(super) struct Places {
     pub(super) all: FxHashMap<Address, u64>,
     /// The frames: where each begins on the stack. The innermost first.
     pub(super) frames: Vec<Address>,
+    /// They are lines or statements.
+    by_line: bool,
     /// Those that are calls, from which the search goes on in the function that is called.
     calls: FxHashSet<Address>,
 }
@@ -55,6 +64,14 @@ struct Code<'m> {
     function: Arc<Function>,
 }
 
+/// What a thread is shown in of a function.
+struct Shown {
+    /// The source files; none: any.
+    files: Vec<Arc<Path>>,
+    /// The calls that were inlined, around where it is.
+    inlined: Vec<InlinedCall>,
+}
+
 impl Owner {
     /// The places to which a step back may go.
     pub(super) fn places_before(
@@ -62,18 +79,29 @@ impl Owner {
         thread: ThreadId,
         how: StepBack,
     ) -> Result<Places, String> {
-        let frames: Vec<Frame> = { self.frames_now(thread) }
-            .filter(|frame| frame.inline_depth == 0)
-            .take(2)
-            .collect();
-        let mut places = Places::default();
-        for (index, frame) in frames.iter().enumerate() {
+        let frames: Vec<Frame> = { self.frames_now(thread) }.take(MOST_FRAMES).collect();
+        let mut places = Places {
+            by_line: !matches!(how, StepBack::Instruction | StepBack::Out),
+            ..Places::default()
+        };
+        let mut from_users = false;
+        // The logical frames of a physical one follow each other.
+        let same = |one: &Frame, other: &Frame| one.physical.cfa == other.physical.cfa;
+        let chunks = frames.chunk_by(same);
+        for (index, logical) in chunks.enumerate() {
+            let frame = &logical[0];
             let (Some(cfa), Some(module)) = (frame.physical.cfa, frame.physical.module.clone())
             else {
                 break;
             };
+            let by_line = matches!(how, StepBack::Line | StepBack::Statement);
+            if places.frames.len() == 2 || index == 2 && !by_line {
+                break;
+            }
             let Some(code) = code_at(&module, frame.physical.lookup) else {
-                places.frames.push(cfa);
+                if index == 0 || !by_line {
+                    places.frames.push(cfa);
+                }
                 continue;
             };
             let own_call = (index > 0).then_some(frame.physical.lookup);
@@ -84,11 +112,18 @@ impl Owner {
                 }
                 continue;
             }
+            let shown = Shown::of(logical, &module);
+            let found = self.places_in(&code, &shown, how);
+            // From a signal handler, a step leads to the function that was interrupted; from one that a library has called back, to the call of the
+            // library.
+            let is_users = logical.iter().any(is_of_users_source);
+            from_users |= index == 0 && is_users;
+            let is_no_caller = found.is_empty() || from_users && !is_users;
+            if by_line && index > 0 && is_no_caller {
+                continue;
+            }
             places.frames.push(cfa);
-            let file = frame.position.as_ref().map(|at| Arc::clone(&at.file));
-            places
-                .all
-                .extend(self.places_in(&code, file.as_deref(), how));
+            places.all.extend(found);
             if how == StepBack::Into {
                 let call = own_call.and_then(|at| self.instruction_around(&code, at));
                 let calls = self.calls_in(&code).into_iter();
@@ -105,13 +140,8 @@ impl Owner {
         }
     }
 
-    /// The places in a function's code. `file`: only lines of this file.
-    fn places_in(
-        &self,
-        code: &Code<'_>,
-        file: Option<&Path>,
-        how: StepBack,
-    ) -> Vec<(Address, u64)> {
+    /// The places in a function's code.
+    fn places_in(&self, code: &Code<'_>, shown: &Shown, how: StepBack) -> Vec<(Address, u64)> {
         let mut found = Vec::new();
         if how == StepBack::Instruction {
             let ranges = code.ranges().into_iter();
@@ -120,11 +150,21 @@ impl Owner {
         }
         for range in &code.function.ranges {
             for row in code.module.module.rows_in(range.clone()) {
-                let is_same = file.is_none_or(|file| *file == *row.file);
+                let is_place = row.is_stmt || how == StepBack::Statement && row.column != 0;
                 let is_entry = row.range.start == code.function.entry;
-                if row.is_stmt && row.line != 0 && is_same && !is_entry {
-                    found.push((code.module.to_process(row.range.start), row.line.into()));
+                if !is_place || row.line == 0 || is_entry || !shown.has_file(&row.file) {
+                    continue;
                 }
+                let Some(depth) = shown.depth_of(&row, code) else {
+                    continue;
+                };
+                let column = match how {
+                    StepBack::Statement => begin_of_statement(&row.file, row.line, row.column),
+                    _ => 0,
+                };
+                let column = u64::from(column) & 0xffff;
+                let line = (depth as u64) << DEPTH | u64::from(row.line) << 16 | column;
+                found.push((code.module.to_process(row.range.start), line));
             }
         }
         found
@@ -156,6 +196,16 @@ impl Owner {
             .last()
     }
 
+    /// How many of the inlined calls at a place count as not entered: a line may begin with such a call.
+    pub(super) fn calls_before_line(&self, at: Address, places: &Places) -> usize {
+        let line = places.all.get(&at).filter(|_| places.by_line);
+        let (Some(line), Some(module)) = (line, self.modules().at(at)) else {
+            return 0;
+        };
+        let inlined = module.module.inlined_at(module.to_file(at));
+        inlined.len().saturating_sub((*line >> DEPTH) as usize)
+    }
+
     /// A search has found a place, at which the thread is. Returns whether that is a call: then it goes on in the function that is called, or, if that
     /// isn't the user's, without this call.
     pub(super) fn goes_into_call(&mut self, thread: ThreadId, places: &mut Places) -> bool {
@@ -172,13 +222,18 @@ impl Owner {
             let code = code_at(&module, entry)?;
             let row = module.module.row_at(code.function.entry)?;
             let is_users = !is_library_source(&row.file) && row.file.is_file();
-            is_users.then(|| self.places_in(&code, Some(&row.file), StepBack::Line))
+            let shown = Shown {
+                files: vec![Arc::clone(&row.file)],
+                inlined: Vec::new(),
+            };
+            is_users.then(|| self.places_in(&code, &shown, StepBack::Line))
         });
         match lines.filter(|lines| !lines.is_empty()) {
             Some(lines) => {
                 *places = Places {
                     all: lines.into_iter().collect(),
                     frames: vec![Address(registers.sp())],
+                    by_line: true,
                     calls: FxHashSet::default(),
                 };
             }
@@ -232,6 +287,38 @@ impl Owner {
     }
 }
 
+impl Shown {
+    /// `logical`: the frames of one physical frame.
+    fn of(logical: &[Frame], module: &LoadedModule) -> Shown {
+        let positions = logical.iter().filter_map(|frame| frame.position.as_ref());
+        let at = logical.first().map(|frame| frame.physical.lookup);
+        let inlined = at.map(|at| module.module.inlined_at(module.to_file(at)));
+        Shown {
+            files: positions
+                .map(|position| Arc::clone(&position.file))
+                .collect(),
+            inlined: inlined.unwrap_or_default(),
+        }
+    }
+
+    fn has_file(&self, file: &Path) -> bool {
+        self.files.is_empty() || self.files.iter().any(|own| **own == *file)
+    }
+
+    /// In how many of the inlined calls a row's code is, as it counts for a step. `None`: it is in a call that the thread isn't in.
+    fn depth_of(&self, row: &LineRow, code: &Code<'_>) -> Option<usize> {
+        let inlined = code.module.module.inlined_at(row.range.start);
+        if self.inlined.starts_with(&inlined) {
+            return Some(inlined.len());
+        }
+        // A call may begin at the very address of its line.
+        let common = self.inlined.iter().zip(&inlined);
+        let common = common.take_while(|(one, other)| one == other).count();
+        let site = inlined.get(common)?.call_site.as_ref()?;
+        (site.line == row.line && site.file == row.file).then_some(common)
+    }
+}
+
 impl Code<'_> {
     /// Where it is in the process.
     fn ranges(&self) -> Vec<Range<Address>> {
@@ -246,4 +333,10 @@ impl Code<'_> {
 fn code_at(module: &Arc<LoadedModule>, at: Address) -> Option<Code<'_>> {
     let function = module.module.function_at(module.to_file(at))?;
     Some(Code { module, function })
+}
+
+/// Whether a frame is in a source of the user's.
+fn is_of_users_source(frame: &Frame) -> bool {
+    let position = frame.position.as_ref();
+    position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
 }

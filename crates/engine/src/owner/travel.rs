@@ -264,11 +264,24 @@ impl Owner {
                 (Reason::Present, places.into_iter().collect())
             }
         };
+        let mut lacks = false;
         for place in places {
             let is_there = self.site(place).is_some_and(|site| site.has(reason));
-            if !is_there && let Err(error) = self.insert_site(place, reason) {
-                tracing::debug!(%place, %error, "a place can't be looked for yet");
+            if is_there {
+                continue;
             }
+            // While a library is being mapped, other bytes may be there, which are replaced.
+            let mappings = self.process().mappings();
+            let mut around = mappings.iter();
+            let is_code = around.any(|it| (it.start..it.end).contains(&place.0) && it.execute);
+            if !is_code || self.insert_site(place, reason).is_err() {
+                tracing::debug!(%place, "a place can't be looked for yet");
+                lacks = true;
+            }
+        }
+        // The linker runs code of a library before it says that it has mapped it.
+        if let Some(live) = self.history_live() {
+            live.report_mappings(lacks);
         }
     }
 
@@ -384,7 +397,8 @@ impl Owner {
             Some((index, frame.physical.lookup))
         })?;
         let before = places.all.iter().filter(|(at, _)| **at <= pc);
-        let (_, line) = before.max_by_key(|(at, _)| **at)?;
+        let lines = before.filter(|(at, _)| !places.is_only_call(**at));
+        let (_, line) = lines.max_by_key(|(at, _)| **at)?;
         Some(Line { frame, line: *line })
     }
 
@@ -457,6 +471,12 @@ impl Owner {
                     (travel.found, travel.last) = (None, None);
                     return self.run_travel(travel);
                 }
+                if let (Goal::Places(places), Some(at)) =
+                    (&travel.goal, reports.first().map(|stop| stop.address))
+                {
+                    let count = self.calls_before_line(at, places);
+                    self.keep_stepped_back(thread, count);
+                }
                 self.set_reports(reports);
                 self.end_travel();
                 return false;
@@ -517,6 +537,13 @@ impl Owner {
             return self.run_travel(travel);
         }
         if travel.from == 0 {
+            let looks_for_write = matches!(travel.goal, Goal::Write(_));
+            if !travel.arrived && (looks_for_write || travel.found.is_some()) {
+                // Nothing is before that, and whether there was something up to the end isn't known.
+                let why = "the past could not be run again: it doesn't come to where it was";
+                self.travel_fails(travel, why.into());
+                return false;
+            }
             return self.stops_at_beginning(travel);
         }
         // The next run ends where the last one has begun.

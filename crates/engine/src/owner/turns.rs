@@ -21,9 +21,18 @@ impl Owner {
             if let Err(error) = self.insert_site(at, Reason::Turn) {
                 tracing::warn!(%at, %error, "the end of a turn can't be looked for");
             }
+            self.awaits_other_state(at);
             self.control(thread).passed.take_if(|passed| *passed == at);
         }
         self.release(thread);
+    }
+
+    /// Another state is waited for at a site than before: a jump there compares with the former one.
+    fn awaits_other_state(&mut self, at: Address) {
+        if self.has_jump(at) {
+            self.counted_by_hand(at);
+            self.take_jump_out(at);
+        }
     }
 
     fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
@@ -60,6 +69,7 @@ impl Owner {
             if let Some(live) = self.history_live() {
                 live.end_turn();
             }
+            self.awaits_other_state(at);
             self.remove_site(at, Reason::Turn);
             self.insert_past_sites();
         } else {

@@ -108,9 +108,19 @@ impl Owner {
 
     /// The reason to stop for accesses that these debug registers have caught (`registers` has a bit for each), if any.
     fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
+        self.judge(thread, Some(registers))
+    }
+
+    /// In the past: the reason to stop for what a system call of a thread has written or mapped, if any. Only changes are seen of that.
+    pub(super) fn judge_call(&mut self, thread: ThreadId) -> Option<StopReason> {
+        self.judge(thread, None)
+    }
+
+    /// `registers`: the debug registers that have caught an access; `None`: a system call may have changed something.
+    fn judge(&mut self, thread: ThreadId, registers: Option<u64>) -> Option<StopReason> {
         let mut hits: Vec<(usize, Vec<u8>)> = Vec::new();
         for (index, watch) in self.watches.list.iter_mut().enumerate() {
-            if self.watches.table.mask(&watch.slots) & registers == 0 {
+            if registers.is_some_and(|all| self.watches.table.mask(&watch.slots) & all == 0) {
                 continue;
             }
             let Some(target) = &watch.found else { continue };
@@ -119,14 +129,21 @@ impl Owner {
             let old = std::mem::replace(&mut watch.last, now);
             let counts = match watch.wanted.access {
                 Access::Change => changed,
-                Access::Read => !changed,
-                Access::Write | Access::ReadWrite => true,
+                Access::Read => !changed && registers.is_some(),
+                Access::Write | Access::ReadWrite => changed || registers.is_some(),
             };
             if counts {
                 hits.push((index, old));
             }
         }
-        if let Some(ended) = self.without_left_frames(&mut hits)
+        if self.is_in_past() {
+            // A copy may run code from before the frame was made: what is written there then belongs to others.
+            hits.retain(|(index, _)| {
+                let found = self.watches.list[*index].found.as_ref();
+                let frame = found.and_then(|target| target.frame);
+                frame.is_none_or(|frame| self.frame_stands(&frame))
+            });
+        } else if let Some(ended) = self.without_left_frames(&mut hits)
             && hits.is_empty()
         {
             return data_gone(ended);

@@ -573,9 +573,10 @@ impl Owner {
         }
     }
 
-    /// Whether data is watched.
-    pub(super) fn watches_data(&self) -> bool {
-        !self.watches.list.is_empty()
+    /// Whether reads of data are watched.
+    pub(super) fn watches_reads(&self) -> bool {
+        let mut slots = self.watches.table.slots().iter().flatten();
+        slots.any(|slot| slot.reads)
     }
 
     /// What a thread's debug registers are to be set from.
@@ -593,7 +594,21 @@ impl Owner {
             None if self.is_quiet() => [None; SLOTS],
             None => *self.watches.table.slots(),
         };
+        self.watch_calls_of_past();
         self.process().set_watch_slots(thread, &slots)
+    }
+
+    /// In the past, system calls that write watched data are noticed, too, which debug registers don't see. A search for a write has its own.
+    fn watch_calls_of_past(&self) {
+        if !self.is_in_past() || self.searched_data().is_some() {
+            return;
+        }
+        let watched = self.watches.list.iter().filter(|_| !self.is_quiet());
+        let found = watched.filter_map(|watch| watch.found.as_ref());
+        let ranges = found.map(|it| it.address.0..it.address.0.saturating_add(it.length));
+        if let Some(live) = self.history_live() {
+            live.watch_calls(ranges.collect());
+        }
     }
 
     /// Clears a thread's debug registers, as before a detach.

@@ -30,6 +30,16 @@ pub(super) fn separates(file: &Path, number: u32, a: u32, b: u32) -> bool {
     between(&line, index(a.min(b)), index(a.max(b)))
 }
 
+/// The first column of the statement that a column of a line belongs to, both 1-based; the column itself if the source can't be read.
+pub(crate) fn begin_of_statement(file: &Path, number: u32, column: u32) -> u32 {
+    let Some(line) = line(file, number) else {
+        return column;
+    };
+    let end = (column.max(1) as usize - 1).min(line.len());
+    let same = (0..=end).find(|from| !between(&line, *from, end));
+    same.map_or(column, |from| from as u32 + 1)
+}
+
 fn between(line: &str, from: usize, to: usize) -> bool {
     let bytes = line.as_bytes();
     let mut quoted = None;

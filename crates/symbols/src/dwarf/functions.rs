@@ -64,7 +64,7 @@ pub struct Function {
 }
 
 /// An inlined call: the callee's code is part of the caller's.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlinedCall {
     /// The callee's name, as in [`Function::name`].
     pub name: String,

@@ -30,6 +30,8 @@ pub struct Checkpoint {
     handle: OwnedFd,
     threads: Vec<(ThreadId, ThreadId)>,
     originals: Vec<Original>,
+    /// Threads of the copy that have ended, which nobody has been told yet.
+    ended: Vec<ThreadId>,
 }
 
 /// A thread to be copied, with what the kernel doesn't copy of it.
@@ -89,6 +91,7 @@ impl Checkpoint {
             handle: handle(process)?,
             threads: vec![(first.thread, process)],
             originals: threads.to_vec(),
+            ended: Vec::new(),
         };
         settle(first.thread, process)?;
         let all = [0, u32::MAX.into(), 0, 0, 0, 0];
@@ -145,9 +148,16 @@ impl Checkpoint {
         self.threads.push((original, made));
     }
 
+    /// A thread of the copy has ended, and its end is yet to be reported.
+    pub fn ends(&mut self, made: ThreadId) {
+        self.threads.retain(|(_, copy)| *copy != made);
+        self.ended.push(made);
+    }
+
     /// A thread of the copy has ended.
     pub fn remove(&mut self, made: ThreadId) {
         self.threads.retain(|(_, copy)| *copy != made);
+        self.ended.retain(|ended| *ended != made);
     }
 
     /// Names the threads by the originals of another checkpoint.
@@ -188,7 +198,8 @@ impl Drop for Checkpoint {
             return;
         }
         // The first thread's end is reported last.
-        for (_, thread) in self.threads.iter().rev() {
+        let threads = self.threads.iter().map(|(_, thread)| thread).rev();
+        for thread in self.ended.iter().chain(threads) {
             wait_for_end(*thread);
         }
     }
@@ -203,8 +214,14 @@ fn set_alternate_stack(thread: ThreadId, mut stack: [u8; STACK_SIZE]) -> Result<
             .write(room, &stack)
             .map_err(|error| error.to_string())?;
         let set = [room.0, 0, 0, 0, 0, 0];
-        let answer = injected::call(thread, libc::SYS_sigaltstack, set, None)?;
-        succeeded("its signal stack can't be set", answer)
+        // A thread that runs a handler on such a stack already may not set one (sigaltstack(2)): it is taken from there meanwhile.
+        let registers = ptrace::registers(thread).map_err(lost)?;
+        let mut elsewhere = registers;
+        elsewhere.set_sp(0);
+        ptrace::set_registers(thread, &elsewhere).map_err(lost)?;
+        let answer = injected::call(thread, libc::SYS_sigaltstack, set, None);
+        ptrace::set_registers(thread, &registers).map_err(lost)?;
+        succeeded("its signal stack can't be set", answer?)
     })
 }
 

@@ -144,9 +144,23 @@ impl LiveProcess {
         }
     }
 
+    /// In a copy that is replayed: reports system calls that map memory, or doesn't ([`What::KernelWrote`]).
+    ///
+    /// [`What::KernelWrote`]: crate::wait_event::What::KernelWrote
+    pub fn report_mappings(&self, reports: bool) {
+        if let Some(mut replayer) = self.replayer() {
+            replayer.report_mappings(reports);
+        }
+    }
+
     /// In a copy that is replayed: the name of the system call that came last from outside, if that is what came last.
     pub fn last_call(&self) -> Option<String> {
         self.replayer()?.last_call()
+    }
+
+    /// In a copy that is replayed: whether what came last from outside is a system call that maps memory, or unmaps it.
+    pub fn last_call_maps(&self) -> bool {
+        { self.replayer() }.is_some_and(|replayer| replayer.last_call_maps())
     }
 
     /// In a process that is recorded: notes where copies of instructions are executed in its place.

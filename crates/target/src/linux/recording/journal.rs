@@ -107,6 +107,20 @@ pub(super) struct Made {
     pub(super) thread: Option<ThreadId>,
 }
 
+impl Made {
+    /// Whether it changes what memory is mapped where.
+    pub(super) fn changes_mappings(&self) -> bool {
+        let all = [
+            libc::SYS_mmap,
+            libc::SYS_munmap,
+            libc::SYS_mremap,
+            libc::SYS_brk,
+            libc::SYS_madvise,
+        ];
+        all.contains(&self.number.cast_signed())
+    }
+}
+
 /// What of a call is done again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Again {

@@ -349,7 +349,10 @@ impl Recorder {
         }?;
         let is_last = self.turns.last() == Some(thread) && !self.is_over;
         match self.turns.place(thread) {
-            Some(Place::Ends) if is_last => wait_for_end(thread),
+            Some(Place::Ends) if is_last => {
+                wait_for_end(thread);
+                self.turns.remove(thread);
+            }
             // It was stopped in a call that may take long, and goes on in there.
             Some(Place::Runs) if waits && !self.is_over => self.turns.set(thread, Place::Calls),
             _ => {}

@@ -48,6 +48,8 @@ pub struct Replayer {
     watched: Vec<Range<u64>>,
     /// It has come to the end, or has parted from the recording: nothing runs any more.
     is_over: bool,
+    /// System calls that map memory are reported.
+    reports_mappings: bool,
 }
 
 /// A thread that is replayed.
@@ -167,6 +169,7 @@ impl Replayer {
             is_told: false,
             watched: Vec::new(),
             is_over: false,
+            reports_mappings: false,
         })
     }
 
@@ -176,9 +179,14 @@ impl Replayer {
         self.last = last;
     }
 
-    /// Reports system calls that write this memory, by [`What::KernelWrote`].
+    /// Reports system calls that write this memory, or may map other memory there, by [`What::KernelWrote`].
     pub fn watch(&mut self, watched: Vec<Range<u64>>) {
         self.watched = watched;
+    }
+
+    /// Reports system calls that map memory, or doesn't, by [`What::KernelWrote`].
+    pub fn report_mappings(&mut self, reports: bool) {
+        self.reports_mappings = reports;
     }
 
     /// The name of the system call that came last from outside, if that is what came last.
@@ -188,6 +196,14 @@ impl Replayer {
             Entry::Call(call) => Some(call_name(call.number)),
             _ => None,
         }
+    }
+
+    /// Whether what came last from outside is a system call that maps memory, or unmaps it.
+    pub fn last_call_maps(&self) -> bool {
+        let last = self.next.checked_sub(1);
+        let last = last.and_then(|last| self.journal.entry(last));
+        let last = last.as_ref().map(|(_, entry)| entry.as_ref());
+        matches!(last, Some(Entry::Call(call)) if call.changes_mappings())
     }
 
     /// The process that runs.
@@ -237,7 +253,8 @@ impl Replayer {
         if self.is_over {
             return Err("it is at its end".into());
         }
-        for (original, thread) in &self.threads {
+        let live = |(original, _): &(&ThreadId, _)| self.turns.place(**original).is_some();
+        for (original, thread) in self.threads.iter().filter(live) {
             let next = self.journal.next_of(*original, self.next);
             let is_sent = matches!(next.as_deref(), Some(Entry::Signal(signal)) if !signal.whole.is_of_instruction());
             let is_calling = thread.within.is_some() && !thread.is_behind;
@@ -266,6 +283,9 @@ impl Replayer {
             let copy = replayed.copy;
             ptrace::cont(copy, 0)?;
             wait_for_end(copy);
+            // Its end may be reported after the next thread has stopped.
+            self.turns.remove(thread);
+            self.checkpoint.ends(copy);
             return Ok(());
         }
         self.turns.set(thread, Place::Ready(how, 0));
@@ -722,7 +742,9 @@ impl Replayer {
             let done = self.memory.write(*at, bytes);
             done.map_err(|error| format!("what {name} wrote at {at} can't be written: {error}"))?;
         }
-        let has_written = self.writes_watched(call);
+        let asks = self.reports_mappings || !self.watched.is_empty();
+        let may_move = asks && call.changes_mappings();
+        let has_written = may_move || self.writes_watched(call);
         if let Some(replayed) = self.threads.get_mut(&thread) {
             replayed.has_written = has_written;
         }
