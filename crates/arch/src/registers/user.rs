@@ -347,6 +347,18 @@ impl UserRegisters {
         place.map(|place| r[place] = value).is_some()
     }
 
+    /// As the thread will go on if the kernel restarts a system call: in front of the call's instruction, with the call's number.
+    pub fn restart_call(&mut self) {
+        /// The result that makes the kernel go on by `restart_syscall`, and that call's number (Linux, `errno.h` and `syscall_64.tbl`).
+        const BY_BLOCK: i64 = -516;
+        const RESTART_SYSCALL: u64 = 219;
+        let is_by_block = self.restarts_system_call() && self.answer() == BY_BLOCK;
+        self.call_again();
+        if is_by_block {
+            self.0[word::RAX] = RESTART_SYSCALL;
+        }
+    }
+
     /// Whether the kernel will restart an interrupted system call when the thread continues (its result is one of `-ERESTART…`).
     pub fn restarts_system_call(&self) -> bool {
         const RESTARTS: [i64; 4] = [-512, -513, -514, -516];

@@ -170,8 +170,10 @@ impl Owner {
         let Some(site) = self.site(at) else {
             return;
         };
-        if site.has(Reason::Turn) {
-            self.comes_to_turn_end(thread, at);
+        if site.has(Reason::Turn) && self.comes_to_turn_end(thread, at) {
+            // In its next turn, it comes here again.
+            self.control(thread).passed = None;
+            return self.release(thread);
         }
         self.note_stop_at(at);
         let Some(site) = self.site(at) else {

@@ -53,10 +53,11 @@ impl Owner {
         })
     }
 
-    /// A thread has come to a site where a turn may end. Ends it, if it does.
-    pub(super) fn comes_to_turn_end(&mut self, thread: ThreadId, at: Address) {
+    /// A thread has come to a site where a turn may end. Ends it, if it does. Returns whether it has.
+    pub(super) fn comes_to_turn_end(&mut self, thread: ThreadId, at: Address) -> bool {
         let Some((turn, end)) = self.turn_end() else {
-            return self.remove_sites(Reason::Turn);
+            self.remove_sites(Reason::Turn);
+            return false;
         };
         let registers = self.registers(thread);
         let is_there = turn == thread
@@ -65,7 +66,8 @@ impl Owner {
             let mut now = vec![0; bytes.len()];
             self.memory().read(*at, &mut now).is_ok() && *now == **bytes
         };
-        if is_there && end.memory.iter().all(has) {
+        let ends = is_there && end.memory.iter().all(has);
+        if ends {
             if let Some(live) = self.history_live() {
                 live.end_turn();
             }
@@ -75,5 +77,6 @@ impl Owner {
         } else {
             self.passed_other_state(at);
         }
+        ends
     }
 }

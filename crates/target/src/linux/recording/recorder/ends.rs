@@ -109,7 +109,8 @@ impl Recorder {
     ///
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
     fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
-        let registers = ptrace::registers(thread).map_err(lost)?;
+        let mut registers = ptrace::registers(thread).map_err(lost)?;
+        registers.restart_call();
         let stack = registers.sp().wrapping_sub(RED_ZONE) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
         let mut keep = |at: Address, count: usize| {
