@@ -287,7 +287,8 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        if registers.pc() != site {
+        // Where its turn may end, it has to run into the site.
+        if registers.pc() != site || self.may_end_turn(thread, site) {
             return self.go(thread, how, signal);
         }
         if signal != 0 {

@@ -44,6 +44,13 @@ impl Owner {
         self.turn_end().map(|(_, end)| end.registers.pc())
     }
 
+    /// Whether a thread's turn may end at an address, amid its code, and that is yet to be looked for ([`Owner::turn_ahead`]).
+    pub(super) fn may_end_turn(&self, thread: ThreadId, at: Address) -> bool {
+        let is_untold = { self.history_live() }.is_some_and(|live| live.is_turn_end_untold());
+        let end = self.turn_end().filter(|_| is_untold);
+        end.is_some_and(|(turn, end)| turn == thread && end.registers.pc() == at)
+    }
+
     /// The state in which the turn ends of the thread that runs.
     pub(super) fn turn_end_ahead(&self) -> Option<Ahead> {
         let (_, end) = self.turn_end()?;

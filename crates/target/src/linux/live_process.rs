@@ -128,6 +128,14 @@ impl LiveProcess {
         self.replayer()?.turn_end()
     }
 
+    /// In a copy that is replayed: whether that is yet to be reported by [`What::TurnAhead`].
+    ///
+    /// [`What::TurnAhead`]: crate::wait_event::What::TurnAhead
+    pub fn is_turn_end_untold(&self) -> bool {
+        self.replayer()
+            .is_some_and(|replayer| replayer.is_turn_end_untold())
+    }
+
     /// In a copy that is replayed: the thread whose turn it is has come to its end.
     pub fn end_turn(&self) {
         if let Some(mut replayer) = self.replayer() {

@@ -372,6 +372,11 @@ impl Replayer {
         }
     }
 
+    /// Whether [`What::TurnAhead`] is yet to be reported for that.
+    pub fn is_turn_end_untold(&self) -> bool {
+        !self.is_told && self.turn_end().is_some()
+    }
+
     /// The thread whose turn it is has come to its end.
     pub fn end_turn(&mut self) {
         let Some((thread, _)) = self.turn_end() else {
