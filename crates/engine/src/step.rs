@@ -27,7 +27,7 @@
 //! stepped over by running to its return address, and the arrival counts only if the stack is back at the caller's height.
 
 mod awaiting;
-mod code;
+pub mod code;
 mod coroutines;
 mod exits;
 mod judging;
@@ -46,7 +46,6 @@ use crate::step::options::Callee;
 use crate::step::options::{Pace, StepKind, StepOptions, StepUnit};
 pub use awaiting::{Touch, calls_in_coroutine};
 use code::Instruction;
-pub use code::is_linkage_stub;
 pub use coroutines::is_users_coroutine;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;

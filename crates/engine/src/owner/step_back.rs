@@ -1,7 +1,8 @@
 //! Steps back: the places in the code to which they may go.
 
 use super::Owner;
-use crate::step::{begin_of_statement, is_linkage_stub};
+use crate::step::begin_of_statement;
+use crate::step::code::is_linkage_stub;
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::{LONGEST, decode, does_nothing, is_call};
 use dapple_arch::registers::user::UserRegisters;

@@ -596,21 +596,6 @@ impl Replayer {
         }
     }
 
-    /// The number of the call that a thread goes on with behind the next thing that comes, which is an interrupted call, if it does.
-    fn called_again(&self, thread: ThreadId, mut registers: UserRegisters) -> Option<u64> {
-        let next = self.journal.next_of(thread, self.next + 1)?;
-        registers.call_again();
-        match next.as_ref() {
-            Entry::Enters(number) => Some(*number),
-            Entry::Call(again) => Some(again.number),
-            // Its turn ends in front of the call.
-            Entry::TurnEnd(end) if end.registers.pc() == registers.pc() => {
-                Some(end.registers.answer().cast_unsigned())
-            }
-            _ => None,
-        }
-    }
-
     /// A thread has stopped as it was asked to. If that has kept its system call from being made, lets it be made first.
     fn restarts_call(&mut self, thread: ThreadId) -> bool {
         let restarts = self.threads.get(&thread).is_some_and(|it| it.restarts);

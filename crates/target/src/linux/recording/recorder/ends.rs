@@ -4,7 +4,8 @@ use super::{Recorder, SOON_AGAIN};
 use crate::linux::injected::lost;
 use crate::linux::recording::is_stopping_call;
 use crate::linux::recording::journal::{Entry, TurnEnd};
-use crate::linux::{ptrace, wait};
+use crate::linux::{process, ptrace, wait};
+use crate::memory_map::Mapping;
 use crate::wait_event::{WaitEvent, What};
 use crate::{Address, ThreadId};
 use dapple_arch::abi::RED_ZONE;
@@ -69,6 +70,10 @@ impl Recorder {
             let Ok(registers) = ptrace::registers(thread) else {
                 break;
             };
+            if registers.restarts_system_call() {
+                // A step would make the call again, which may never come back.
+                break;
+            }
             let mut code = [0; LONGEST];
             let length = self.memory.read_some(registers.pc(), &mut code);
             let is_site = code[0] == TRAP;
@@ -113,7 +118,14 @@ impl Recorder {
         registers.restart_call();
         let stack = registers.sp().wrapping_sub(RED_ZONE) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
+        let mappings = process::mappings(self.process);
         let mut keep = |at: Address, count: usize| {
+            // Other memory is always the same, but for what a debugger inserts in code.
+            let mut around = mappings.iter();
+            let is_inside = |it: &&Mapping| (it.start..it.end).contains(&at.0);
+            if !around.find(is_inside).is_some_and(|it| it.write) {
+                return;
+            }
             // Below its own bytes, the stack has what is left of signals' frames: not all of that is the same again.
             if (stack.saturating_sub(UNUSED)..stack).contains(&at.0) {
                 return;

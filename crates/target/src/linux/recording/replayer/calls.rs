@@ -1,14 +1,35 @@
 //! What a replay does with single system calls of a copy.
 
-use super::Then;
+use super::{Replayer, Then};
 use crate::ThreadId;
 use crate::linux::injected::{self, lost};
 use crate::linux::ptrace;
-use crate::linux::recording::journal::MappedFile;
+use crate::linux::recording::journal::{Entry, MappedFile};
 use crate::wait_event::What;
 use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
+
+impl Replayer {
+    /// The number of the call that a thread goes on with behind the next thing that comes, which is an interrupted call, if it does.
+    pub(super) fn called_again(
+        &self,
+        thread: ThreadId,
+        mut registers: UserRegisters,
+    ) -> Option<u64> {
+        let next = self.journal.next_of(thread, self.next + 1)?;
+        registers.call_again();
+        match next.as_ref() {
+            Entry::Enters(number) => Some(*number),
+            Entry::Call(again) => Some(again.number),
+            // Its turn ends in front of the call.
+            Entry::TurnEnd(end) if end.registers.pc() == registers.pc() => {
+                Some(end.registers.answer().cast_unsigned())
+            }
+            _ => None,
+        }
+    }
+}
 
 /// The replay ends where a thread is at the entry of a system call, which isn't made. The thread is taken behind it, with the registers that
 /// it has: there, it can be asked for more.
