@@ -26,8 +26,8 @@ fn arguments(entries: &[(&str, &Value)]) -> BTreeMap<String, Raw> {
 fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> {
     let (program, pid) = (json!("/bin/true"), json!(1));
     let mut entries = match start {
-        // `cargo` names the program.
-        Start::Launch if name == "cargo" => BTreeMap::new(),
+        // These say what the program is.
+        Start::Launch if name == "cargo" || name == "replay" => BTreeMap::new(),
         Start::Launch => arguments(&[("program", &program)]),
         Start::Attach if name == "program" || name == "waitFor" => {
             arguments(&[("program", &program)])
