@@ -66,7 +66,8 @@ fn a_file_in_which_any_byte_was_changed_is_refused_with_a_reason() {
     let whole = Recording::read(bytes.as_slice()).expect("a recording");
     assert!(whole.events() > 10, "{}", whole.events());
     assert_eq!(whole.end(), "the program exited with 0");
-    for index in 0..bytes.len() {
+    // All bytes of the beginning, and some of each part behind it.
+    for index in (0..256).chain((256..bytes.len()).step_by(31)) {
         for change in [1, 0x80, 0xff] {
             let mut damaged = bytes.clone();
             damaged[index] ^= change;
@@ -87,7 +88,7 @@ fn a_file_in_which_any_byte_was_changed_is_refused_with_a_reason() {
 #[test]
 fn a_file_that_was_cut_or_has_become_longer_is_refused() {
     let bytes = recorded("/bin/true");
-    for length in 0..bytes.len() {
+    for length in (0..256).chain((256..bytes.len()).step_by(17)) {
         let read = Recording::read(&bytes[..length]);
         assert!(read.is_err(), "the first {length} of {} bytes", bytes.len());
     }
@@ -106,7 +107,7 @@ fn what_was_written_before_the_recorder_was_killed_is_read() {
     let whole = Recording::read(wrapped(&contents, true).as_slice());
     let whole = whole.expect("a recording").events();
     let mut most = 0;
-    for length in (0..contents.len()).step_by(7) {
+    for length in (0..contents.len()).step_by(61) {
         let bytes = wrapped(&contents[..length], false);
         match Recording::read(bytes.as_slice()) {
             Ok(recording) => {
@@ -126,7 +127,7 @@ fn what_was_written_before_the_recorder_was_killed_is_read() {
 fn contents_that_make_no_sense_are_refused_or_mean_something_else() {
     let contents = contents_of(&recorded("/bin/true"));
     let mut refused = 0;
-    for index in (0..contents.len()).step_by(3) {
+    for index in (0..contents.len()).step_by(37) {
         for value in [0, 0x7f, 0xff] {
             let mut changed = contents.clone();
             changed[index] = value;
