@@ -265,13 +265,14 @@ impl Owner {
             }
         };
         let mut lacks = false;
+        let mut mappings = None;
         for place in places {
             let is_there = self.site(place).is_some_and(|site| site.has(reason));
             if is_there {
                 continue;
             }
             // While a library is being mapped, other bytes may be there, which are replaced.
-            let mappings = self.process().mappings();
+            let mappings = mappings.get_or_insert_with(|| self.process().mappings());
             let mut around = mappings.iter();
             let is_code = around.any(|it| (it.start..it.end).contains(&place.0) && it.execute);
             if !is_code || self.insert_site(place, reason).is_err() {
