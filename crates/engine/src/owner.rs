@@ -301,7 +301,7 @@ impl Owner {
                 self.link.waker.take();
                 self.unpin_long_running();
                 // These are parts of a command themselves.
-                if !self.activity.is_call() && self.is_searching_write().is_none() {
+                if !self.activity.is_call() && self.write_search().is_none() {
                     self.serve();
                 }
                 self.handle_pending_event();

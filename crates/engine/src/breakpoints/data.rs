@@ -6,6 +6,7 @@ use dapple_inspect::frame::FrameId;
 use dapple_inspect::values::{NamedValue, Value};
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
+use std::ops::Range;
 
 /// Which accesses to data are reported. All are reported after the instruction that made them. Accesses that the kernel makes for the
 /// program (`read(2)`, `write(2)`) do not trigger the processor's watchpoints, and are not reported.
@@ -53,6 +54,13 @@ pub struct DataTarget {
     pub moves: bool,
     /// The language of `name`, if `name` means this data at any time, also in a later session. `None`: it doesn't.
     pub persistent: Option<Language>,
+}
+
+impl DataTarget {
+    /// Its memory: from its first byte to behind its last one.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.address.0..self.address.0.saturating_add(self.length)
+    }
 }
 
 /// A frame, identified by its place on the stack.

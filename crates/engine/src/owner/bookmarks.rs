@@ -52,13 +52,6 @@ impl Owner {
         })
     }
 
-    fn require_history(&self) -> Result<(), Error> {
-        match self.no_history() {
-            Some(why) => Err(Error::Refused(why)),
-            None => Ok(()),
-        }
-    }
-
     /// Sets a bookmark at this moment. Returns its number.
     pub(crate) fn set_bookmark(&mut self, name: String) -> Result<u32, Error> {
         self.require_stopped()?;
@@ -69,11 +62,7 @@ impl Owner {
                 "there are {MOST} bookmarks already, which is the most; remove one"
             )));
         }
-        let has_signal = |owner: &mut Owner| {
-            let mut threads = owner.stopped_threads().into_iter();
-            threads.any(|thread| owner.signal_of(thread) != 0)
-        };
-        if has_signal(self) {
+        if self.has_undelivered_signal() {
             return Err(Error::Refused(
                 "no bookmark can be set here: a signal is about to be delivered".into(),
             ));
@@ -121,7 +110,7 @@ impl Owner {
     pub(crate) fn go_to_moment(&mut self, to: Destination) -> Result<(), Error> {
         self.require_stopped()?;
         self.require_history()?;
-        let index = match to {
+        let (index, reason) = match to {
             Destination::Present if self.replays_file() => {
                 return Err(Error::Refused(
                     "a recording has no present; `continue` leads to its end".into(),
@@ -130,18 +119,16 @@ impl Owner {
             Destination::Present if !self.is_in_past() => {
                 return Err(Error::Refused("this is the present".into()));
             }
-            Destination::Present => None,
-            Destination::Beginning => Some(0),
-            Destination::Bookmark(number) => Some(self.bookmarked(number)?),
+            Destination::Present => (None, StopReason::Present),
+            Destination::Beginning => (Some(0), StopReason::Beginning),
+            Destination::Bookmark(number) => {
+                let index = self.bookmarked(number)?;
+                (Some(index), StopReason::Bookmark(number))
+            }
         };
         let thread = self.current();
         self.drop_kept();
         self.end_step();
-        let reason = match to {
-            Destination::Beginning => StopReason::Beginning,
-            Destination::Bookmark(number) => StopReason::Bookmark(number),
-            Destination::Present => StopReason::Present,
-        };
         match index {
             None => {
                 self.leave_past();
@@ -171,7 +158,7 @@ impl Owner {
                 Ok(())
             }
             Err(why) => {
-                self.go_back_to(left);
+                self.go_back(left);
                 Err(Error::Refused(why))
             }
         }

@@ -286,6 +286,14 @@ impl Owner {
         Some(format!("the recording has ended: {gap}"))
     }
 
+    /// Checks that the process can run backwards.
+    pub(super) fn require_history(&self) -> Result<(), Error> {
+        match self.no_history() {
+            Some(why) => Err(Error::Refused(why)),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that the present is shown, and notes that it is about to be changed: [`Owner::forget_history`].
     pub(super) fn will_change(&mut self) -> Result<(), Error> {
         self.require_present()?;
@@ -316,8 +324,7 @@ impl Owner {
         if self.is_in_past() || self.mode() != Mode::Stopped {
             return;
         }
-        let mut threads = self.stopped_threads().into_iter();
-        if threads.any(|thread| self.signal_of(thread) != 0) {
+        if self.has_undelivered_signal() {
             return;
         }
         if let Err(reason) = self.history.keep() {

@@ -156,9 +156,7 @@ impl Owner {
         cancelled: Option<&Cancelled>,
     ) -> Result<LastWrite, Error> {
         self.require_stopped()?;
-        if let Some(why) = self.no_history() {
-            return Err(Error::Refused(why));
-        }
+        self.require_history()?;
         let target = self.data_target(place, length)?;
         let mut write = match self.find_write(&target, before, cancelled)? {
             LastWrite::By(write) => write,
@@ -200,7 +198,7 @@ impl Owner {
         self.attend_search(cancelled);
         let mut travel = self.take_travel().ok_or(Error::Ended)?;
         let found = self.conclude_write(&mut travel);
-        self.go_back(travel);
+        self.go_back(travel.left);
         found
     }
 
@@ -210,7 +208,7 @@ impl Owner {
         let mut alarm = Alarm::default();
         alarm.ring_every(LOOK_EVERY);
         self.attend_until(|owner| {
-            if owner.is_searching_write().is_none_or(Wanted::is_over) {
+            if owner.write_search().is_none_or(Wanted::is_over) {
                 return true;
             }
             if cancelled.is_some_and(|asked| asked()) {
@@ -288,7 +286,7 @@ impl Owner {
     }
 
     /// The search for a write that is under way.
-    pub(super) fn is_searching_write(&self) -> Option<&Wanted> {
+    pub(super) fn write_search(&self) -> Option<&Wanted> {
         match &self.search()?.goal {
             Goal::Write(wanted) => Some(wanted),
             Goal::Stop | Goal::Places(_) => None,
@@ -297,25 +295,23 @@ impl Owner {
 
     /// What the debug registers are set to for the search under way, if that looks for a write now.
     pub(super) fn searched_data(&self) -> Option<[Option<Slot>; SLOTS]> {
-        let wanted = self.is_searching_write()?;
+        let wanted = self.write_search()?;
         let travel = self.search()?;
         (!travel.run.is_blind()).then(|| wanted.registers())
     }
 
     /// A run of a search for a write begins.
     pub(super) fn begin_watching_write(&mut self) {
-        let bytes = match self.is_searching_write() {
-            Some(wanted) => bytes_of(self.memory(), &wanted.target),
-            None => return,
+        let Some(wanted) = self.write_search() else {
+            return;
         };
-        let ranges = { self.searched_data() }.map(|_| {
-            let wanted = self.is_searching_write();
-            let target = wanted.map(|wanted| &wanted.target);
-            let range = target.map(|it| it.address.0..it.address.0.saturating_add(it.length));
-            Vec::from_iter(range)
-        });
+        let bytes = bytes_of(self.memory(), &wanted.target);
+        let watched = match self.searched_data() {
+            Some(_) => vec![wanted.target.range()],
+            None => Vec::new(),
+        };
         if let Some(live) = self.history_live() {
-            live.watch_calls(ranges.unwrap_or_default());
+            live.watch_calls(watched);
         }
         if let Some(travel) = self.search_mut()
             && let Goal::Write(wanted) = &mut travel.goal
@@ -334,7 +330,7 @@ impl Owner {
             self.insert_past_sites();
         }
         let is_same = |wanted: &Wanted| bytes_of(self.memory(), &wanted.target) == wanted.last;
-        match self.is_searching_write() {
+        match self.write_search() {
             // That memory is elsewhere.
             Some(wanted) if maps && is_same(wanted) => self.release(thread),
             Some(_) => self.wrote_searched(thread, None),
@@ -389,20 +385,5 @@ impl Owner {
         };
         self.begin_travel(travel);
         goes_on
-    }
-
-    /// An instruction was emulated that has written this memory.
-    pub(super) fn emulated_write(&mut self, thread: ThreadId, written: std::ops::Range<u64>) {
-        let Some(registers) = self.searched_data() else {
-            return;
-        };
-        let slots = registers.iter().enumerate();
-        let touched = slots.filter(|(_, slot)| {
-            slot.is_some_and(|s| s.address < written.end && written.start < s.address + s.length)
-        });
-        let hits = touched.fold(0, |mask, (index, _)| mask | 1 << index);
-        if hits != 0 && !self.counts_write(thread, Some(hits)) {
-            self.stop_all();
-        }
     }
 }

@@ -117,7 +117,7 @@ impl Owner {
             let found = self.places_in(&code, &shown, how);
             // From a signal handler, a step leads to the function that was interrupted; from one that a library has called back, to the call of the
             // library.
-            let is_users = logical.iter().any(is_of_users_source);
+            let is_users = logical.iter().any(Frame::is_users);
             from_users |= index == 0 && is_users;
             let is_no_caller = found.is_empty() || from_users && !is_users;
             if by_line && index > 0 && is_no_caller {
@@ -334,10 +334,4 @@ impl Code<'_> {
 fn code_at(module: &Arc<LoadedModule>, at: Address) -> Option<Code<'_>> {
     let function = module.module.function_at(module.to_file(at))?;
     Some(Code { module, function })
-}
-
-/// Whether a frame is in a source of the user's.
-fn is_of_users_source(frame: &Frame) -> bool {
-    let position = frame.position.as_ref();
-    position.is_some_and(|at| !is_library_source(&at.file) && at.file.is_file())
 }

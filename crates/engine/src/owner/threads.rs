@@ -349,6 +349,12 @@ impl Owner {
         control.map_or(0, |control| control.signal)
     }
 
+    /// Whether a signal is to be delivered when a stopped thread goes on.
+    pub(super) fn has_undelivered_signal(&self) -> bool {
+        let mut threads = self.stopped_threads().into_iter();
+        threads.any(|thread| self.signal_of(thread) != 0)
+    }
+
     /// A thread's registers, if they have changes that were not written to the kernel yet.
     pub(super) fn unwritten_registers(&self, thread: ThreadId) -> Option<UserRegisters> {
         let control = self.threads.get(thread)?;

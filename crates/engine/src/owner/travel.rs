@@ -30,7 +30,7 @@ pub(super) struct Travel {
     pub(super) thread: ThreadId,
     pub(super) goal: Goal,
     /// The process that was left, unless it is the present. The search ends where it stands.
-    left: Option<Left>,
+    pub(super) left: Option<Left>,
     /// The number of the checkpoint from which it runs.
     pub(super) from: usize,
     pub(super) end: End,
@@ -143,9 +143,7 @@ impl Owner {
         goal: Goal,
         before: Option<u32>,
     ) -> Result<Option<Box<Travel>>, Error> {
-        if let Some(why) = self.no_history() {
-            return Err(Error::Refused(why));
-        }
+        self.require_history()?;
         let here = self.moment_now();
         let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
         self.thin_out_history();
@@ -313,16 +311,11 @@ impl Owner {
             self.passed_other_state(at);
         }
         let travel = self.search_mut();
-        if let Some(travel) = travel.filter(|travel| travel.run.is_blind()) {
+        // What is looked for is no site.
+        let only_ends = |it: &&mut Travel| it.run.is_blind() || matches!(it.goal, Goal::Write(_));
+        if let Some(travel) = travel.filter(only_ends) {
             travel.passed = passed;
             match is_end || passed {
-                true => self.stop_all(),
-                false => self.release(thread),
-            }
-            return true;
-        }
-        if self.is_searching_write().is_some() {
-            match is_end {
                 true => self.stop_all(),
                 false => self.release(thread),
             }
@@ -438,11 +431,11 @@ impl Owner {
     /// All threads have stopped during a search. `false`: it is over, and the stop is to be reported.
     pub(super) fn travel_stopped(&mut self) -> bool {
         // Whoever waits for a write goes on himself.
-        self.search_goes_on() || self.is_searching_write().is_some_and(Wanted::is_over)
+        self.search_goes_on() || self.write_search().is_some_and(Wanted::is_over)
     }
 
     fn search_goes_on(&mut self) -> bool {
-        if self.is_searching_write().is_some_and(Wanted::is_over) {
+        if self.write_search().is_some_and(Wanted::is_over) {
             return false;
         }
         let reports = self.take_reports();
@@ -618,17 +611,12 @@ impl Owner {
             return self.begin_travel(travel);
         }
         let thread = travel.thread;
-        self.go_back(travel);
+        self.go_back(travel.left);
         self.show_at(thread, StopReason::NotReplayed { why });
     }
 
-    /// The search is over, and what was left is shown again.
-    pub(super) fn go_back(&mut self, travel: Box<Travel>) {
-        self.go_back_to(travel.left);
-    }
-
-    /// Shows again what was left; `None`: the present.
-    pub(super) fn go_back_to(&mut self, left: Option<Left>) {
+    /// Shows again what was left for a search; `None`: the present.
+    pub(super) fn go_back(&mut self, left: Option<Left>) {
         self.remove_sites(Reason::Travel);
         match left {
             Some(left) => {

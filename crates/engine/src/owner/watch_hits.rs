@@ -88,20 +88,20 @@ impl Owner {
             return;
         }
         let written = after.sp()..after.sp() + 8;
-        if self.searched_data().is_some() {
-            return self.emulated_write(thread, written);
-        }
-        if self.watches.list.is_empty() {
-            return;
-        }
-        let slots = self.watches.table.slots().iter().enumerate();
-        let touched = slots.filter(|(_, slot)| {
+        let searched = self.searched_data();
+        let slots = searched.as_ref().unwrap_or(self.watches.table.slots());
+        let touched = slots.iter().enumerate().filter(|(_, slot)| {
             slot.is_some_and(|s| s.address < written.end && written.start < s.address + s.length)
         });
         let mask = touched.fold(0, |mask, (index, _)| mask | 1 << index);
-        if mask != 0
-            && let Some(reason) = self.judge_accesses(thread, mask)
-        {
+        if mask == 0 {
+            return;
+        }
+        if searched.is_some() {
+            if !self.counts_write(thread, Some(mask)) {
+                self.stop_all();
+            }
+        } else if let Some(reason) = self.judge_accesses(thread, mask) {
             self.report(thread, reason);
         }
     }

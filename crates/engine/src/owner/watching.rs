@@ -605,9 +605,8 @@ impl Owner {
         }
         let watched = self.watches.list.iter().filter(|_| !self.is_quiet());
         let found = watched.filter_map(|watch| watch.found.as_ref());
-        let ranges = found.map(|it| it.address.0..it.address.0.saturating_add(it.length));
         if let Some(live) = self.history_live() {
-            live.watch_calls(ranges.collect());
+            live.watch_calls(found.map(DataTarget::range).collect());
         }
     }
 
