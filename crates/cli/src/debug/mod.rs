@@ -69,7 +69,7 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "parent")]
     pub follow_forks: FollowForks,
 
-    /// Record what the program does, so that it can be run backwards (`rc`, `rn`); for programs with one thread
+    /// Record what the program does, so that it can be run backwards (`rc`, `rn`, `who`); its threads run one at a time
     #[arg(long)]
     pub record: bool,
 

@@ -70,7 +70,9 @@ pub static COMMANDS: &[Command] = &[
 fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     thread(session)?;
     let (all, expression) = match argument.strip_prefix(ALL) {
-        Some(rest) if rest.starts_with(char::is_whitespace) => (true, rest.trim()),
+        Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => {
+            (true, rest.trim())
+        }
         _ => (false, argument),
     };
     if expression.is_empty() {

@@ -119,6 +119,29 @@ impl Made {
         ];
         all.contains(&self.number.cast_signed())
     }
+
+    /// Whether the call changes nothing but the process that makes it: its memory map, its signal handlers, its registers, its threads.
+    pub(super) fn changes_only_the_copy(&self) -> bool {
+        match self.number.cast_signed() {
+            libc::SYS_mmap
+            | libc::SYS_mprotect
+            | libc::SYS_munmap
+            | libc::SYS_brk
+            | libc::SYS_mremap
+            | libc::SYS_madvise
+            | libc::SYS_pkey_mprotect
+            | libc::SYS_pkey_alloc
+            | libc::SYS_rt_sigaction
+            | libc::SYS_rt_sigprocmask
+            | libc::SYS_rt_sigreturn
+            | libc::SYS_sigaltstack
+            | libc::SYS_arch_prctl
+            | libc::SYS_modify_ldt
+            | libc::SYS_set_tid_address => true,
+            libc::SYS_clone | libc::SYS_clone3 => self.thread.is_some(),
+            number => number == MAP_SHADOW_STACK,
+        }
+    }
 }
 
 /// What of a call is done again.
@@ -145,31 +168,6 @@ pub(super) struct MappedFile {
     /// Not on disk: there, a file is known otherwise. Device, inode, size, and the time of the last change in nanoseconds.
     #[serde(skip)]
     pub(super) identity: [i128; 4],
-}
-
-impl Made {
-    /// Whether the call changes nothing but the process that makes it: its memory map, its signal handlers, its registers, its threads.
-    pub(super) fn changes_only_the_copy(&self) -> bool {
-        match self.number.cast_signed() {
-            libc::SYS_mmap
-            | libc::SYS_mprotect
-            | libc::SYS_munmap
-            | libc::SYS_brk
-            | libc::SYS_mremap
-            | libc::SYS_madvise
-            | libc::SYS_pkey_mprotect
-            | libc::SYS_pkey_alloc
-            | libc::SYS_rt_sigaction
-            | libc::SYS_rt_sigprocmask
-            | libc::SYS_rt_sigreturn
-            | libc::SYS_sigaltstack
-            | libc::SYS_arch_prctl
-            | libc::SYS_modify_ldt
-            | libc::SYS_set_tid_address => true,
-            libc::SYS_clone | libc::SYS_clone3 => self.thread.is_some(),
-            number => number == MAP_SHADOW_STACK,
-        }
-    }
 }
 
 /// map_shadow_stack, which has no name in libc yet.

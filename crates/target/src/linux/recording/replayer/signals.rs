@@ -59,20 +59,17 @@ impl Replayer {
 
     /// A signal is about to be delivered to a thread.
     pub(super) fn signalled(&mut self, thread: ThreadId, number: i32) -> Result<Then, String> {
-        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
-        let copy = replayed.copy;
         if number == libc::SIGTRAP {
             return Ok(Then::Stops(What::Signal(number)));
         }
-        let next = (self.next < self.until)
-            .then(|| self.journal.entry(self.next))
-            .flatten();
-        let Some((turn, entry)) = next else {
+        let Some((turn, entry)) = self.next_entry() else {
             return Ok(Then::Stops(What::ReplayEnds));
         };
         if turn != thread {
             return Err(format!("signal {number} comes out of turn"));
         }
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        let copy = replayed.copy;
         match entry.as_ref() {
             Entry::Time(time, processor) if number == libc::SIGSEGV => {
                 let mut registers = ptrace::registers(copy).map_err(lost)?;
