@@ -465,10 +465,7 @@ fn a_program_that_rewrites_its_code_runs_the_new_code() {
     end(session, &stop);
 
     let (session, _, mut stop) = rewrote(&fixture);
-    let arguments = DataBreakpointInfoArguments::new("never").with_frame_id(stop.top.id);
-    let info = session.ok::<DataBreakpointInfoRequest>(arguments);
-    let watched = DataBreakpoint::new(info.data_id.expect("it can be watched"));
-    session.ok::<SetDataBreakpointsRequest>(SetDataBreakpointsArguments::new(vec![watched]));
+    session.watch(&stop.top, &["never"]);
     session.resume(stop.thread);
     stop = pause(&session);
     end(session, &stop);

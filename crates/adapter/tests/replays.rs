@@ -128,11 +128,7 @@ fn a_failed_assertion_leads_back_to_its_cause() {
     let used = { session.stack(end.thread).into_iter() }.find(|frame| frame.name == "used");
     let used = used.expect("the frame of the assertion");
     assert_eq!(session.evaluate(&used, "settings.limit"), "0");
-    let arguments = DataBreakpointInfoArguments::new("settings.limit").with_frame_id(used.id);
-    let info = session.ok::<DataBreakpointInfoRequest>(arguments);
-    let watched = DataBreakpoint::new(info.data_id.expect("it can be watched"));
-    let arguments = SetDataBreakpointsArguments::new(vec![watched]);
-    session.ok::<SetDataBreakpointsRequest>(arguments);
+    session.watch(&used, &["settings.limit"]);
     session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(end.thread));
     let stop = session.stopped(StoppedEventReason::DataBreakpoint);
     let text = stop.event.description.clone().unwrap_or_default();

@@ -18,17 +18,6 @@ fn set(session: &Session, handles: &[String]) -> Vec<Breakpoint> {
         .breakpoints
 }
 
-/// Sets a data breakpoint on an expression, and removes all others.
-#[track_caller]
-fn watch(session: &Session, at: &StackFrame, name: &str) {
-    let info = info(session, at, name);
-    let handle = info
-        .data_id
-        .unwrap_or_else(|| panic!("{name}: {}", info.description));
-    let answers = set(session, &[handle]);
-    assert!(answers[0].verified, "{name}: {answers:?}");
-}
-
 /// Runs to the next access. Returns the stop, its description, and the mark of the line that made it.
 #[track_caller]
 fn accessed(session: &Session, fixture: &Fixture, thread: i64) -> (Stopped, String, String) {
@@ -91,7 +80,7 @@ fn each_kind_of_place_in_cpp_is_watched() {
         ),
     ] {
         let (session, stop) = begin(&fixture, "begin");
-        watch(&session, &stop.top, name);
+        session.watch(&stop.top, &[name]);
         let (hit, description, mark) = accessed(&session, &fixture, stop.thread);
         assert_eq!(description, said);
         // If the library writes the data, the line is one of the library's.
@@ -111,7 +100,7 @@ fn each_kind_of_place_in_cpp_is_watched() {
 fn a_reference_is_what_it_refers_to_and_a_whole_object_is_its_bytes() {
     let fixture = Fixture::new("watched.cpp");
     let (session, stop) = begin(&fixture, "begin");
-    watch(&session, &stop.top, "same");
+    session.watch(&stop.top, &["same"]);
     let (_, said, mark) = accessed(&session, &fixture, stop.thread);
     assert!(
         said.starts_with("`same` changed from {x = 1") && said.contains("to {x = 11"),
@@ -126,7 +115,7 @@ fn a_member_is_watched_in_its_method_through_this() {
     let fixture = Fixture::new("watched.cpp");
     let (session, stop) = begin(&fixture, "add");
     for name in ["value", "this->value"] {
-        watch(&session, &stop.top, name);
+        session.watch(&stop.top, &[name]);
     }
     let (hit, said, mark) = accessed(&session, &fixture, stop.thread);
     assert_eq!(
@@ -144,7 +133,7 @@ fn a_frame_left_by_an_exception_is_noticed_where_that_is_taken() {
     for optimization in [Optimization::None, Optimization::Full] {
         let fixture = Fixture::built("watched.cpp", optimization, Linking::Pie);
         let (session, stop) = begin(&fixture, "lost-set");
-        watch(&session, &stop.top, "lost");
+        session.watch(&stop.top, &["lost"]);
         let (hit, said, mark) = accessed(&session, &fixture, stop.thread);
         assert_eq!(
             (said.as_str(), mark.as_str()),
@@ -179,7 +168,7 @@ fn a_frame_left_by_a_panic_is_noticed_where_that_is_taken() {
     session.configured();
     let stop = session.stopped_at(&fixture, "lost-set", StoppedEventReason::Breakpoint);
     session.set_breakpoints(&fixture, &[]);
-    watch(&session, &stop.top, "lost");
+    session.watch(&stop.top, &["lost"]);
     let (hit, said, mark) = accessed(&session, &fixture, stop.thread);
     assert_eq!(
         (said.as_str(), mark.as_str()),
@@ -244,7 +233,7 @@ fn each_kind_of_place_in_rust_is_watched() {
         session.set_breakpoints(&fixture, &["begin"]);
         session.configured();
         let stop = session.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
-        watch(&session, &stop.top, name);
+        session.watch(&stop.top, &[name]);
         let (hit, description, mark) = accessed(&session, &fixture, stop.thread);
         assert_eq!(description, said);
         assert!(mark == place || name == "CALLS", "{name}: {mark}");
@@ -289,7 +278,7 @@ fn what_an_optimised_program_has_in_memory_is_watched_and_what_it_has_in_registe
         ("Counter::made", "`Counter::made` changed from 1 to 2"),
         ("app::origin.x", "`app::origin.x` changed from 1 to 5"),
     ] {
-        watch(&session, &top, name);
+        session.watch(&top, &[name]);
         let (hit, description, _) = accessed(&session, &fixture, stop.thread);
         assert_eq!(description, said);
         top = hit.top;

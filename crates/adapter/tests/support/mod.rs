@@ -144,6 +144,20 @@ impl Session {
         self.ok::<SetBreakpointsRequest>(arguments).breakpoints
     }
 
+    /// Watches expressions of a frame, and nothing else: a write that changes one of them stops.
+    #[track_caller]
+    pub fn watch(&self, frame: &StackFrame, names: &[&str]) {
+        let watched = names.iter().map(|name| {
+            let arguments = DataBreakpointInfoArguments::new(*name).with_frame_id(frame.id);
+            let info = self.ok::<DataBreakpointInfoRequest>(arguments);
+            let id = info.data_id;
+            DataBreakpoint::new(id.unwrap_or_else(|| panic!("{name}: {}", info.description)))
+        });
+        let arguments = SetDataBreakpointsArguments::new(watched.collect());
+        let set = self.ok::<SetDataBreakpointsRequest>(arguments).breakpoints;
+        assert!(set.iter().all(|it| it.verified), "{names:?}: {set:?}");
+    }
+
     /// Sets breakpoints at lines.
     #[track_caller]
     pub fn set_lines(&self, path: &str, lines: &[i64]) -> Vec<Breakpoint> {
