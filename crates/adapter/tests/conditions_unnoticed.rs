@@ -170,10 +170,28 @@ fn has_pattern(session: &Session, stop: &Stopped, places: [u64; 3]) -> bool {
     true
 }
 
+/// How long the thread has run so far, in nanoseconds.
+fn time_run(process: i64) -> u64 {
+    let path = format!("/proc/{process}/schedstat");
+    let text = std::fs::read_to_string(path).expect("the thread's times");
+    let first = text.split(' ').next().unwrap_or_default();
+    first.parse().expect("a number")
+}
+
+/// Lets the thread run. On a busy machine, a pause that follows at once may come before the thread's first instruction, time after time.
+fn run_a_little(session: &Session, process: i64, stop: &Stopped) {
+    let before = time_run(process);
+    session.resume(stop.thread);
+    while time_run(process) == before {
+        std::thread::yield_now();
+    }
+}
+
 /// Pauses the thread until it was often among the patterns. It has the patterns' registers there, also after steps.
 fn paused_often(wanted: impl Fn(InstructionBreakpoint) -> InstructionBreakpoint) {
     let fixture = Fixture::new("unnoticed.c");
     let (session, places) = started_in_pattern(&fixture, &["registers"], wanted);
+    let process = session.process_id();
     let mut inside = 0;
     let mut number = 0;
     let stop = loop {
@@ -197,7 +215,7 @@ fn paused_often(wanted: impl Fn(InstructionBreakpoint) -> InstructionBreakpoint)
         if inside >= 30 {
             break stop;
         }
-        session.resume(stop.thread);
+        run_a_little(&session, process, &stop);
         if number % 10 == 0 {
             wait_for_jumps(&session, 1);
         }
