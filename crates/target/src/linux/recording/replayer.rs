@@ -401,9 +401,14 @@ impl Replayer {
 
     /// A thread gets the turn.
     fn begin(&mut self, thread: ThreadId) -> Result<Then, String> {
+        let is_end = self.next_entry().is_none();
         let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         replayed.feigned_step = false;
         if let Some(within) = replayed.within.filter(|_| replayed.is_behind) {
+            // Its call is over only after the end.
+            if is_end {
+                return Ok(Then::Stops(What::ReplayEnds));
+            }
             replayed.within = None;
             replayed.is_behind = false;
             self.left(thread, within)?;
