@@ -9,6 +9,7 @@ pub(super) mod file;
 
 use super::Owner;
 use super::checkpoints::{self, Clock};
+use super::interruptions::Interruptions;
 use super::past_jumps::Ahead;
 use super::same_memory::first_difference;
 use super::threads::{Control, Table};
@@ -66,6 +67,8 @@ pub(super) struct Kept {
     ///
     /// [`MemoryUse::faulted`]: dapple_target::linux::process::MemoryUse::faulted
     given: (ThreadId, u64),
+    /// Where signal handlers may return to there.
+    interruptions: Interruptions,
 }
 
 /// A moment that is kept for the user.
@@ -94,7 +97,7 @@ impl Kept {
     }
 
     /// Takes a checkpoint of the stopped process.
-    fn of(process: &LiveProcess, time: f64) -> Result<Kept, String> {
+    fn of(process: &LiveProcess, time: f64, interruptions: Interruptions) -> Result<Kept, String> {
         let runner = process.runner().ok_or("its threads wait in system calls")?;
         let registers = process.registers(runner).map_err(|e| e.to_string())?;
         let memory = process.memory_use();
@@ -109,6 +112,7 @@ impl Kept {
             },
             checkpoint: process.checkpoint()?,
             bookmark: None,
+            interruptions,
         })
     }
 }
@@ -179,18 +183,25 @@ pub(super) fn begun(
         begun: Some(Instant::now()),
         ..History::default()
     };
-    history.keep()?;
+    history.keep(Interruptions::default())?;
     Ok((process, history))
 }
 
 impl History {
+    /// Where signal handlers may return to, at a checkpoint.
+    fn interruptions(&self, index: usize) -> Interruptions {
+        let kept = self.kept.get(index);
+        kept.map(|kept| kept.interruptions.clone())
+            .unwrap_or_default()
+    }
+
     /// Takes a checkpoint of the stopped process.
-    fn keep(&mut self) -> Result<(), String> {
+    fn keep(&mut self, interruptions: Interruptions) -> Result<(), String> {
         let live = self.live.as_ref().ok_or("it isn't recorded")?;
         let time = self
             .begun
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64());
-        let mut kept = Kept::of(live, time)?;
+        let mut kept = Kept::of(live, time, interruptions)?;
         if let Some(last) = self.kept.last() {
             if last.moment.is(&kept.moment) {
                 return Ok(());
@@ -327,7 +338,8 @@ impl Owner {
         if self.has_undelivered_signal() {
             return;
         }
-        if let Err(reason) = self.history.keep() {
+        let interruptions = self.interruptions().clone();
+        if let Err(reason) = self.history.keep(interruptions) {
             tracing::debug!(%reason, "no checkpoint can be taken");
         }
     }
@@ -347,12 +359,13 @@ impl Owner {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub(super) fn keep_lap(&mut self) -> Result<usize, String> {
+        let interruptions = self.interruptions().clone();
         let history = &mut self.history;
         let live = history.live.as_ref().ok_or("it isn't recorded")?;
         let time = |index: usize| history.kept.get(index).map(|kept| kept.time);
         let before = time(history.shown).unwrap_or_default();
         let after = time(history.shown + 1).unwrap_or(before);
-        let mut kept = Kept::of(live, before.midpoint(after))?;
+        let mut kept = Kept::of(live, before.midpoint(after), interruptions)?;
         if let Some(before) = history.kept.get(history.shown) {
             kept.cost = kept.written_since(before);
         }
@@ -473,7 +486,8 @@ impl Owner {
         match is_past {
             true => Ok((self.keep_lap()?, true)),
             false => {
-                self.history.keep()?;
+                let interruptions = self.interruptions().clone();
+                self.history.keep(interruptions)?;
                 Ok((self.history.kept.len() - 1, true))
             }
         }
@@ -515,7 +529,8 @@ impl Owner {
             ..Control::default()
         };
         let controls = threads.iter().map(|thread| (*thread, control(*thread)));
-        self.exchange_threads(Table::of(controls.collect()));
+        let interruptions = self.history.interruptions(index);
+        self.exchange_threads(Table::of(controls.collect(), interruptions));
         Ok(())
     }
 

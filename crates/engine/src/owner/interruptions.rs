@@ -16,7 +16,7 @@ const MOST: usize = 1024;
 const MOST_FRAMES: usize = 10_000;
 
 /// Interruptions of all threads by signals.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Interruptions {
     /// By thread and stack pointer: the interrupted address.
     of: FxHashMap<ThreadId, FxHashMap<u64, Address>>,
@@ -48,6 +48,12 @@ impl Interruptions {
             self.add(thread, pc, sp);
         }
         self.unsearched.remove(&thread);
+    }
+
+    /// A thread's stack has been searched: it has these, and no others.
+    fn replace(&mut self, thread: ThreadId, found: Vec<(Address, u64)>) {
+        self.of.remove(&thread);
+        self.add_earlier(thread, found);
     }
 
     /// Notes that a thread runs outside of handlers, or in another, with this stack pointer.
@@ -88,19 +94,29 @@ impl Owner {
     pub(super) fn find_earlier_interruptions(&mut self) {
         let threads: Vec<_> = self.interruptions().unsearched.iter().copied().collect();
         for thread in threads {
-            let Some(registers) = self.registers(thread) else {
-                continue;
-            };
-            let found = unwind::interrupted(
-                registers.to_dwarf(),
-                self.modules(),
-                self.memory(),
-                MOST_FRAMES,
-            );
-            if let Some(found) = found {
+            if let Some(found) = self.search_interruptions(thread) {
                 self.interruptions().add_earlier(thread, found);
             }
         }
+    }
+
+    /// Forgets those that have ended. All threads must be stopped.
+    pub(super) fn forget_past_interruptions(&mut self) {
+        let threads: Vec<_> = self.interruptions().of.keys().copied().collect();
+        for thread in threads {
+            if let Some(found) = self.search_interruptions(thread) {
+                self.interruptions().replace(thread, found);
+            }
+        }
+    }
+
+    /// Those on a thread's stack. `None`: there may be others.
+    fn search_interruptions(&mut self, thread: ThreadId) -> Option<Vec<(Address, u64)>> {
+        // Threads that wait for their turns are stopped, too.
+        let registers = self.registers(thread);
+        let registers = registers.or_else(|| self.process().registers(thread).ok())?;
+        let (modules, memory) = (self.modules(), self.memory());
+        unwind::interrupted(registers.to_dwarf(), modules, memory, MOST_FRAMES)
     }
 }
 

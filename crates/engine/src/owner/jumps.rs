@@ -358,6 +358,9 @@ impl Owner {
         }
         let is_inside = |pc: Address| pc > range.start && pc < range.end;
         if self.interruptions().may_return_to(is_inside) {
+            self.forget_past_interruptions();
+        }
+        if self.interruptions().may_return_to(is_inside) {
             return Err("a signal handler may return right behind".to_owned());
         }
         for thread in self.stopped_threads() {

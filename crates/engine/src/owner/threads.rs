@@ -89,12 +89,17 @@ pub(super) struct Table {
     controls: FxHashMap<ThreadId, Control>,
     shown: FxHashMap<ThreadId, Shown>,
     returned: Option<(ThreadId, NamedValue)>,
+    interruptions: Interruptions,
 }
 
 impl Table {
-    pub(super) fn of(controls: FxHashMap<ThreadId, Control>) -> Table {
+    pub(super) fn of(
+        controls: FxHashMap<ThreadId, Control>,
+        interruptions: Interruptions,
+    ) -> Table {
         Table {
             controls,
+            interruptions,
             ..Table::default()
         }
     }
@@ -134,6 +139,7 @@ impl Threads {
             controls: std::mem::replace(&mut self.controls, table.controls),
             shown: std::mem::replace(&mut self.shown, table.shown),
             returned: std::mem::replace(&mut self.returned, table.returned),
+            interruptions: std::mem::replace(&mut self.interruptions, table.interruptions),
         }
     }
 
