@@ -52,6 +52,7 @@ mod pass_counts;
 mod past_jumps;
 mod queries;
 mod recursion;
+mod repeated_lines;
 mod restart_frame;
 mod return_values;
 mod running;

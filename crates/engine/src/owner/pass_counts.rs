@@ -14,7 +14,7 @@ use dapple_inspect::inspect::Inspect;
 const BACK: u64 = 32;
 const FURTHER: u64 = 8;
 /// The least stops at a place for which it is worth to count its passes.
-const WORTH: u32 = 64;
+const WORTH: u32 = 256;
 /// The most places that are tried, those that are passed most first, and instructions before and behind each.
 const MOST_TRIED: usize = 4;
 const AROUND: usize = 8;

@@ -63,6 +63,7 @@ impl Owner {
             self.counted_by_hand(at);
             self.take_jump_out(at);
         }
+        self.note_pass(at);
         if self.is_launched() && self.is_often_passed(at) {
             self.trampolines_mut().wanted.push(at);
             self.stop_all();

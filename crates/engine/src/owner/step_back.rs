@@ -46,6 +46,8 @@ pub(super) struct Places {
     pub(super) all: FxHashMap<Address, u64>,
     /// The frames: where each begins on the stack. The innermost first.
     pub(super) frames: Vec<Address>,
+    /// The function has called itself.
+    pub(super) is_recursive: bool,
     /// They are lines or statements.
     by_line: bool,
     /// Those that are calls, from which the search goes on in the function that is called.
@@ -86,6 +88,7 @@ impl Owner {
             ..Places::default()
         };
         let mut from_users = false;
+        let mut entry = None;
         // The logical frames of a physical one follow each other.
         let same = |one: &Frame, other: &Frame| one.physical.cfa == other.physical.cfa;
         let chunks = frames.chunk_by(same);
@@ -123,6 +126,9 @@ impl Owner {
             if by_line && index > 0 && is_no_caller {
                 continue;
             }
+            let begins = Some(module.to_process(code.function.entry));
+            places.is_recursive |= entry == begins;
+            entry = begins;
             places.frames.push(cfa);
             places.all.extend(found);
             if how == StepBack::Into {
@@ -186,6 +192,12 @@ impl Owner {
         found
     }
 
+    /// The code of the function that has an address.
+    pub(super) fn code_around(&self, at: Address) -> Vec<Range<Address>> {
+        let code = { self.modules().at(at) }.and_then(|module| code_at(module, at));
+        code.map(|code| code.ranges()).unwrap_or_default()
+    }
+
     /// The instruction of a function's code that has the byte at this address.
     fn instruction_around(&self, code: &Code<'_>, at: Address) -> Option<Address> {
         let range = code
@@ -234,6 +246,7 @@ impl Owner {
                 *places = Places {
                     all: lines.into_iter().collect(),
                     frames: vec![Address(registers.sp())],
+                    is_recursive: false,
                     by_line: true,
                     calls: FxHashSet::default(),
                 };

@@ -13,6 +13,7 @@ use super::laps::Laps;
 use super::last_write::Wanted;
 use super::pass_counts::PassCount;
 use super::past_jumps::Ahead;
+use super::repeated_lines::Repeats;
 use super::step_back::{Places, StepBack};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
@@ -50,6 +51,7 @@ pub(super) struct Travel {
     found: Option<usize>,
     /// The line of the last one.
     last: Option<Line>,
+    pub(super) repeats: Repeats,
     /// The end of the run was met.
     arrived: bool,
     /// The copy can't be replayed any further.
@@ -185,6 +187,7 @@ impl Owner {
             count: 0,
             found: None,
             last: None,
+            repeats: Repeats::default(),
             arrived: false,
             ended: false,
         })))
@@ -209,6 +212,7 @@ impl Owner {
         }
         travel.hot.clear();
         travel.passes = None;
+        travel.repeats = Repeats::default();
         (travel.arrived, travel.ended, travel.passed) = (false, false, false);
         let (thread, from) = (travel.thread, travel.from);
         self.remove_sites(Reason::Travel);
@@ -418,13 +422,17 @@ impl Owner {
         // The rest of a line behind a call is no other line.
         let is_call = matches!(&travel.goal, Goal::Places(places) if places.is_only_call(at));
         let mut is_wanted = false;
-        if line.is_some() && (is_call || travel.last != line) {
+        let is_repeated = line.is_some() && travel.last == line;
+        if line.is_some() && (is_call || !is_repeated) {
             if !is_call {
                 travel.last = line;
             }
             is_wanted = travel.counts_one();
         }
         self.begin_travel(travel);
+        if line.is_some() && !is_call {
+            self.note_repeated_line(at, is_repeated);
+        }
         is_wanted
     }
 
@@ -728,7 +736,8 @@ impl Travel {
         if let Goal::Places(wanted) = &self.goal
             && !self.run.is_blind()
         {
-            places.extend(wanted.all.keys());
+            let all = wanted.all.keys();
+            places.extend(all.filter(|at| !self.repeats.leaves_out(**at)));
         }
         places
     }
