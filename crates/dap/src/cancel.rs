@@ -1,12 +1,14 @@
 //! Cancellation of requests and progress.
 //!
 //! Each request and each progress has a [`CancelToken`]. The token is set as soon as a `cancel` request is read from the wire, however
-//! busy the session is. Whether and when the work stops is up to the handler.
+//! busy the session is; and a little after a request that ends the session or the program is read, or the connection ends. Whether and
+//! when the work stops is up to the handler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
@@ -20,6 +22,8 @@ pub struct CancelToken(Arc<Token>);
 #[derive(Default)]
 struct Token {
     cancelled: AtomicBool,
+    /// When it becomes cancelled by itself.
+    deadline: OnceLock<Instant>,
     /// Reads pending input if the thread that handles messages has taken over the reading from the reader thread.
     read_pending: Option<ReadPending>,
 }
@@ -39,9 +43,12 @@ impl CancelToken {
         Self::default()
     }
 
-    /// True once the client cancelled the request or progress.
+    /// True once the client cancelled the request or progress, or no longer waits for it: it has asked for the end of the session or of the
+    /// program a second ago, or has closed the connection some seconds ago.
     pub fn is_cancelled(&self) -> bool {
-        let cancelled = || self.0.cancelled.load(Ordering::Acquire);
+        let is_late =
+            || { self.0.deadline.get() }.is_some_and(|deadline| Instant::now() >= *deadline);
+        let cancelled = || self.0.cancelled.load(Ordering::Acquire) || is_late();
         if let Some(read_pending) = &self.0.read_pending
             && !cancelled()
         {
@@ -55,6 +62,11 @@ impl CancelToken {
         self.0.cancelled.store(true, Ordering::Release);
     }
 }
+
+/// How long requests may take behind which the client has asked for the end of the session or of the program.
+const END_GRACE: Duration = Duration::from_secs(1);
+/// How long requests may take that are under way when the connection ends. The client may still read.
+const CLOSED_GRACE: Duration = Duration::from_secs(3);
 
 /// How many cancellations of requests that did not start yet are remembered; further ones are ignored. No real client sends more.
 const EARLY_LIMIT: usize = 4096;
@@ -70,6 +82,8 @@ struct State {
     early: BTreeSet<i64>,
     /// Progress under way.
     progress: BTreeMap<String, CancelToken>,
+    /// When all further requests are cancelled.
+    deadline: Option<Instant>,
     /// The highest number of a request that was started. Requests with lower numbers are under way or done: they can't be cancelled early.
     newest: i64,
 }
@@ -86,8 +100,16 @@ impl State {
     fn token(&self) -> CancelToken {
         CancelToken(Arc::new(Token {
             read_pending: self.read_pending.clone(),
+            deadline: self.deadline.map(OnceLock::from).unwrap_or_default(),
             ..Token::default()
         }))
+    }
+
+    /// Gives what is under way a time by which it is cancelled. An earlier one stays.
+    fn limit(&self, deadline: Instant) {
+        for token in self.under_way.values().chain(self.progress.values()) {
+            let _ = token.0.deadline.set(deadline);
+        }
     }
 }
 
@@ -97,29 +119,56 @@ impl Cancellations {
         self.lock().read_pending = Some(read_pending);
     }
 
-    /// Checks a message when it is read. If it is a `cancel` request, sets the tokens of the request and of the progress that it names.
-    pub(crate) fn note_if_cancel(&self, text: &str) {
-        // A real `cancel` has about 70 bytes. Longer messages are not worth decoding twice.
-        if text.len() > 1024 || !text.contains("\"cancel\"") {
+    /// Checks a message when it is read. If it is a `cancel` request, sets the tokens of the request and of the progress that it names. If it
+    /// asks for the end of the session or of the program, gives what is under way a second.
+    pub(crate) fn note(&self, text: &str) {
+        // A real request of these has about 70 bytes. Longer messages are not worth decoding twice.
+        let names = ["\"cancel\"", "\"disconnect\"", "\"terminate\""];
+        if text.len() > 1024 || !names.iter().any(|name| text.contains(name)) {
             return;
         }
-        if let Ok(Envelope {
+        let Ok(Envelope {
             kind: Kind::Request { command, arguments },
             ..
         }) = Envelope::parse(text)
-            && command == "cancel"
-            && let Ok(cancelled) = decode_or_default::<Cancelled>(arguments)
-        {
-            if let Some(id) = cancelled.request_id {
-                self.cancel(id);
+        else {
+            return;
+        };
+        match &*command {
+            "cancel" => {
+                if let Ok(cancelled) = decode_or_default::<Cancelled>(arguments) {
+                    self.note_cancelled(&cancelled);
+                }
             }
-            if let Some(token) = cancelled
-                .progress_id
-                .and_then(|id| self.lock().progress.get(&id).cloned())
-            {
-                token.cancel();
-            }
+            "disconnect" => self.leaves_within(END_GRACE),
+            // The program may go on.
+            "terminate" => self.lock().limit(Instant::now() + END_GRACE),
+            _ => {}
         }
+    }
+
+    fn note_cancelled(&self, cancelled: &Cancelled) {
+        if let Some(id) = cancelled.request_id {
+            self.cancel(id);
+        }
+        let progress = cancelled.progress_id.as_ref();
+        let token = progress.and_then(|id| self.lock().progress.get(id).cloned());
+        if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
+    /// The connection has ended.
+    pub(crate) fn closed(&self) {
+        self.leaves_within(CLOSED_GRACE);
+    }
+
+    /// The client leaves: gives all requests this time.
+    fn leaves_within(&self, grace: Duration) {
+        let mut state = self.lock();
+        let deadline = Instant::now() + grace;
+        state.deadline.get_or_insert(deadline);
+        state.limit(deadline);
     }
 
     fn cancel(&self, request: i64) {

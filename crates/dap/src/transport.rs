@@ -574,7 +574,7 @@ impl Reader {
                     if let Some(tap) = &self.tap {
                         tap(Direction::Received, text.as_bytes());
                     }
-                    self.cancellations.note_if_cancel(&text);
+                    self.cancellations.note(&text);
                     let share = self.budget.take(text.len(), passing);
                     Incoming::Message(Message {
                         text,
@@ -590,6 +590,7 @@ impl Reader {
 
     /// Passes on the end of the connection.
     fn close(&self, closed: Closed, passing: Passing) {
+        self.cancellations.closed();
         self.pass_on(Incoming::Closed(closed), passing).ok();
     }
 

@@ -2,6 +2,8 @@
 
 mod wire;
 
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -378,16 +380,7 @@ fn cancelling_reaches_requests_that_wait_and_those_not_yet_started() {
 
 #[test]
 fn a_running_handler_learns_that_it_is_cancelled() {
-    let (started, has_started) = mpsc::channel();
-    let server = Server::<()>::builder()
-        .on::<EvaluateRequest>(move |_, _, context| {
-            started.send(()).expect("the test waits");
-            while !context.cancelled().is_cancelled() {
-                std::thread::yield_now();
-            }
-            Err(Failure::cancelled())
-        })
-        .build();
+    let (server, has_started) = endless();
     let (client, adapter) = Connection::memory();
     let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
     let client = TestClient::new(client);
@@ -403,6 +396,61 @@ fn a_running_handler_learns_that_it_is_cancelled() {
     assert_eq!(error.to_string(), "cancelled");
     cancel.wait().expect("it is answered");
     client.disconnect();
+    thread.join().expect("no panic");
+}
+
+/// A server whose handler of `evaluate` runs until it is cancelled; and what says that it runs.
+fn endless() -> (Server<()>, mpsc::Receiver<()>) {
+    let (started, has_started) = mpsc::channel();
+    let server = Server::<()>::builder()
+        .on::<EvaluateRequest>(move |_, _, context| {
+            started.send(()).expect("the test waits");
+            while !context.cancelled().is_cancelled() {
+                std::thread::yield_now();
+            }
+            Err(Failure::cancelled())
+        })
+        .build();
+    (server, has_started)
+}
+
+#[test]
+fn a_running_handler_is_cancelled_when_the_client_leaves() {
+    let (server, has_started) = endless();
+    let (client, adapter) = Connection::memory();
+    let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+    let client = TestClient::new(client);
+    client.initialize();
+    let evaluate = || client.send::<EvaluateRequest>(EvaluateArguments::new("loop"));
+    let evaluation = evaluate().expect("it is there");
+    has_started.recv().expect("it starts");
+    // One that has to wait is cancelled, too.
+    let other = evaluate().expect("it is there");
+    let disconnect = client.send::<DisconnectRequest>(DisconnectArguments::new());
+    for evaluation in [evaluation, other] {
+        let error = evaluation.wait().expect_err("it was cancelled");
+        assert_eq!(error.to_string(), "cancelled");
+    }
+    let disconnect = disconnect.expect("it is there");
+    disconnect.wait().expect("it is answered");
+    thread.join().expect("no panic");
+}
+
+#[test]
+fn a_running_handler_is_cancelled_when_the_connection_ends() {
+    let (server, has_started) = endless();
+    let (adapter, mut client) = UnixStream::pair().expect("a pair");
+    let connection = Connection::unix(adapter).expect("it can be read");
+    let thread = std::thread::spawn(move || server.start(&connection).run(&mut ()));
+    for text in [
+        request(1, "initialize", r#"{"adapterID":"x"}"#),
+        evaluate(2, "loop"),
+    ] {
+        let framed = format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        client.write_all(framed.as_bytes()).expect("it reads");
+    }
+    has_started.recv().expect("it starts");
+    drop(client);
     thread.join().expect("no panic");
 }
 

@@ -478,7 +478,7 @@ impl Writer {
             tap(Direction::Sent, json.as_bytes());
         }
         if let Some(peer) = &state.peer {
-            peer.cancellations.note_if_cancel(&json);
+            peer.cancellations.note(&json);
             if peer.send(Incoming::Message(Message::new(json))).is_err() {
                 state.closed = true;
                 state.peer = None;
