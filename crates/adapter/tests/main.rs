@@ -126,6 +126,7 @@ mod thread_and_module_events;
 mod thread_locals;
 mod thrown;
 mod travel;
+mod travel_diverted;
 mod travel_table;
 mod travelled_journeys;
 mod travelled_programs;

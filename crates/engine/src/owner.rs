@@ -27,6 +27,7 @@ mod checkpoints;
 pub(crate) mod commands;
 mod core_dump;
 mod debuginfod;
+mod diverted;
 mod exceptions;
 mod forks;
 mod frame_ends;

@@ -49,6 +49,8 @@ pub(super) struct History {
     begun: Option<Instant>,
     /// The thread that has stepped back just now, and how many inlined calls there count as not entered.
     stepped_back: Option<(ThreadId, usize)>,
+    /// The process of the past that was left for a copy in which something is changed.
+    diverted: Option<Left>,
 }
 
 /// A checkpoint.
@@ -158,7 +160,7 @@ impl Moment {
 pub(super) struct Left {
     pub(super) process: Arc<LiveProcess>,
     pub(super) moment: Moment,
-    table: Table,
+    pub(super) table: Table,
     stops: Stops,
     /// As [`History::shown`].
     pub(super) shown: usize,
@@ -279,11 +281,11 @@ impl Owner {
     pub(crate) fn require_present(&self) -> Result<(), Error> {
         match self.is_in_past() {
             false => Ok(()),
-            true if self.replays_file() => {
-                Err(Error::Refused("a recording can't be changed".into()))
-            }
+            true if self.replays_file() => Err(Error::Refused(
+                "a recording runs only as it was recorded".into(),
+            )),
             true => Err(Error::Refused(
-                "the past can't be changed; `continue` leads back to the present".into(),
+                "the past runs only as it was; `continue` leads back to the present".into(),
             )),
         }
     }
@@ -305,17 +307,34 @@ impl Owner {
         }
     }
 
-    /// Checks that the present is shown, and notes that it is about to be changed: [`Owner::forget_history`].
+    /// Something is about to be changed: in the past, in a copy ([`Owner::divert`]); the present loses its history ([`Owner::forget_history`]).
     pub(super) fn will_change(&mut self) -> Result<(), Error> {
+        self.divert()?;
+        self.forget_history();
+        Ok(())
+    }
+
+    /// A thread, which has to be stopped, is about to go on elsewhere. That can only be in the present.
+    pub(super) fn will_change_thread(&mut self, thread: ThreadId) -> Result<(), Error> {
+        self.require_thread(thread)?;
         self.require_present()?;
         self.forget_history();
         Ok(())
     }
 
-    /// As [`Owner::will_change`], for a thread, which has to be stopped.
-    pub(super) fn will_change_thread(&mut self, thread: ThreadId) -> Result<(), Error> {
-        self.require_thread(thread)?;
-        self.will_change()
+    /// Whether a copy of the past is shown in which something is changed.
+    pub(super) fn is_diverted(&self) -> bool {
+        self.history.diverted.is_some()
+    }
+
+    /// A copy is shown in place of this process of the past.
+    pub(super) fn set_diverted(&mut self, left: Left) {
+        self.history.diverted = Some(left);
+    }
+
+    /// As [`Owner::set_diverted`], no more.
+    pub(super) fn take_diverted(&mut self) -> Option<Left> {
+        self.history.diverted.take()
     }
 
     /// Something other than the program is about to change the present: what was before can't be reached from here any more.
@@ -467,6 +486,10 @@ impl Owner {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub(super) fn keep_here(&mut self) -> Result<(usize, bool), String> {
+        if self.is_diverted() {
+            // The copy began there.
+            return Ok((self.history.shown, false));
+        }
         let is_past = self.is_in_past();
         let newest = self.history.kept.len().saturating_sub(1);
         let near = match is_past {
@@ -637,6 +660,7 @@ impl Owner {
     /// Shows the present in place of the past. All its threads are stopped.
     pub(super) fn return_to_present(&mut self) {
         self.remove_sites(Reason::Present);
+        self.history.diverted = None;
         if let Some(present) = self.history.present.take() {
             self.return_to(present);
         }

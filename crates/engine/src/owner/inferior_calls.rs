@@ -92,7 +92,7 @@ impl Owner {
         let name = &call.name;
         self.require_callable(thread)
             .map_err(|why| cannot_call(name, why))?;
-        self.forget_history();
+        self.will_change()?;
         self.finish_system_call(thread)?;
         let back = self
             .return_address()
@@ -123,6 +123,7 @@ impl Owner {
         }
         self.end_call();
         self.renew_stacks();
+        self.tell_tried();
         match value {
             Some(value) => value,
             None => Err(Error::Expression(self.without_result(thread, name, end))),
@@ -133,14 +134,6 @@ impl Owner {
     fn require_callable(&self, thread: ThreadId) -> Result<(), &'static str> {
         if !self.is_stopped() {
             return Err("other threads run; a function is called while all are stopped");
-        }
-        if self.replays_file() {
-            return Err("this is a recording, in which nothing new is done");
-        }
-        if self.is_in_past() {
-            return Err(
-                "this is the past, in which nothing is done; `continue` leads to the present",
-            );
         }
         if self.waits_for_vfork_child(thread) {
             return Err("the thread waits for its child (vfork), which has its memory");

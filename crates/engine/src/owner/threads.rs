@@ -49,7 +49,7 @@ pub(super) struct Control {
 }
 
 /// What the present stop shows of a thread. An inferior call leaves it alone.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Shown {
     /// How many inlined calls begin at its instruction pointer and are shown as not entered.
     calls_not_entered: usize,
@@ -342,6 +342,11 @@ impl Owner {
     /// Continues with other threads: those of another process that stands for this one. Returns how the former ones run.
     pub(super) fn exchange_threads(&mut self, table: Table) -> Table {
         self.threads.exchange(table)
+    }
+
+    /// Shows the threads as those of a process that was left in the same state.
+    pub(super) fn show_threads_as(&mut self, table: &Table) {
+        self.threads.shown = table.shown.clone();
     }
 
     /// Where signal handlers may return to.

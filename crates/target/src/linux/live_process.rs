@@ -3,7 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
 use super::recording::journal::TurnEnd;
-use super::recording::{Recorder, Replayer};
+use super::recording::{Recorder, Replayer, Tried};
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
@@ -102,6 +102,19 @@ impl LiveProcess {
             Role::Recorded(recorder) => locked(recorder).checkpoint(),
             Role::Replayed(replayer) => locked(replayer).checkpoint(),
         }
+    }
+
+    /// Something new is done in a process that is replayed, which isn't replayed any further.
+    pub fn divert(&self) {
+        if let Some(mut replayer) = self.replayer() {
+            replayer.divert();
+        }
+    }
+
+    /// What was asked for since the last time, in a process in which something new is done.
+    pub fn take_tried(&self) -> Tried {
+        let replayer = self.replayer();
+        replayer.map_or_else(Tried::default, |mut replayer| replayer.take_tried())
     }
 
     /// The thread of a process that is recorded or replayed that runs its own code next, if one does.

@@ -20,7 +20,7 @@ mod turns;
 
 pub use journal::Journal;
 pub use recorder::Recorder;
-pub use replayer::Replayer;
+pub use replayer::{Replayer, Tried};
 
 use crate::ThreadId;
 use crate::linux::memory::ProcessMemory;

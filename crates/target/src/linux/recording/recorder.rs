@@ -57,9 +57,6 @@ pub struct Recorder {
     ender: Option<ThreadId>,
 }
 
-/// What instructions that read the processor's time are.
-const TIME: [u8; 2] = [0x0f, 0x31];
-const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
 /// How long a turn lasts that ends at a system call, if others wait.
 const TURN: Duration = Duration::from_millis(20);
 /// How long others may wait for a thread that makes no system call.
@@ -764,27 +761,13 @@ impl Recorder {
 
     /// If a thread has trapped because it reads the processor's time: does that for it.
     fn reads_time(&mut self, thread: ThreadId) -> bool {
-        let (Ok(mut registers), Ok(info)) =
-            (ptrace::registers(thread), ptrace::signal_info(thread))
-        else {
+        let Some((time, processor)) = start::read_time(thread, &self.memory) else {
             return false;
         };
-        let mut code = [0; 3];
-        let length = self.memory.read_some(registers.pc(), &mut code);
-        if info.code != libc::SI_KERNEL {
-            return false;
-        }
-        let processor = match &code[..length] {
-            [a, b, ..] if [*a, *b] == TIME => None,
-            code if *code == TIME_AND_PROCESSOR => Some(0),
-            _ => return false,
-        };
-        let time = super::start::time();
-        registers.set_time(time, processor);
         if self.threads.contains_key(&thread) {
             self.journal.note(thread, Entry::Time(time, processor));
         }
-        ptrace::set_registers(thread, &registers).is_ok()
+        true
     }
 }
 

@@ -3,9 +3,12 @@
 //! Its threads take the turns that they took then: the thread of the journal's next entry runs, up to where that comes.
 
 mod calls;
+mod diverted;
 mod signals;
 
 use self::calls::{ends_at_call, map, map_memory};
+use self::diverted::Diverted;
+pub use self::diverted::Tried;
 use super::journal::{Again, Entry, Journal, Made, TurnEnd, call_name, fingerprint};
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
@@ -50,6 +53,8 @@ pub struct Replayer {
     is_over: bool,
     /// System calls that map memory are reported.
     reports_mappings: bool,
+    /// Something new is done, in place of what was recorded.
+    diverted: Option<Diverted>,
 }
 
 /// A thread that is replayed.
@@ -170,6 +175,7 @@ impl Replayer {
             watched: Vec::new(),
             is_over: false,
             reports_mappings: false,
+            diverted: None,
         })
     }
 
@@ -250,7 +256,7 @@ impl Replayer {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
-        if self.is_over {
+        if self.is_over || self.diverted.is_some() {
             return Err("it is at its end".into());
         }
         let live = |(original, _): &(&ThreadId, _)| self.turns.place(**original).is_some();
@@ -314,6 +320,9 @@ impl Replayer {
 
     /// Lets the next thread run, if none does. An event may come of that: [`Replayer::take_made_up`].
     pub fn schedule(&mut self) {
+        if self.diverted.is_some() {
+            return self.run_diverted();
+        }
         while !self.turns.someone_runs() && !self.turns.has_made_up() {
             let next = self.runner();
             let is_ready = |thread: &ThreadId| {
@@ -349,6 +358,9 @@ impl Replayer {
             Some(Place::Ready(..) | Place::Calls)
         ) {
             return;
+        }
+        if self.diverted.is_some() {
+            return self.run_diverted();
         }
         if self.is_over {
             self.turns.set(thread, Place::Stopped);
@@ -507,7 +519,9 @@ impl Replayer {
         let Some(thread) = self.original_of(event.thread) else {
             return self.event_of_others(event);
         };
+        let is_end = matches!(event.what, What::Exiting | What::Exited(_));
         let then = match event.what {
+            what if self.diverted.is_some() && !is_end => self.happens_diverted(thread, what),
             What::SystemCall => self.called(thread),
             What::Signal(signal) => self.signalled(thread, signal),
             What::NewThread(made) => self.begins(thread, made),
@@ -679,34 +693,6 @@ impl Replayer {
     /// What comes next from outside, and to which thread. `None`: nothing more.
     fn next_entry(&self) -> Option<(ThreadId, Arc<Entry>)> {
         (self.next < self.until).then(|| self.journal.entry(self.next))?
-    }
-
-    /// Has memory mapped at the address where it was.
-    fn give_address(
-        &self,
-        copy: ThreadId,
-        call: &Made,
-        mut registers: UserRegisters,
-    ) -> Result<(), String> {
-        let (number, mut arguments) = registers.system_call();
-        let (flags, place) = match number.cast_signed() {
-            libc::SYS_mmap => (3, 0),
-            // The new address counts only with the flag.
-            libc::SYS_mremap if arguments[3] & libc::MREMAP_MAYMOVE as u64 != 0 => (3, 4),
-            _ => return Ok(()),
-        };
-        let fixed = match number.cast_signed() {
-            libc::SYS_mmap => libc::MAP_FIXED as u64,
-            // A mapping can't be moved to where it is.
-            _ if arguments[0] == call.answer.cast_unsigned() => 0,
-            _ => libc::MREMAP_FIXED as u64,
-        };
-        arguments[flags] |= fixed;
-        if fixed != 0 {
-            arguments[place] = call.answer.cast_unsigned();
-        }
-        registers.set_arguments(arguments);
-        ptrace::set_registers(copy, &registers).map_err(lost)
     }
 
     /// The thread is behind a system call, which is the next thing that came.

@@ -70,6 +70,31 @@ fn hide_vdso(thread: ThreadId) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
+/// `rdtsc`, and `rdtscp`, which also reads the processor's number.
+const TIME: [u8; 2] = [0x0f, 0x31];
+const TIME_AND_PROCESSOR: [u8; 3] = [0x0f, 0x01, 0xf9];
+
+/// If a thread has trapped because it reads the processor's time: does that for it. Returns the time, and the processor's number if that was
+/// asked for.
+pub(super) fn read_time(thread: ThreadId, memory: &ProcessMemory) -> Option<(u64, Option<u32>)> {
+    let mut registers = ptrace::registers(thread).ok()?;
+    let info = ptrace::signal_info(thread).ok()?;
+    let mut code = [0; 3];
+    let length = memory.read_some(registers.pc(), &mut code);
+    if info.code != libc::SI_KERNEL {
+        return None;
+    }
+    let processor = match &code[..length] {
+        [a, b, ..] if [*a, *b] == TIME => None,
+        code if *code == TIME_AND_PROCESSOR => Some(0),
+        _ => return None,
+    };
+    let now = time();
+    registers.set_time(now, processor);
+    ptrace::set_registers(thread, &registers).ok()?;
+    Some((now, processor))
+}
+
 /// Where the auxiliary vector is: behind the environment (ABI §3.4.1).
 fn vector_on_stack(
     thread: ThreadId,

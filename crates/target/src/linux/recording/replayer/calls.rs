@@ -4,7 +4,7 @@ use super::{Replayer, Then};
 use crate::ThreadId;
 use crate::linux::injected::{self, lost};
 use crate::linux::ptrace;
-use crate::linux::recording::journal::{Entry, MappedFile};
+use crate::linux::recording::journal::{Entry, Made, MappedFile};
 use crate::wait_event::What;
 use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
@@ -28,6 +28,34 @@ impl Replayer {
             }
             _ => None,
         }
+    }
+
+    /// Has memory mapped at the address where it was.
+    pub(super) fn give_address(
+        &self,
+        copy: ThreadId,
+        call: &Made,
+        mut registers: UserRegisters,
+    ) -> Result<(), String> {
+        let (number, mut arguments) = registers.system_call();
+        let (flags, place) = match number.cast_signed() {
+            libc::SYS_mmap => (3, 0),
+            // The new address counts only with the flag.
+            libc::SYS_mremap if arguments[3] & libc::MREMAP_MAYMOVE as u64 != 0 => (3, 4),
+            _ => return Ok(()),
+        };
+        let fixed = match number.cast_signed() {
+            libc::SYS_mmap => libc::MAP_FIXED as u64,
+            // A mapping can't be moved to where it is.
+            _ if arguments[0] == call.answer.cast_unsigned() => 0,
+            _ => libc::MREMAP_FIXED as u64,
+        };
+        arguments[flags] |= fixed;
+        if fixed != 0 {
+            arguments[place] = call.answer.cast_unsigned();
+        }
+        registers.set_arguments(arguments);
+        ptrace::set_registers(copy, &registers).map_err(lost)
     }
 }
 
