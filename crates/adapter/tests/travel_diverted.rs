@@ -106,3 +106,62 @@ fn a_bookmark_of_a_changed_moment_is_of_that_moment() {
     assert_eq!(session.evaluate(&again.top, "level"), "2");
     goes_on(&session, &fixture, &next);
 }
+
+#[test]
+fn threads_that_wait_in_the_past_can_call_functions() {
+    let fixture = Fixture::new("travel_table_threads.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["mutex", "x"]}));
+    session.set_breakpoints(&fixture, &["mutex_unlocks", "main_last"]);
+    session.configured();
+    let first = session.stopped_at(&fixture, "mutex_unlocks", StoppedEventReason::Breakpoint);
+    session.set_breakpoints(&fixture, &["main_last"]);
+    session.resume(first.thread);
+    let last = session.stopped_at(&fixture, "main_last", StoppedEventReason::Breakpoint);
+    session.set_breakpoints(&fixture, &["mutex_unlocks", "main_last"]);
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(last.thread));
+    let stop = session.stopped_at(&fixture, "mutex_unlocks", StoppedEventReason::Breakpoint);
+    assert_ne!(stop.thread, last.thread);
+    // The first thread waits for another one to end.
+    let joins = session.stack(last.thread).remove(0);
+    let noted = session.evaluate(&joins, "writes");
+    session.evaluate(&joins, "note(1, 2)");
+    let more: i64 = noted.parse().expect("a number");
+    assert_eq!(
+        session.evaluate(&stop.top, "writes"),
+        (more + 1).to_string()
+    );
+    session.evaluate(&stop.top, "note(1, 2)");
+    // The mutex is held, and its holder doesn't run.
+    let locks = EvaluateArguments::new("pthread_mutex_lock(&mutex)").with_frame_id(joins.id);
+    let waits = session.send::<EvaluateRequest>(locks).expect("it is sent");
+    let cancel = CancelArguments::new().with_request_id(waits.seq());
+    session.ok::<CancelRequest>(cancel);
+    waits.wait().expect_err("it never comes back");
+    session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+    let before = session.stopped(StoppedEventReason::Step);
+    // The line that has noted the last one is about to run.
+    assert_eq!(
+        session.evaluate(&before.top, "writes"),
+        (more - 1).to_string()
+    );
+    session.set_breakpoints(&fixture, &["main_last"]);
+    session.resume(before.thread);
+    session.stopped_at(&fixture, "main_last", StoppedEventReason::Breakpoint);
+    session.resume(last.thread);
+    assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
+fn a_function_that_aborts_in_the_past_is_given_up() {
+    let fixture = Fixture::new("diverted.c");
+    let (session, stop) = back_at(&fixture, "first");
+    let aborts = EvaluateArguments::new("abort()").with_frame_id(stop.top.id);
+    let refusal = session.refused::<EvaluateRequest>(aborts);
+    assert!(refusal.sentence.contains("SIGABRT"), "{refusal:?}");
+    assert_eq!(session.evaluate(&stop.top, "level"), "2");
+    let exits = EvaluateArguments::new("exit(3)").with_frame_id(stop.top.id);
+    session.refused::<EvaluateRequest>(exits);
+    assert_eq!(session.evaluate(&stop.top, "level"), "2");
+    goes_on(&session, &fixture, &stop);
+}
