@@ -2,6 +2,7 @@
 //! right all the same, and nothing is left in its code.
 
 use crate::support;
+use crate::support::pass;
 use crate::support::running::{Running, changed_text, kill, status};
 use dapple_adapter::{DecidedRequest, DecidedResponse};
 use dapple_dap::client::Client;
@@ -34,12 +35,6 @@ const FALSE: [(&str, &str); 6] = [
 fn rounds(usual: u64) -> u64 {
     let text = std::env::var("DAPPLE_KILLED_ROUNDS").ok();
     text.map_or(usual, |text| text.parse().expect("a number"))
-}
-
-/// Lets some time pass: what is done meanwhile is to be interrupted at any moment.
-fn pass(time: Duration) {
-    let (_kept, never) = channel::<()>();
-    let _ = never.recv_timeout(time);
 }
 
 /// Random numbers (xorshift).

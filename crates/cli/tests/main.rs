@@ -28,6 +28,7 @@ mod debuginfod;
 mod docs;
 mod docs_editors;
 mod doctor;
+mod ends_in_the_past;
 mod forks;
 mod half_closed;
 mod in_terminal;

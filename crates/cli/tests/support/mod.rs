@@ -177,3 +177,9 @@ fn after_each(text: &str, mark: &str, part: impl Fn(char) -> bool, by: &str) -> 
     }
     out + rest
 }
+
+/// Lets some time pass: what is done meanwhile is to be interrupted at any moment.
+pub fn pass(time: std::time::Duration) {
+    let (_kept, never) = std::sync::mpsc::channel::<()>();
+    let _ = never.recv_timeout(time);
+}
