@@ -185,6 +185,49 @@ fn conditions_and_watched_data_are_found_backwards() {
 }
 
 #[test]
+fn hits_count_as_they_did_then() {
+    let fixture = Fixture::new("travelled.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true}));
+    let every_second = fixture.breakpoint("body").with_hit_condition("% 2");
+    session.set_source(&fixture, vec![every_second.clone()]);
+    session.configured();
+    let number = |stop: &Stopped| session.evaluate(&stop.top, "i");
+    let mut stop = session.stopped_at(&fixture, "body", StoppedEventReason::Breakpoint);
+    assert_eq!(number(&stop), "2");
+    let and_last = vec![every_second, fixture.breakpoint("last")];
+    session.set_source(&fixture, and_last);
+    for expected in ["4", "last"] {
+        session.resume(stop.thread);
+        stop = session.stopped(StoppedEventReason::Breakpoint);
+        if expected != "last" {
+            assert_eq!(number(&stop), expected);
+        }
+    }
+    for (back, expected) in [(true, "4"), (true, "2"), (false, "4"), (true, "2")] {
+        match back {
+            true => stop = reverse(&session, &fixture, &stop, "body"),
+            false => {
+                session.resume(stop.thread);
+                stop = session.stopped_at(&fixture, "body", StoppedEventReason::Breakpoint);
+            }
+        }
+        assert_eq!(number(&stop), expected, "back: {back}");
+    }
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    stop = session.stopped(StoppedEventReason::Entry);
+    for expected in ["2", "4"] {
+        session.resume(stop.thread);
+        stop = session.stopped_at(&fixture, "body", StoppedEventReason::Breakpoint);
+        assert_eq!(number(&stop), expected);
+    }
+    session.resume(stop.thread);
+    stop = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
 fn a_call_in_the_present_is_the_beginning_of_its_history() {
     let fixture = Fixture::new("travelled.c");
     let (session, stop) = recorded(&fixture, &["sum", "last"]);

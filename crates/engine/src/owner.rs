@@ -33,6 +33,7 @@ mod forks;
 mod frame_ends;
 pub(crate) mod goto;
 pub(crate) mod history;
+mod hit_counts;
 mod in_trampolines;
 mod indexing;
 mod indirect_functions;

@@ -76,6 +76,10 @@ impl Snapshot {
                     continue;
                 }
                 let mut bytes = read(session, &piece);
+                if bytes.is_empty() {
+                    // It wasn't mapped yet, or isn't any more.
+                    continue;
+                }
                 for unused in &unused {
                     let from = unused.start.clamp(piece.start, piece.end) - piece.start;
                     let to = unused.end.clamp(piece.start, piece.end) - piece.start;
@@ -118,6 +122,8 @@ impl Snapshot {
                 all.push(format!("memory at {at:#x}"));
             }
         }
+        let lacks = { other.memory.keys() }.filter(|at| !self.memory.contains_key(at));
+        all.extend(lacks.map(|at| format!("no memory at {at:#x}")));
         all.truncate(20);
         all.join(", ")
     }

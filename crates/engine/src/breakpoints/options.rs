@@ -248,6 +248,11 @@ impl Rules {
         self.count = self.count.saturating_add(count);
     }
 
+    /// From now on, so many hits were before.
+    pub(crate) fn count_from(&mut self, count: u64) {
+        self.count = count;
+    }
+
     /// Which hits count.
     pub(crate) fn hit_condition(&self) -> Option<HitCondition> {
         self.hits

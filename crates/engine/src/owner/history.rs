@@ -9,6 +9,7 @@ pub(super) mod file;
 
 use super::Owner;
 use super::checkpoints::{self, Clock};
+use super::hit_counts::HitCounts;
 use super::interruptions::Interruptions;
 use super::past_jumps::Ahead;
 use super::same_memory::first_difference;
@@ -69,8 +70,16 @@ pub(super) struct Kept {
     ///
     /// [`MemoryUse::faulted`]: dapple_target::linux::process::MemoryUse::faulted
     given: (ThreadId, u64),
-    /// Where signal handlers may return to there.
+    beside: Beside,
+}
+
+/// What is kept with a checkpoint of what the engine knows at its moment.
+#[derive(Debug, Default, Clone)]
+struct Beside {
+    /// Where signal handlers may return to.
     interruptions: Interruptions,
+    /// How often breakpoints have been hit.
+    counts: HitCounts,
 }
 
 /// A moment that is kept for the user.
@@ -99,7 +108,7 @@ impl Kept {
     }
 
     /// Takes a checkpoint of the stopped process.
-    fn of(process: &LiveProcess, time: f64, interruptions: Interruptions) -> Result<Kept, String> {
+    fn of(process: &LiveProcess, time: f64, beside: Beside) -> Result<Kept, String> {
         let runner = process.runner().ok_or("its threads wait in system calls")?;
         let registers = process.registers(runner).map_err(|e| e.to_string())?;
         let memory = process.memory_use();
@@ -114,7 +123,7 @@ impl Kept {
             },
             checkpoint: process.checkpoint()?,
             bookmark: None,
-            interruptions,
+            beside,
         })
     }
 }
@@ -162,6 +171,7 @@ pub(super) struct Left {
     pub(super) moment: Moment,
     pub(super) table: Table,
     stops: Stops,
+    counts: HitCounts,
     /// As [`History::shown`].
     pub(super) shown: usize,
     /// Where a thread was different that was like this one otherwise.
@@ -185,25 +195,24 @@ pub(super) fn begun(
         begun: Some(Instant::now()),
         ..History::default()
     };
-    history.keep(Interruptions::default())?;
+    history.keep(Beside::default())?;
     Ok((process, history))
 }
 
 impl History {
-    /// Where signal handlers may return to, at a checkpoint.
-    fn interruptions(&self, index: usize) -> Interruptions {
+    /// What is kept with a checkpoint.
+    fn beside(&self, index: usize) -> Beside {
         let kept = self.kept.get(index);
-        kept.map(|kept| kept.interruptions.clone())
-            .unwrap_or_default()
+        kept.map(|kept| kept.beside.clone()).unwrap_or_default()
     }
 
     /// Takes a checkpoint of the stopped process.
-    fn keep(&mut self, interruptions: Interruptions) -> Result<(), String> {
+    fn keep(&mut self, beside: Beside) -> Result<(), String> {
         let live = self.live.as_ref().ok_or("it isn't recorded")?;
         let time = self
             .begun
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64());
-        let mut kept = Kept::of(live, time, interruptions)?;
+        let mut kept = Kept::of(live, time, beside)?;
         if let Some(last) = self.kept.last() {
             if last.moment.is(&kept.moment) {
                 return Ok(());
@@ -357,9 +366,16 @@ impl Owner {
         if self.has_undelivered_signal() {
             return;
         }
-        let interruptions = self.interruptions().clone();
-        if let Err(reason) = self.history.keep(interruptions) {
+        let beside = self.beside();
+        if let Err(reason) = self.history.keep(beside) {
             tracing::debug!(%reason, "no checkpoint can be taken");
+        }
+    }
+
+    fn beside(&mut self) -> Beside {
+        Beside {
+            interruptions: self.interruptions().clone(),
+            counts: self.hit_counts(),
         }
     }
 
@@ -378,13 +394,13 @@ impl Owner {
     /// # Errors
     /// The end of a sentence that says why none can be taken here.
     pub(super) fn keep_lap(&mut self) -> Result<usize, String> {
-        let interruptions = self.interruptions().clone();
+        let beside = self.beside();
         let history = &mut self.history;
         let live = history.live.as_ref().ok_or("it isn't recorded")?;
         let time = |index: usize| history.kept.get(index).map(|kept| kept.time);
         let before = time(history.shown).unwrap_or_default();
         let after = time(history.shown + 1).unwrap_or(before);
-        let mut kept = Kept::of(live, before.midpoint(after), interruptions)?;
+        let mut kept = Kept::of(live, before.midpoint(after), beside)?;
         if let Some(before) = history.kept.get(history.shown) {
             kept.cost = kept.written_since(before);
         }
@@ -509,8 +525,8 @@ impl Owner {
         match is_past {
             true => Ok((self.keep_lap()?, true)),
             false => {
-                let interruptions = self.interruptions().clone();
-                self.history.keep(interruptions)?;
+                let beside = self.beside();
+                self.history.keep(beside)?;
                 Ok((self.history.kept.len() - 1, true))
             }
         }
@@ -552,8 +568,12 @@ impl Owner {
             ..Control::default()
         };
         let controls = threads.iter().map(|thread| (*thread, control(*thread)));
-        let interruptions = self.history.interruptions(index);
+        let Beside {
+            interruptions,
+            counts,
+        } = self.history.beside(index);
         self.exchange_threads(Table::of(controls.collect(), interruptions));
+        self.count_from(&counts);
         Ok(())
     }
 
@@ -567,6 +587,7 @@ impl Owner {
             moment,
             table: self.exchange_threads(Table::default()),
             stops: self.exchange_stops(Stops::at_rest(id, &[])),
+            counts: self.hit_counts(),
             shown: self.history.shown,
             differs: None,
         })
@@ -579,6 +600,7 @@ impl Owner {
         self.history.shown = left.shown;
         self.exchange_stops(left.stops);
         self.exchange_threads(left.table.resting());
+        self.count_from(&left.counts);
     }
 
     /// When checkpoints are taken while the process runs.

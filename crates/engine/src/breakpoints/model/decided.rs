@@ -38,6 +38,19 @@ impl Model {
         deciding.map(|b| b.id).collect()
     }
 
+    /// How often the condition of each breakpoint has held.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (i64, u64)> {
+        let all = self.list.iter();
+        all.map(|breakpoint| (breakpoint.id, breakpoint.rules.count()))
+    }
+
+    /// From now on, so many hits of each breakpoint were before.
+    pub(crate) fn count_from(&mut self, count: impl Fn(i64) -> u64) {
+        for breakpoint in &mut self.list {
+            breakpoint.rules.count_from(count(breakpoint.id));
+        }
+    }
+
     /// The rules of a breakpoint. `None`: it is gone.
     pub(crate) fn rules(&mut self, id: i64) -> Option<&mut Rules> {
         let breakpoint = self.list.iter_mut().find(|b| b.id == id)?;

@@ -3,7 +3,7 @@
 //! A process is started as the recorded one was, and stands still before its first instruction ([`Recording::begin`]). It takes the place of
 //! the present, which is never shown; copies of it run. Where the recording ends, so does what can be run: the threads stop there.
 
-use super::{History, Interruptions, Kept, Left, Moment};
+use super::{Beside, History, HitCounts, Kept, Left, Moment};
 use crate::event::StopReason;
 use crate::owner::Owner;
 use crate::owner::threads::Table;
@@ -67,7 +67,7 @@ pub(in crate::owner) fn begun(
             cost: 0,
             most: 0,
             given: (id, 0),
-            interruptions: Interruptions::default(),
+            beside: Beside::default(),
         }],
         end: Some(recording.end()),
         limits,
@@ -84,6 +84,7 @@ pub(in crate::owner) fn begun(
         },
         table: Table::default(),
         stops: Stops::at_rest(id, &[id]),
+        counts: HitCounts::default(),
         shown: 0,
         differs: None,
     });
