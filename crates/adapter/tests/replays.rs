@@ -125,6 +125,23 @@ fn a_recording_is_not_changed_by_what_is_tried_out() {
 }
 
 #[test]
+fn a_replay_is_started_again() {
+    let fixture = Fixture::new("travelled.c");
+    let recording = recorded(&fixture.binary, &[], ExitStatus::Code(0));
+    let session = replayed(&recording, &fixture, &["sum"]);
+    for _ in 0..2 {
+        let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Breakpoint);
+        assert_eq!(session.evaluate(&stop.top, "steps"), "2");
+        session.resume(stop.thread);
+        at_end(&session, "the program exited with 0");
+        session.ok::<RestartRequest>(RestartArguments::default());
+    }
+    let stop = session.stopped_at(&fixture, "sum", StoppedEventReason::Breakpoint);
+    session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+    session.stopped(StoppedEventReason::Step);
+}
+
+#[test]
 fn a_failed_assertion_leads_back_to_its_cause() {
     let fixture = Fixture::new("overrun.c");
     let recording = recorded(&fixture.binary, &[], ExitStatus::Signal(SIGABRT));

@@ -77,7 +77,8 @@ fn again(
         None => before,
     };
     let read = LaunchArguments::read(&launch.other).map_err(Failure::new)?;
-    if read.plans.is_empty() {
+    // A recording names its program itself.
+    if read.plans.is_empty() && read.options.replay.is_none() {
         let checked = read.options.check();
         checked.or_fail()?;
     }
