@@ -1,6 +1,7 @@
 //! What is changed in the past, or called there, is in a copy that is thrown away.
 
 use crate::support::{Fixture, Session, Stopped};
+use dapple_adapter::{WhoArguments, WhoRequest};
 use dapple_dap::types::*;
 use serde_json::json;
 
@@ -164,4 +165,52 @@ fn a_function_that_aborts_in_the_past_is_given_up() {
     session.refused::<EvaluateRequest>(exits);
     assert_eq!(session.evaluate(&stop.top, "level"), "2");
     goes_on(&session, &fixture, &stop);
+}
+
+#[test]
+fn a_watch_that_calls_a_function_leaves_the_way_back() {
+    let fixture = Fixture::new("diverted.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true}));
+    session.set_breakpoints(&fixture, &["first", "second"]);
+    session.configured();
+    let first = session.stopped_at(&fixture, "first", StoppedEventReason::Breakpoint);
+    session.resume(first.thread);
+    let stop = session.stopped_at(&fixture, "second", StoppedEventReason::Breakpoint);
+    let watch = |frame: &StackFrame, expression: &str| {
+        let watch = EvaluateArguments::new(expression).with_frame_id(frame.id);
+        let watch = watch.with_context(EvaluateArgumentsContext::Watch);
+        session.ok::<EvaluateRequest>(watch)
+    };
+    assert_eq!(watch(&stop.top, "scaled(4)").result, "70");
+    let point = watch(&stop.top, "made(3, 4)");
+    let fields = session.variables(point.variables_reference);
+    assert_eq!(fields[0].value, "3", "{fields:?}");
+    let who = WhoArguments {
+        name: "level".to_owned(),
+        frame_id: Some(stop.top.id),
+        ..WhoArguments::default()
+    };
+    let write = session.ok::<WhoRequest>(who).write.expect("a write");
+    assert_eq!((write.before.as_deref(), &*write.after), (Some("2"), "3"));
+    assert_eq!(watch(&stop.top, "scaled(4)").result, "70");
+    // Back, and forward into the present.
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    let first = session.stopped_at(&fixture, "first", StoppedEventReason::Breakpoint);
+    assert_eq!(watch(&first.top, "scaled(1)").result, "30");
+    session.resume(first.thread);
+    let stop = session.stopped_at(&fixture, "second", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "level"), "3");
+    // What is set after a watch is set in the present.
+    assert_eq!(watch(&stop.top, "scaled(4)").result, "70");
+    set(&session, &stop.top, "level", "9");
+    assert_eq!(session.evaluate(&stop.top, "level"), "9");
+    assert_eq!(watch(&stop.top, "scaled(1)").result, "100");
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&last.top, "level"), "9");
+    session.resume(last.thread);
+    assert_eq!(session.exit_code(), 1);
+    assert_eq!(session.output(OutputEventCategory::Stdout), "9 second\n");
 }

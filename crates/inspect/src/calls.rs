@@ -29,6 +29,8 @@ pub struct CallOptions {
     pub threads: CallThreads,
     /// Polled during the call; `true` ends the call as the time limit does.
     pub cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    /// Of a recorded process, the call is made in a copy, which is dropped when the program moves: what was before can still be reached.
+    pub in_copy: bool,
 }
 
 /// The most bytes of stack that calls during one stop may leave occupied, by texts that they were given and by their results.
@@ -40,6 +42,7 @@ impl Default for CallOptions {
             time_limit: Duration::from_secs(5),
             threads: CallThreads::One,
             cancelled: None,
+            in_copy: false,
         }
     }
 }

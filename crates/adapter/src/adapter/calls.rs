@@ -13,6 +13,7 @@ impl Adapter {
             time_limit: self.calls.time_limit,
             threads: self.calls.threads,
             cancelled: Some(Arc::new(move || token.is_cancelled())),
+            ..CallOptions::default()
         }
     }
 }

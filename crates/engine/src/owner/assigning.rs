@@ -182,6 +182,10 @@ impl Owner {
         frame: Option<FrameId>,
         options: &CallOptions,
     ) -> (Result<(NamedValue, Rendered), Error>, Changed) {
+        let options = &CallOptions {
+            in_copy: true,
+            ..options.clone()
+        };
         let calls = Calls::default();
         let found = self.with_calls(frame, options, &calls, |owner, frame| {
             let parsed = Parsed::calling(text, frame.language)?;

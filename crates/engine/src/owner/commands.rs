@@ -57,6 +57,7 @@ impl Owner {
         if self.leave_only_children() {
             return Ok(());
         }
+        self.end_diversion();
         self.kill_with(libc::SIGKILL)
     }
 
@@ -66,6 +67,7 @@ impl Owner {
         }
         self.let_children_go();
         self.follow(FollowForks::Parent);
+        self.end_diversion();
         match how {
             // The session ends with the debuggee's exit event.
             Leave::Kill => self.kill_with(libc::SIGKILL),

@@ -18,6 +18,7 @@ use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::values::Value;
 use dapple_target::launch::CheckpointLimits;
 use dapple_target::linux::checkpoint::Checkpoint;
 use dapple_target::linux::live_process::LiveProcess;
@@ -50,8 +51,8 @@ pub(super) struct History {
     begun: Option<Instant>,
     /// The thread that has stepped back just now, and how many inlined calls there count as not entered.
     stepped_back: Option<(ThreadId, usize)>,
-    /// The process of the past that was left for a copy in which something is changed.
-    diverted: Option<Left>,
+    /// While a copy is shown in which something is changed.
+    diverted: Option<Diverted>,
 }
 
 /// A checkpoint.
@@ -177,6 +178,9 @@ pub(super) struct Left {
     /// Where a thread was different that was like this one otherwise.
     differs: Option<Address>,
 }
+
+/// A process that was left for a copy in which something is changed, and the temporaries that expressions have kept in it.
+pub(super) type Diverted = (Left, Vec<(ThreadId, Value)>);
 
 /// Begins to record a process, before its first instruction.
 pub(super) fn begun(
@@ -318,6 +322,7 @@ impl Owner {
 
     /// Something is about to be changed: in the past, in a copy ([`Owner::divert`]); the present loses its history ([`Owner::forget_history`]).
     pub(super) fn will_change(&mut self) -> Result<(), Error> {
+        self.end_present_diversion();
         self.divert()?;
         self.forget_history();
         Ok(())
@@ -326,6 +331,7 @@ impl Owner {
     /// A thread, which has to be stopped, is about to go on elsewhere. That can only be in the present.
     pub(super) fn will_change_thread(&mut self, thread: ThreadId) -> Result<(), Error> {
         self.require_thread(thread)?;
+        self.end_present_diversion();
         self.require_present()?;
         self.forget_history();
         Ok(())
@@ -336,13 +342,13 @@ impl Owner {
         self.history.diverted.is_some()
     }
 
-    /// A copy is shown in place of this process of the past.
-    pub(super) fn set_diverted(&mut self, left: Left) {
+    /// A copy is shown in place of this process, in which something is changed.
+    pub(super) fn set_diverted(&mut self, left: Diverted) {
         self.history.diverted = Some(left);
     }
 
     /// As [`Owner::set_diverted`], no more.
-    pub(super) fn take_diverted(&mut self) -> Option<Left> {
+    pub(super) fn take_diverted(&mut self) -> Option<Diverted> {
         self.history.diverted.take()
     }
 
@@ -360,7 +366,7 @@ impl Owner {
             // Nothing leads back any more.
             return self.forget_history();
         }
-        if self.is_in_past() || self.mode() != Mode::Stopped {
+        if self.is_in_past() || self.is_diverted() || self.mode() != Mode::Stopped {
             return;
         }
         if self.has_undelivered_signal() {
@@ -710,6 +716,7 @@ impl Owner {
 
     /// Shows the present, if the past is shown and stands still.
     pub(super) fn leave_past(&mut self) {
+        self.end_diversion();
         if self.is_in_past() && self.mode() == Mode::Stopped {
             self.return_to_present();
         }

@@ -92,7 +92,7 @@ impl Owner {
         let name = &call.name;
         self.require_callable(thread)
             .map_err(|why| cannot_call(name, why))?;
-        self.will_change()?;
+        self.divert_for_call(options)?;
         self.finish_system_call(thread)?;
         let back = self
             .return_address()

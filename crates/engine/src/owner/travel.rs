@@ -146,6 +146,7 @@ impl Owner {
         before: Option<u32>,
     ) -> Result<Option<Box<Travel>>, Error> {
         self.require_history()?;
+        self.drop_kept();
         let here = self.moment_now();
         let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
         self.thin_out_history();
@@ -160,7 +161,6 @@ impl Owner {
         let Some(from) = from else {
             return Ok(None);
         };
-        self.drop_kept();
         self.end_step();
         let Some(left) = self.leave_process() else {
             return Err(Error::Refused("the process has ended".into()));

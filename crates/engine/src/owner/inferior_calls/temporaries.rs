@@ -74,10 +74,8 @@ impl Owner {
     /// Runs the destructors of the temporaries that were kept to be shown, or throws the copy away that has them. Call before the program goes
     /// on.
     pub(in crate::owner) fn drop_kept(&mut self) {
+        self.end_diversion();
         let kept = std::mem::take(&mut self.stop.kept_temporaries);
-        if self.end_diversion() {
-            return;
-        }
         if !self.is_stopped() {
             return;
         }
