@@ -92,7 +92,7 @@ fn end(client: TestClient, thread: i64, how: End) {
         End::DebuggerKilledAmid(after) => {
             let step = StepBackArguments::new(thread);
             let _asked = client.send::<StepBackRequest>(step);
-            std::thread::sleep(Duration::from_micros(after));
+            pass(Duration::from_micros(after));
             kill("-KILL", front);
         }
     }

@@ -16,6 +16,7 @@ use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::live::Live;
 use dapple_inspect::modules::Modules;
 use dapple_target::process::Process;
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -103,6 +104,16 @@ impl Owner {
         let ids = self.breakpoints.deciding().into_iter();
         let counted = ids.map(|id| (id, self.rules(id).map_or(0, |rules| rules.count())));
         counted.collect()
+    }
+
+    /// How often the condition of each breakpoint in code has held.
+    pub(super) fn counts_in_code(&self) -> FxHashMap<i64, u64> {
+        self.breakpoints.counts().collect()
+    }
+
+    /// From now on, so many hits of each were before.
+    pub(super) fn count_in_code_from(&mut self, count: impl Fn(i64) -> u64) {
+        self.breakpoints.count_from(count);
     }
 
     /// The options of a user's breakpoint, with its count of hits.

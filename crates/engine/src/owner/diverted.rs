@@ -56,7 +56,7 @@ impl Owner {
             live.divert();
         }
         self.show_threads_as(&left.table);
-        let temporaries = std::mem::take(&mut self.stop.kept_temporaries);
+        let temporaries = self.take_kept();
         self.set_diverted((left, temporaries));
         self.renew_stacks();
         Ok(())
@@ -66,7 +66,7 @@ impl Owner {
     pub(super) fn end_diversion(&mut self) {
         if let Some((left, temporaries)) = self.take_diverted() {
             self.return_to(left);
-            self.stop.kept_temporaries = temporaries;
+            self.set_kept(temporaries);
             self.renew_stacks();
         }
     }

@@ -18,7 +18,7 @@ impl Owner {
     pub(super) fn hit_counts(&mut self) -> HitCounts {
         let data = self.watches.list.iter();
         HitCounts {
-            code: self.breakpoints.counts().collect(),
+            code: self.counts_in_code(),
             data: data.map(|watch| (watch.id, watch.rules.count())).collect(),
         }
     }
@@ -26,7 +26,7 @@ impl Owner {
     /// Another moment is shown, with these counts.
     pub(super) fn count_from(&mut self, counts: &HitCounts) {
         let count = |of: &FxHashMap<i64, u64>, id: i64| of.get(&id).copied().unwrap_or_default();
-        self.breakpoints.count_from(|id| count(&counts.code, id));
+        self.count_in_code_from(|id| count(&counts.code, id));
         for watch in &mut self.watches.list {
             watch.rules.count_from(count(&counts.data, watch.id));
         }

@@ -71,11 +71,21 @@ impl Owner {
         });
     }
 
+    /// The temporaries that were kept to be shown, which are no more.
+    pub(in crate::owner) fn take_kept(&mut self) -> Vec<(ThreadId, Value)> {
+        std::mem::take(&mut self.stop.kept_temporaries)
+    }
+
+    /// Keeps these temporaries again, in place of others.
+    pub(in crate::owner) fn set_kept(&mut self, temporaries: Vec<(ThreadId, Value)>) {
+        self.stop.kept_temporaries = temporaries;
+    }
+
     /// Runs the destructors of the temporaries that were kept to be shown, or throws the copy away that has them. Call before the program goes
     /// on.
     pub(in crate::owner) fn drop_kept(&mut self) {
         self.end_diversion();
-        let kept = std::mem::take(&mut self.stop.kept_temporaries);
+        let kept = self.take_kept();
         if !self.is_stopped() {
             return;
         }
