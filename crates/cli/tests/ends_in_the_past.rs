@@ -2,6 +2,7 @@
 //! zombie, and no file. (`DAPPLE_FORKS=2000` makes 10,000 copies and more.)
 
 use crate::support;
+use crate::support::pass;
 use crate::support::running::kill;
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
