@@ -48,6 +48,7 @@ impl Dap {
         argument("args", Raw::new(&[debuggee.argument.to_string()])?);
         if session.is_dapple {
             argument("conditionsInProgram", Raw::new(&debuggee.decides)?);
+            argument("record", Raw::new(&debuggee.recorded)?);
         }
         if debuggee.rust && name.contains("lldb") {
             argument("initCommands", Raw::new(&rust_in_lldb()?)?);
@@ -66,7 +67,7 @@ impl Dap {
     }
 
     /// Reads all events up to the next stop.
-    fn stopped(&mut self) -> anyhow::Result<()> {
+    pub(in crate::bench) fn stopped(&mut self) -> anyhow::Result<()> {
         let stop = self
             .until::<StoppedEvent>()?
             .context("the program has ended")?;

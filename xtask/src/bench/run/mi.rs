@@ -57,7 +57,7 @@ impl Mi {
         Ok(session)
     }
 
-    fn ask(&mut self, command: &str) -> anyhow::Result<()> {
+    pub(in crate::bench) fn ask(&mut self, command: &str) -> anyhow::Result<()> {
         self.input.write_all(format!("{command}\n").as_bytes())?;
         self.input.flush()?;
         match self.record(|record| matches!(record, Record::Done))? {
@@ -72,7 +72,7 @@ impl Mi {
         Ok(String::from_utf8_lossy(&self.result).into_owned())
     }
 
-    fn stopped(&mut self) -> anyhow::Result<()> {
+    pub(in crate::bench) fn stopped(&mut self) -> anyhow::Result<()> {
         match self.record(|record| matches!(record, Record::Stopped))? {
             true => Ok(()),
             false => bail!("the program has ended"),

@@ -139,12 +139,13 @@ pub fn compile(
         rust: compiler == Compiler::Rust,
         begin: line(text, "/* begin */").unwrap_or(0),
         decides: true,
+        recorded: false,
         source,
     })
 }
 
 /// The number of the line with a mark, from 1.
-fn line(text: &str, mark: &str) -> anyhow::Result<i64> {
+pub(in crate::bench) fn line(text: &str, mark: &str) -> anyhow::Result<i64> {
     let index = text.lines().position(|line| line.contains(mark));
     Ok(i64::try_from(index.with_context(|| format!("no line has {mark}"))?)? + 1)
 }

@@ -37,6 +37,8 @@ pub struct Debuggee {
     pub begin: i64,
     /// Whether conditions may be decided in the program, where the debugger can do that.
     pub decides: bool,
+    /// Whether Dapple records it, to run it backwards.
+    pub recorded: bool,
 }
 
 /// A session. The program is stopped after the start, and after each operation unless it says otherwise.

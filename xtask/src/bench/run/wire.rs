@@ -69,6 +69,11 @@ impl Wire {
         })
     }
 
+    /// The adapter's process.
+    pub fn process(&self) -> u32 {
+        self.adapter.id()
+    }
+
     /// Sends a request.
     pub fn send<R: Request>(&mut self, arguments: &R::Arguments) -> anyhow::Result<Sent> {
         self.seq += 1;
