@@ -185,6 +185,29 @@ fn conditions_and_watched_data_are_found_backwards() {
 }
 
 #[test]
+fn what_was_written_just_before_is_found_first() {
+    let fixture = Fixture::new("diverted.c");
+    let (session, stop) = recorded(&fixture, &["second"]);
+    let mut stop = stop;
+    while stop.top.line != fixture.line("freed") {
+        session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+        stop = session.stopped(StoppedEventReason::Step);
+    }
+    session.watch(&stop.top, &["level"]);
+    let here = address(&stop);
+    for change in ["from 2 to 3", "from 1 to 2"] {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        stop = session.stopped(StoppedEventReason::DataBreakpoint);
+        let said = stop.event.description.clone().unwrap_or_default();
+        assert!(said.ends_with(change), "{said}");
+        // The first of them leads nowhere else.
+        assert_eq!(address(&stop) == here, change == "from 2 to 3");
+    }
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    session.stopped(StoppedEventReason::Entry);
+}
+
+#[test]
 fn hits_count_as_they_did_then() {
     let fixture = Fixture::new("travelled.c");
     let session = Session::new();

@@ -186,6 +186,14 @@ impl StopReason {
         }
     }
 
+    /// The data breakpoints whose data was accessed.
+    pub fn data_hits(&self) -> &[DataHit] {
+        match self {
+            StopReason::Data(hits) => hits,
+            _ => &[],
+        }
+    }
+
     /// Whether the user asked for a stop at this place: at a breakpoint (on data, too), or at the end of a step or of a move (goto, restart).
     /// Other stops happen wherever the thread is.
     pub fn is_arrival(&self) -> bool {

@@ -417,6 +417,11 @@ impl Owner {
     }
 
     /// The stops to report once all threads are stopped, which aren't reported now.
+    /// The data breakpoints whose data was accessed, as the present stop says.
+    fn accessed_now(&self) -> Vec<i64> {
+        self.stop.accessed().to_vec()
+    }
+
     fn take_reports(&mut self) -> Vec<Stop> {
         std::mem::take(&mut self.stop.reports)
     }
@@ -522,8 +527,7 @@ impl Owner {
     /// Reports a stop, and forgets what was known about the stop before. Tries refused breakpoints again, and takes inserted bytes out of a
     /// process that was attached to. Begins to make indexes, unless this is the stop at the program's start or after attaching.
     fn tell_stops(&mut self, stops: Vec<Stop>) {
-        self.stop.number += 1;
-        self.stop.kept_temporaries.clear();
+        self.stop.begins(&stops);
         if self.is_stopped() {
             self.arm_again();
         }

@@ -88,6 +88,8 @@ pub(super) struct StopState {
     pub(super) number: u64,
     /// The thread that stopped last.
     pub(super) current: ThreadId,
+    /// The data breakpoints whose data was accessed, as the present stop says.
+    accessed: Vec<i64>,
     pub(super) asking: breakpoint_calls::Asking,
     /// The threads that are waited for.
     pub(super) wait: super::stop_all::StopWait,
@@ -97,12 +99,26 @@ pub(super) struct StopState {
 }
 
 impl StopState {
+    /// The next stop is reported.
+    pub(super) fn begins(&mut self, stops: &[Stop]) {
+        self.number += 1;
+        self.kept_temporaries.clear();
+        let hits = stops.iter().flat_map(|stop| stop.reason.data_hits());
+        self.accessed = hits.map(|hit| hit.breakpoint).collect();
+    }
+
+    /// The data breakpoints whose data was accessed, as the present stop says.
+    pub(super) fn accessed(&self) -> &[i64] {
+        &self.accessed
+    }
+
     pub(super) fn new(current: ThreadId) -> StopState {
         StopState {
             reports: Vec::new(),
             pause: None,
             number: FIRST_STOP,
             current,
+            accessed: Vec::new(),
             asking: breakpoint_calls::Asking::default(),
             wait: super::stop_all::StopWait::default(),
             kept_temporaries: Vec::new(),

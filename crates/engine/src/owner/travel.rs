@@ -52,6 +52,8 @@ pub(super) struct Travel {
     /// The line of the last one.
     last: Option<Line>,
     pub(super) repeats: Repeats,
+    /// The data breakpoints whose accesses were reported where the search has begun.
+    reported: Vec<i64>,
     /// The end of the run was met.
     arrived: bool,
     /// The copy can't be replayed any further.
@@ -188,6 +190,7 @@ impl Owner {
             found: None,
             last: None,
             repeats: Repeats::default(),
+            reported: self.accessed_now(),
             arrived: false,
             ended: false,
         })))
@@ -457,7 +460,10 @@ impl Owner {
         if !reports.is_empty() {
             // A thread that has accessed watched data hasn't run into a site.
             travel.arrived = travel.arrived || self.stands_at_end(&mut travel);
-            let counts = !travel.arrived || travel.end.is_checkpoint;
+            // What was written by the last instruction before now comes before now, unless this stop has said so.
+            let mut accesses = reports.iter().flat_map(|stop| stop.reason.data_hits());
+            let is_news = accesses.any(|hit| !travel.reported.contains(&hit.breakpoint));
+            let counts = !travel.arrived || travel.end.is_checkpoint || is_news;
             let is_wanted = match travel.goal {
                 _ if travel.run.is_blind() => false,
                 Goal::Stop => counts && travel.counts_one(),

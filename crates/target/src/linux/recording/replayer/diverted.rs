@@ -187,6 +187,11 @@ impl Replayer {
                 let pieces = self.pieces(arguments[1], arguments[2]);
                 Some(self.writes(arguments[0], &pieces))
             }
+            // The C library asks what kind of file it writes to.
+            libc::SYS_fstat | libc::SYS_newfstatat if arguments[0] <= 2 => {
+                Some(-i64::from(libc::EBADF))
+            }
+            libc::SYS_ioctl if arguments[0] <= 2 => Some(-i64::from(libc::ENOTTY)),
             libc::SYS_mmap if arguments[3] & libc::MAP_ANONYMOUS as u64 != 0 => None,
             call if HARMLESS.contains(&call) => None,
             _ => {
