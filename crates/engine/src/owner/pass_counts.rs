@@ -6,9 +6,11 @@
 
 use super::Owner;
 use super::travel::{Run, Travel};
-use crate::{Address, ThreadId};
+use crate::Address;
 use dapple_arch::decision::PASSES;
+use dapple_arch::jump_site::{self, MOST_REPLACED};
 use dapple_inspect::inspect::Inspect;
+use std::ops::Range;
 
 /// How many passes before the last the search begins anew. Each time nothing is found there, so many times more.
 const BACK: u64 = 32;
@@ -70,7 +72,7 @@ impl Owner {
         // Of those that are passed equally often, always the same.
         hot.sort_by_key(|(at, stops)| (std::cmp::Reverse(*stops), *at));
         let mut fit = hot.into_iter().take(MOST_TRIED).filter_map(|(at, stops)| {
-            let near = self.countable_near(travel.thread, at);
+            let near = self.countable_near(travel, at);
             tracing::debug!(%at, stops, ?near, "a place that is passed often");
             near
         });
@@ -78,8 +80,11 @@ impl Owner {
     }
 
     /// A place whose passes can be counted by code there: this one, or one around it in the same function, which is likely passed as often.
-    fn countable_near(&self, thread: ThreadId, at: Address) -> Option<Address> {
-        if self.fits_jump(thread, at) {
+    fn countable_near(&self, travel: &Travel, at: Address) -> Option<Address> {
+        // A site that the jump at the end would replace keeps that jump out: each pass of the end would stop the thread.
+        let end = self.behind_end(travel);
+        let fits = |at: Address| !end.contains(&at) && self.fits_jump(travel.thread, at);
+        if fits(at) {
             return Some(at);
         }
         let module = self.modules().at(at)?;
@@ -92,7 +97,16 @@ impl Owner {
         let before = all[here.saturating_sub(AROUND)..here].iter().rev();
         let after = all[here + 1..].iter().take(AROUND);
         let mut around = before.chain(after);
-        around.find(|at| self.fits_jump(thread, **at)).copied()
+        around.find(|at| fits(**at)).copied()
+    }
+
+    /// What a jump at the end of a search replaces, but for its first byte.
+    fn behind_end(&self, travel: &Travel) -> Range<Address> {
+        let end = travel.end.moment.pc().unwrap_or_default();
+        let mut code = [0; MOST_REPLACED];
+        let count = self.memory().read_some(end, &mut code);
+        let length = jump_site::replaced_length(end, &code[..count]).unwrap_or(1);
+        end.offset(1)..end.offset(length.cast_signed())
     }
 
     /// A run begins in which passes are counted. Returns whether the program counts them.
