@@ -243,12 +243,16 @@ impl UserRegisters {
     }
 
     /// Whether a thread with these registers runs on as one with those: all are the same but what only the kernel knows of (a system call that
-    /// was made, the resume flag).
-    pub fn runs_on_as(&self, other: &UserRegisters) -> bool {
+    /// was made, the resume flag). `is_at_call`: they are at a system call's instruction, which overwrites two of them first (`syscall` saves
+    /// the next address in RCX and the flags in R11). A thread that was there before, and is to make its call again, has them overwritten already.
+    pub fn runs_on_as(&self, other: &UserRegisters, is_at_call: bool) -> bool {
         let words = |registers: &UserRegisters| {
             let mut words = registers.0;
             words[word::ORIG_RAX] = 0;
             words[word::EFLAGS] &= !RESUME;
+            if is_at_call {
+                (words[word::RCX], words[word::R11]) = (0, 0);
+            }
             words
         };
         words(self) == words(other)

@@ -139,11 +139,13 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Whether two are the same, as far as that is seen by registers.
-    fn is(&self, other: &Moment) -> bool {
+    /// Whether two are the same, as far as that is seen by registers. `is_at_call`: as of [`UserRegisters::runs_on_as`].
+    fn is(&self, other: &Moment, is_at_call: bool) -> bool {
         let is_same_runner = match (&self.runner, &other.runner) {
             (None, None) => true,
-            (Some((one, own)), Some((other, others))) => one == other && own.runs_on_as(others),
+            (Some((one, own)), Some((other, others))) => {
+                one == other && own.runs_on_as(others, is_at_call)
+            }
             _ => false,
         };
         self.position == other.position && is_same_runner
@@ -218,7 +220,7 @@ impl History {
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64());
         let mut kept = Kept::of(live, time, beside)?;
         if let Some(last) = self.kept.last() {
-            if last.moment.is(&kept.moment) {
+            if last.moment.is(&kept.moment, false) {
                 return Ok(());
             }
             kept.cost = kept.written_since(last);
@@ -243,7 +245,7 @@ impl History {
         { self.kept.iter().enumerate() }
             .rfind(|(index, kept)| {
                 let at = &kept.moment;
-                at.position < moment.position || *index <= last && !at.is(moment)
+                at.position < moment.position || *index <= last && !at.is(moment, false)
             })
             .map(|(index, _)| index)
     }
@@ -453,7 +455,9 @@ impl Owner {
 
     /// Whether this is a moment, as far as that is seen by registers.
     pub(super) fn stands_at_moment(&mut self, moment: &Moment) -> bool {
-        self.moment_now().is_some_and(|now| now.is(moment))
+        let is_call = moment.pc().is_some_and(|pc| self.is_call_at(pc));
+        let now = self.moment_now();
+        now.is_some_and(|now| now.is(moment, is_call))
     }
 
     /// How many things have come from outside in all.
@@ -743,7 +747,9 @@ impl Owner {
         other: &dyn Process,
         differs: &mut Option<Address>,
     ) -> bool {
-        let Some(now) = self.moment_now().filter(|now| now.is(moment)) else {
+        let is_call = moment.pc().is_some_and(|pc| self.is_call_at(pc));
+        let now = self.moment_now();
+        let Some(now) = now.filter(|now| now.is(moment, is_call)) else {
             return false;
         };
         let arenas = self.trampolines().all_arenas();

@@ -7,6 +7,7 @@ use super::Owner;
 use super::past_jumps::Ahead;
 use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
+use dapple_arch::instructions::SYSCALL;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::recording::journal::TurnEnd;
 use std::sync::Arc;
@@ -33,6 +34,12 @@ impl Owner {
             self.counted_by_hand(at);
             self.take_jump_out(at);
         }
+    }
+
+    /// Whether the instruction at an address makes a system call.
+    pub(super) fn is_call_at(&self, at: Address) -> bool {
+        let mut code = [0; SYSCALL.len()];
+        self.memory().read(at, &mut code).is_ok() && code == SYSCALL
     }
 
     fn turn_end(&self) -> Option<(ThreadId, Arc<TurnEnd>)> {
@@ -67,8 +74,9 @@ impl Owner {
             return false;
         };
         let registers = self.registers(thread);
-        let is_there = turn == thread
-            && registers.is_some_and(|registers| registers.runs_on_as(&end.registers));
+        let is_call = self.is_call_at(at);
+        let is_there =
+            turn == thread && registers.is_some_and(|it| it.runs_on_as(&end.registers, is_call));
         let has = |(at, bytes): &(Address, Box<[u8]>)| {
             let mut now = vec![0; bytes.len()];
             self.memory().read(*at, &mut now).is_ok() && *now == **bytes
