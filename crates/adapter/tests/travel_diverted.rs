@@ -84,7 +84,7 @@ fn what_a_function_says_is_heard_and_what_it_does_outside_is_not_done() {
     assert_eq!(session.evaluate(&stop.top, "said(\"hello\")"), "5");
     session.wait_for_output("said hello\n");
     assert_eq!(session.evaluate(&stop.top, "stored()"), "-1");
-    let refused = "not done in this copy of the past: openat";
+    let refused = "not done in this copy: openat";
     session.wait_for_written(OutputEventCategory::Console, refused);
     let never = std::path::Path::new("/tmp/never-made-by-a-copy");
     assert!(!never.exists());

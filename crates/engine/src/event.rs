@@ -63,11 +63,11 @@ pub enum Event {
     DebugInfoWarnings(Vec<String>),
     /// Problems in the user's rules for how types are shown. Each comes once.
     PresentationWarnings(Vec<PresentationProblem>),
-    /// Something was changed in the past of a recorded process, or a function called, in a copy that is thrown away when the program moves.
-    PastDiverted {
-        /// The names of system calls that were not made in the copy, because they would happen outside of it. None: this tells of the copy.
-        refused: Vec<String>,
-    },
+    /// Something is about to be changed in the past of a recorded process, or a function called there: that is done in a copy, which is thrown
+    /// away when the program moves.
+    PastDiverted,
+    /// A function that was called in a copy has asked for system calls that would happen outside of it, and were not made: their names.
+    SystemCallsRefused(Vec<String>),
     /// How far the making of a large module's index has come, in the background.
     Indexing {
         /// The module.

@@ -64,7 +64,14 @@ impl Adapter {
                 let of_files = |problem| to_dap::presentation_problem(problem, &self.visualizers);
                 warn(outbox, &problems.iter().map(of_files).collect::<Vec<_>>());
             }
-            Event::PastDiverted { refused } => say(outbox, &diverted(&refused)),
+            Event::PastDiverted => say(
+                outbox,
+                "the past stays as it was: what you change or call here is in a copy, which is dropped when the program moves",
+            ),
+            Event::SystemCallsRefused(names) => {
+                let names = names.join(", ");
+                say(outbox, &format!("not done in this copy: {names}"));
+            }
             Event::Indexing {
                 module,
                 done,
@@ -230,14 +237,6 @@ impl Adapter {
 fn warn(outbox: &Outbox, warnings: &[String]) {
     for warning in warnings {
         say(outbox, &format!("warning: {warning}"));
-    }
-}
-
-/// What is said of a copy of the past in which something was changed.
-fn diverted(refused: &[String]) -> String {
-    match refused {
-        [] => "the past stays as it was: what you change or call here is in a copy, which is dropped when the program moves".into(),
-        _ => format!("not done in this copy of the past: {}", refused.join(", ")),
     }
 }
 

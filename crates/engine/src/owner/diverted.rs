@@ -20,9 +20,7 @@ impl Owner {
         }
         let done = self.show_for_changes();
         done.map_err(|why| Error::Refused(format!("nothing can be changed here: {why}")))?;
-        self.tell(Event::PastDiverted {
-            refused: Vec::new(),
-        });
+        self.tell(Event::PastDiverted);
         Ok(())
     }
 
@@ -96,7 +94,7 @@ impl Owner {
         }
         if !tried.refused.is_empty() {
             let refused = tried.refused.into_iter().collect();
-            self.tell(Event::PastDiverted { refused });
+            self.tell(Event::SystemCallsRefused(refused));
         }
     }
 }
