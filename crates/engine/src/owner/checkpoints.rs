@@ -88,7 +88,7 @@ pub(super) fn drop_one(kept: &mut Vec<Kept>, index: usize) {
 impl Owner {
     /// The process runs from now on: checkpoints are taken, if it is recorded and this is the present.
     pub(super) fn begin_checkpoints(&mut self) {
-        if self.is_recorded() && !self.is_in_past() && !self.is_diverted() {
+        if self.is_recorded() && !self.shows_copy() {
             let length = self.journal_length();
             self.checkpoint_clock().starts(length);
         }
@@ -103,8 +103,7 @@ impl Owner {
 
     /// The wait for the debuggee was interrupted, perhaps because it is time for a checkpoint.
     pub(super) fn checkpoint_ticks(&mut self) {
-        let is_copy = self.is_in_past() || self.is_diverted();
-        if !self.is_recorded() || is_copy || self.mode() != Mode::Running {
+        if !self.is_recorded() || self.shows_copy() || self.mode() != Mode::Running {
             return;
         }
         if self.is_calling() || self.is_travelling() || self.no_history().is_some() {

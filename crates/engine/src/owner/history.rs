@@ -339,7 +339,12 @@ impl Owner {
         Ok(())
     }
 
-    /// Whether a copy of the past is shown in which something is changed.
+    /// Whether a copy is shown in place of the process that runs: of the past, or one in which something is changed.
+    pub(super) fn shows_copy(&self) -> bool {
+        self.is_in_past() || self.is_diverted()
+    }
+
+    /// Whether a copy is shown in which something is changed.
     pub(super) fn is_diverted(&self) -> bool {
         self.history.diverted.is_some()
     }
@@ -368,7 +373,7 @@ impl Owner {
             // Nothing leads back any more.
             return self.forget_history();
         }
-        if self.is_in_past() || self.is_diverted() || self.mode() != Mode::Stopped {
+        if self.shows_copy() || self.mode() != Mode::Stopped {
             return;
         }
         if self.has_undelivered_signal() {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use dapple_adapter::{ShownWrite, WhoArguments, WhoRequest};
+use dapple_dap::message::Request;
 use dapple_dap::types::*;
 
 use crate::bench::run::dap::Dap;
@@ -16,18 +17,17 @@ impl Dap {
 
     /// Steps back to the line before, and returns how long that took.
     pub fn step_back(&mut self) -> anyhow::Result<Duration> {
-        let begin = Instant::now();
-        let arguments = StepBackArguments::new(self.thread);
-        self.client.request::<StepBackRequest>(&arguments)?;
-        self.stopped()?;
-        Ok(begin.elapsed())
+        self.moves::<StepBackRequest>(&StepBackArguments::new(self.thread))
     }
 
     /// Runs backwards to a stop, and returns how long that took.
     pub fn reverse(&mut self) -> anyhow::Result<Duration> {
+        self.moves::<ReverseContinueRequest>(&ReverseContinueArguments::new(self.thread))
+    }
+
+    fn moves<R: Request>(&mut self, arguments: &R::Arguments) -> anyhow::Result<Duration> {
         let begin = Instant::now();
-        let arguments = ReverseContinueArguments::new(self.thread);
-        self.client.request::<ReverseContinueRequest>(&arguments)?;
+        self.client.request::<R>(arguments)?;
         self.stopped()?;
         Ok(begin.elapsed())
     }

@@ -163,7 +163,7 @@ impl Replayer {
     fn answer(&mut self, thread: ThreadId, registers: UserRegisters) -> Option<i64> {
         let (number, arguments) = registers.system_call();
         let copy = self.copy_of(thread)?;
-        let process = self.turns.threads().next().unwrap_or(thread);
+        let process = self.original_of(self.process()).unwrap_or(thread);
         let own = |id: ThreadId| i64::from(id.0);
         let sends = |signal: u64| {
             let sent = process::signal_thread(copy, signal as i32);
