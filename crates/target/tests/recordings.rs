@@ -235,6 +235,11 @@ fn signals_come_in_calls_that_wait_with_a_mask_of_their_own() {
 }
 
 #[test]
+fn a_program_that_makes_many_calls_may_use_all_its_processors() {
+    runs_again(&compiled("recorded_affinity").display().to_string(), &[]);
+}
+
+#[test]
 fn steps_are_recorded_too() {
     let (recording, untold) = recorded_stepping("/bin/date", &[], 40_000);
     assert_eq!(untold, 0);

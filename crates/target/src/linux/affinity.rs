@@ -92,8 +92,9 @@ pub struct Pinning {
     armed: bool,
 }
 
+/// The current thread, pinned to its processor.
 #[derive(Debug)]
-struct Tracer {
+pub(super) struct Tracer {
     before: Set,
     processor: usize,
     only: Set,
@@ -200,7 +201,7 @@ impl Pinning {
     pub fn release(&mut self) {
         self.let_all_go();
         if let Some(tracer) = self.tracer.take() {
-            let _ = tracer.before.give(0);
+            tracer.unpin();
         }
         if std::mem::take(&mut self.armed) {
             self.alarm.end();
@@ -246,7 +247,7 @@ impl Pinning {
             Some(tracer) => tracer,
             None => self.tracer.insert(Tracer::pin()?),
         };
-        if !before.has(tracer.processor) || tracer.only.give(thread.0).is_err() {
+        if !tracer.takes(thread, &before) {
             return None;
         }
         self.pinned.push(Pinned {
@@ -259,9 +260,8 @@ impl Pinning {
 
     /// Restores the affinity, unless something else has changed it meanwhile.
     fn restore(&self, pinned: &Pinned) {
-        let Some(tracer) = &self.tracer else { return };
-        if Set::of(pinned.thread.0).is_ok_and(|now| now == tracer.only) {
-            let _ = pinned.before.give(pinned.thread.0);
+        if let Some(tracer) = &self.tracer {
+            tracer.gives_back(pinned.thread, &pinned.before);
         }
     }
 }
@@ -274,7 +274,7 @@ impl Drop for Pinning {
 
 impl Tracer {
     /// Pins the current thread to its current CPU.
-    fn pin() -> Option<Tracer> {
+    pub(super) fn pin() -> Option<Tracer> {
         let before = Set::of(0).ok()?;
         // SAFETY: takes no arguments; a negative result means an error.
         let processor = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
@@ -286,11 +286,28 @@ impl Tracer {
             only,
         })
     }
+
+    /// Restores the thread's own affinity.
+    pub(super) fn unpin(self) {
+        let _ = self.before.give(0);
+    }
+
+    /// Pins a thread of that affinity to the same processor. Returns whether it is pinned.
+    pub(super) fn takes(&self, thread: ThreadId, before: &Set) -> bool {
+        before.has(self.processor) && self.only.give(thread.0).is_ok()
+    }
+
+    /// Restores the affinity of such a thread, unless something else has changed it meanwhile.
+    pub(super) fn gives_back(&self, thread: ThreadId, before: &Set) {
+        if Set::of(thread.0).is_ok_and(|now| now == self.only) {
+            let _ = before.give(thread.0);
+        }
+    }
 }
 
 /// A set of CPUs that a thread may run on (sched_setaffinity(2)).
 #[derive(Clone, Copy)]
-struct Set(libc::cpu_set_t);
+pub(super) struct Set(libc::cpu_set_t);
 
 impl std::fmt::Debug for Set {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -307,7 +324,7 @@ impl PartialEq for Set {
 
 impl Set {
     /// The affinity of a thread; 0 for the current one.
-    fn of(thread: i32) -> io::Result<Set> {
+    pub(super) fn of(thread: i32) -> io::Result<Set> {
         // SAFETY: an all-zero set is a valid, empty one; the kernel writes a set of the given size.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();

@@ -4,6 +4,7 @@ use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
 use super::recording::journal::TurnEnd;
 use super::recording::{Recorder, Replayer, Tried};
+use super::time_trap::TimeTrap;
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
@@ -217,6 +218,15 @@ impl LiveProcess {
         }
     }
 
+    /// A thread has stopped. Returns what the tracer is to have until its wait is over.
+    fn stops_together(&self, thread: ThreadId) -> Option<TimeTrap> {
+        match &self.role {
+            Role::Free => None,
+            Role::Recorded(recorder) => locked(recorder).together()?.stops(thread),
+            Role::Replayed(replayer) => locked(replayer).together().stops(thread),
+        }
+    }
+
     /// An event for whoever runs the process. `None`: it was only the recorder's, or the replayer's.
     fn passed_on(&self, event: WaitEvent) -> Option<WaitEvent> {
         match &self.role {
@@ -261,6 +271,23 @@ impl LiveProcess {
     }
 }
 
+/// A wait for a process's events, after which its threads need not be on the tracer's processor.
+struct Apart<'a>(&'a LiveProcess);
+
+impl Drop for Apart<'_> {
+    fn drop(&mut self) {
+        match &self.0.role {
+            Role::Free => {}
+            Role::Recorded(recorder) => {
+                if let Some(together) = locked(recorder).together() {
+                    together.ends();
+                }
+            }
+            Role::Replayed(replayer) => locked(replayer).together().ends(),
+        }
+    }
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -286,6 +313,8 @@ impl Process for LiveProcess {
     }
 
     fn next_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
+        let _apart = Apart(self);
+        let mut trap = None;
         loop {
             if let Some(event) = self.scheduled() {
                 return Ok(Waited::Event(event));
@@ -300,6 +329,7 @@ impl Process for LiveProcess {
                     return Ok(Waited::Woken);
                 }
                 Waited::Event(event) => {
+                    trap = trap.or(self.stops_together(event.thread));
                     if let Some(event) = self.passed_on(event) {
                         return Ok(Waited::Event(event));
                     }

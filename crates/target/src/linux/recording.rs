@@ -16,6 +16,7 @@ pub mod recorder;
 pub mod replayer;
 pub mod run;
 pub mod start;
+mod together;
 mod turns;
 
 pub use journal::Journal;
@@ -24,9 +25,10 @@ pub use replayer::{Replayer, Tried};
 
 use crate::ThreadId;
 use crate::linux::memory::ProcessMemory;
+use crate::linux::monotonic::Monotonic;
 use crate::linux::{process, ptrace};
 use dapple_arch::instructions::SYSCALL;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Whether the next instruction of a stopped thread is a system call.
 fn is_at_call(thread: ThreadId, memory: &ProcessMemory) -> bool {
@@ -43,7 +45,7 @@ fn is_stopping_call(number: u64) -> bool {
 /// Waits until a thread that ends has done what others can see of that.
 fn wait_for_end(thread: ThreadId) {
     const LONGEST: Duration = Duration::from_millis(100);
-    let since = Instant::now();
+    let since = Monotonic::now();
     while process::runs(thread) && since.elapsed() < LONGEST {
         std::thread::yield_now();
     }

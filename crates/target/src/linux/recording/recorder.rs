@@ -12,12 +12,14 @@ mod thread;
 use self::refusals::refusal;
 use self::thread::{Recorded, Within};
 use super::journal::{Delivered, Entry, Journal, Made, fingerprint};
+use super::together::{Together, shows_affinity};
 use super::turns::{Place, Turns};
 use super::{is_at_call, is_stopping_call, start, wait_for_end};
 use crate::linux::alarm::Alarm;
 use crate::linux::checkpoint::{Checkpoint, Original};
 use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
+use crate::linux::monotonic::Monotonic;
 use crate::linux::system_calls::{Call, Kind};
 use crate::linux::{process, ptrace, wait};
 use crate::process::Resume;
@@ -26,7 +28,7 @@ use crate::{Address, ThreadId};
 use rustc_hash::FxHashMap;
 use std::io;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Records a process.
 ///
@@ -39,8 +41,9 @@ pub struct Recorder {
     journal: Journal,
     threads: FxHashMap<ThreadId, Recorded>,
     turns: Turns,
+    together: Together,
     /// When the present turn has begun.
-    since: Instant,
+    since: Monotonic,
     /// Wakes the wait where a turn may last too long.
     alarm: Alarm,
     /// Nothing is recorded any more, and all threads run as they like.
@@ -50,7 +53,7 @@ pub struct Recorder {
     /// Where instructions are executed in place of those of the program.
     copies: Vec<Range<Address>>,
     /// Since when signals are held.
-    holds_since: Option<Instant>,
+    holds_since: Option<Monotonic>,
     /// Whether what files have that are mapped is kept, unless they have a build id.
     keeps_contents: bool,
     /// The thread that has ended the process, or that had the turn when it was ended.
@@ -88,7 +91,8 @@ impl Recorder {
             journal: Journal::default(),
             threads: FxHashMap::from_iter([(thread, recorded)]),
             turns,
-            since: Instant::now(),
+            together: Together::default(),
+            since: Monotonic::now(),
             alarm: Alarm::default(),
             is_over: false,
             heap_end: None,
@@ -252,7 +256,7 @@ impl Recorder {
     /// The wait for events was interrupted: a turn may last too long.
     pub fn tick(&mut self) {
         if self.holds_since.is_some_and(|since| since.elapsed() > HELD) {
-            self.holds_since = Some(Instant::now());
+            self.holds_since = Some(Monotonic::now());
             let runner = self.turns.last().filter(|_| self.turns.someone_runs());
             let holds = |thread: &ThreadId| {
                 let held = self.threads.get(thread).map(|it| !it.held.is_empty());
@@ -310,7 +314,7 @@ impl Recorder {
             }
         }
         if last.is_some() || self.turns.last().is_none() {
-            self.since = Instant::now();
+            self.since = Monotonic::now();
         }
         self.turns.begin(thread);
     }
@@ -355,6 +359,11 @@ impl Recorder {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What keeps its threads on the tracer's processor. `None`: nothing is recorded any more.
+    pub(in crate::linux) fn together(&mut self) -> Option<&mut Together> {
+        (!self.is_over).then_some(&mut self.together)
     }
 
     /// Takes note of an event. Returns it unless it is only the recorder's. Also passes on events of other threads: those run unrecorded, and
@@ -540,15 +549,16 @@ impl Recorder {
 
     /// A thread is in a system call that may take long: others may run meanwhile, unless it comes back at once.
     fn calls_alone(&mut self, thread: ThreadId) -> Option<WaitEvent> {
-        let since = Instant::now();
+        let since = Monotonic::now();
         while self.turns.someone_waits() && since.elapsed() < SOON {
+            // On one processor, it makes its call meanwhile.
+            std::thread::yield_now();
             if let Some(event) = wait::take(thread) {
                 return self.happens(event);
             }
             if process::sleeps(thread) {
                 break;
             }
-            std::thread::yield_now();
         }
         self.turns.set(thread, Place::Calls);
         None
@@ -562,6 +572,7 @@ impl Recorder {
             return;
         }
         self.alarm.end();
+        self.together.ends();
         let threads: Vec<ThreadId> = self.turns.threads().collect();
         for thread in threads {
             let held = self
@@ -627,6 +638,9 @@ impl Recorder {
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
         let refused = refusal(number, &arguments).filter(|_| !self.is_over);
         let call = Call::entered(number, arguments, &read);
+        if shows_affinity(number) {
+            self.together.let_all_go();
+        }
         let is_long = call.may_block() && !self.turns.is_alone() && !self.is_over;
         let recorded = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         recorded.within = Some(Within {
@@ -754,7 +768,7 @@ impl Recorder {
         if !waits || signal >= FIRST_REAL_TIME {
             recorded.held.push_back(whole);
         }
-        self.holds_since.get_or_insert_with(Instant::now);
+        self.holds_since.get_or_insert_with(Monotonic::now);
         self.watch_turn();
         true
     }

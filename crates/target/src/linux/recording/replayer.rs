@@ -10,6 +10,7 @@ use self::calls::{ends_at_call, map, map_memory};
 use self::diverted::Diverted;
 pub use self::diverted::Tried;
 use super::journal::{Again, Entry, Journal, Made, TurnEnd, call_name, fingerprint};
+use super::together::Together;
 use super::turns::{INTERRUPTED, Place, Turns};
 use super::{is_at_call, is_stopping_call, wait_for_end};
 use crate::ThreadId;
@@ -42,6 +43,7 @@ pub struct Replayer {
     last: Option<ThreadId>,
     threads: FxHashMap<ThreadId, Replayed>,
     turns: Turns,
+    together: Together,
     /// Events of threads of the copy that their maker hasn't reported yet.
     early: FxHashMap<ThreadId, What>,
     parted: Option<Divergence>,
@@ -169,6 +171,7 @@ impl Replayer {
             last: None,
             threads,
             turns,
+            together: Together::default(),
             early: FxHashMap::default(),
             parted: None,
             is_told: false,
@@ -404,6 +407,11 @@ impl Replayer {
             // If it has died, the next event says so.
             let _ = self.send(thread, signal);
         }
+    }
+
+    /// What keeps its threads on the tracer's processor.
+    pub(in crate::linux) fn together(&mut self) -> &mut Together {
+        &mut self.together
     }
 
     /// Takes an event that was made up: of one thread, or of any.
