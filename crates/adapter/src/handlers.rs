@@ -24,6 +24,7 @@ mod memory;
 mod modules;
 pub mod moments;
 pub mod read_visualizers;
+pub mod record;
 mod restart;
 mod restart_frame;
 mod run_in_terminal;
@@ -67,6 +68,7 @@ fn with_own_requests(builder: ServerBuilder<Adapter>) -> ServerBuilder<Adapter> 
         .on::<tasks::TasksRequest>(tasks::tasks)
         .on::<locks::LocksRequest>(locks::locks)
         .on::<back::StepBackFurtherRequest>(back::step_back_further)
+        .on::<record::RecordRequest>(in_place(record::record))
         .on::<last_write::WhoRequest>(in_place(last_write::who))
         .on::<moments::WhenRequest>(moments::when)
         .on::<moments::SetBookmarkRequest>(in_place(moments::set_bookmark))

@@ -55,6 +55,7 @@ pub use handlers::moments::{
     WhenResponse,
 };
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
+pub use handlers::record::RecordRequest;
 pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};
 pub use handlers::tasks::{ShownTask, ShownWait, TasksArguments, TasksRequest, TasksResponse};
 pub use main_loop::serve;

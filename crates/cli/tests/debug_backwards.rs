@@ -394,7 +394,7 @@ fn a_program_that_is_not_recorded_says_how_to_record_it() {
     all.push("c");
     let run = typed(&[WHO], &all);
     let said: Vec<&str> = run.stderr.lines().collect();
-    let expected = "dapple: the program is not recorded; `dapple debug --record` does that";
+    let expected = "dapple: the program is not recorded; `record on` does that from here on, `dapple debug --record` from the beginning";
     assert_eq!(said, [expected; 8], "{run:#?}");
     assert!(
         run.stdout.contains("program exited with code 0"),

@@ -210,7 +210,7 @@ impl Owner {
                 }
                 (None, true) => history::begun(process, options.checkpoints)
                     .map_err(|why| refuse_because("it can't be recorded", &why))?,
-                (None, false) => (Arc::new(process), History::default()),
+                (None, false) => (Arc::new(process), History::none(options.checkpoints)),
             };
             Ok((begun.0, output, begun.1))
         });

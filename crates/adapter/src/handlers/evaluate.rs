@@ -4,7 +4,7 @@ mod program_input;
 
 use super::stack_trace::frame;
 use super::variables::{formatted_one, shown_as};
-use super::{read_visualizers, sources};
+use super::{read_visualizers, record, sources};
 use crate::adapter::Adapter;
 use crate::to_dap::OrFail;
 use crate::{from_dap, to_dap};
@@ -29,6 +29,9 @@ pub fn evaluate(
     }
     if let Some(read) = read_visualizers::typed(adapter, &arguments, context) {
         return read;
+    }
+    if let Some(recorded) = record::typed(adapter, &arguments, context) {
+        return recorded;
     }
     let frame = match arguments.frame_id {
         Some(id) => Some(frame(adapter, id)?),

@@ -90,6 +90,12 @@ impl Caves {
         }
     }
 
+    /// Where all caves are.
+    pub(crate) fn places(&self) -> Vec<Range<Address>> {
+        let place = |cave: &Cave| cave.start..cave.start.offset(cave.before.len() as i64);
+        self.caves.iter().map(place).collect()
+    }
+
     /// Makes a copy of the instruction in `code`, whose address is `address`. `None`: the instruction can't be run elsewhere, there is no
     /// room near enough, or the guardian can't record another copy.
     pub(crate) fn place(

@@ -6,6 +6,7 @@
 //! [`Owner::process`].
 
 pub(super) mod file;
+mod midway;
 
 use super::Owner;
 use super::checkpoints::{self, Clock};
@@ -308,7 +309,7 @@ impl Owner {
     /// Why the process can't run backwards, as a sentence. `None`: it can.
     pub(super) fn no_history(&self) -> Option<String> {
         let Some(journal) = &self.history.journal else {
-            return Some("the program is not recorded: launch it with `\"record\": true`".into());
+            return Some("the program is not recorded: launch it with `\"record\": true`, or enter `record on` in the console".into());
         };
         let gap = journal.gap()?;
         Some(format!("the recording has ended: {gap}"))

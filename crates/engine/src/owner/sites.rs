@@ -140,6 +140,11 @@ impl Owner {
         }
     }
 
+    /// Where copies of instructions are, or will be.
+    pub(super) fn caves(&self) -> Vec<Range<Address>> {
+        self.memory.caves.places()
+    }
+
     /// Emulates the instruction `code` at `pc`: writes to memory what it pushes, and returns the registers after it, for the caller to set.
     /// `None`: the instruction can't be emulated.
     pub(super) fn emulated_at(

@@ -10,6 +10,14 @@ use crate::breakpoints::data::DataPlace;
 use crate::{Error, ThreadId};
 
 impl Session {
+    /// Records the program from this stop on, so that it can run backwards up to here.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is recorded already, or can't be; [`Error::NotStopped`], [`Error::Ended`].
+    pub fn record_from_here(&self) -> Result<(), Error> {
+        self.ask(|owner| owner.record_from_here())?
+    }
+
     /// Runs a recorded program backwards, to the last stop before: at a breakpoint, where watched data was written, at a signal, at an exception.
     /// If there was none, that is the beginning of the recording. Ends in an [`crate::Event::Stopped`]. From the past, [`Session::resume`] leads back
     /// to the present, and on from there.

@@ -18,6 +18,9 @@ const MOST_STOPS: usize = 64;
 /// How many bytes of a mapping are searched for a `syscall` instruction.
 const SEARCHED: u64 = 1 << 20;
 
+/// What the memory map calls memory that [`share`] has made.
+pub(super) const SHARED: &str = "/memfd: (deleted)";
+
 const ENDED: &str = "it has ended meanwhile";
 
 /// Makes a stopped thread map `size` bytes of new memory for code at `address`, where there is none. `writable`: the code may write it. `from`: where

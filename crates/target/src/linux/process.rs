@@ -179,6 +179,40 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
     })
 }
 
+/// What becomes of a mapping when its process forks, and whether others see what is written there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KindOfMemory {
+    /// Others see it.
+    pub is_shared: bool,
+    /// A child doesn't get it (`MADV_DONTFORK`).
+    pub is_not_copied: bool,
+    /// A child gets zeros (`MADV_WIPEONFORK`).
+    pub is_wiped: bool,
+}
+
+/// The memory map, and of what kind each mapping is (`/proc/PID/smaps`, proc(5)).
+pub fn kinds_of_memory(process: ThreadId) -> io::Result<Vec<(Mapping, KindOfMemory)>> {
+    let maps = std::fs::read(folder(process).join("smaps"))?;
+    let mut all: Vec<(Mapping, KindOfMemory)> = Vec::new();
+    for line in String::from_utf8_lossy(&maps).lines() {
+        if let Some(flags) = line.strip_prefix("VmFlags:") {
+            let has = |flag: &str| flags.split_whitespace().any(|it| it == flag);
+            if let Some((_, kind)) = all.last_mut() {
+                kind.is_not_copied = has("dc");
+                kind.is_wiped = has("wf");
+            }
+        } else if let Some(mapping) = parse_mapping(line) {
+            let rights = line.split(' ').nth(1).unwrap_or_default();
+            let kind = KindOfMemory {
+                is_shared: rights.ends_with('s'),
+                ..KindOfMemory::default()
+            };
+            all.push((mapping, kind));
+        }
+    }
+    Ok(all)
+}
+
 /// The starts of those mappings that have anonymous memory, including mappings of files that were written to (`/proc/PID/smaps`, proc(5)).
 pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
     let maps = std::fs::read(folder(process).join("smaps"))?;

@@ -99,6 +99,37 @@ pub fn step(thread: ThreadId, signal: i32) -> io::Result<()> {
     run(libc::PTRACE_SINGLESTEP, thread, signal)
 }
 
+/// The memory in which the kernel writes the processor's number for a thread: its address, size and signature (rseq(2)). `None`: there is none, or the
+/// kernel can't tell.
+pub fn rseq(thread: ThreadId) -> Option<[u64; 3]> {
+    /// `struct ptrace_rseq_configuration` (`linux/ptrace.h`).
+    #[repr(C)]
+    #[derive(Default)]
+    struct Configuration {
+        pointer: u64,
+        size: u32,
+        signature: u32,
+        flags: u32,
+        padding: u32,
+    }
+    const GET_RSEQ_CONFIGURATION: Request = 0x420f;
+    let mut found = Configuration::default();
+    request(
+        GET_RSEQ_CONFIGURATION,
+        thread,
+        size_of::<Configuration>(),
+        &raw mut found as usize,
+    )
+    .ok()?;
+    let Configuration {
+        pointer,
+        size,
+        signature,
+        ..
+    } = found;
+    (pointer != 0).then_some([pointer, size.into(), signature.into()])
+}
+
 /// The signals that a stopped thread blocks: one bit each, the lowest for signal 1.
 pub fn signal_mask(thread: ThreadId) -> io::Result<u64> {
     let mut mask = 0_u64;

@@ -6,11 +6,12 @@
 //! handlers) are made again.
 //!
 //! What the journal doesn't hold must not reach the program: [`start`] hides the code of the kernel that reads clocks without a system call
-//! (the vDSO), and makes instructions trap that read the processor's time.
+//! (the vDSO), and makes instructions trap that read the processor's time; `midway` does so in a process that has run already.
 
 mod beginning;
 pub mod file;
 pub mod journal;
+mod midway;
 mod processor;
 pub mod recorder;
 pub mod replayer;

@@ -81,7 +81,9 @@ pub(super) fn thread(session: &Session) -> anyhow::Result<i64> {
         return Ok(thread);
     }
     match session.is_own_adapter() {
-        true => bail!("the program is not recorded; `dapple debug --record` does that"),
+        true => bail!(
+            "the program is not recorded; `record on` does that from here on, `dapple debug --record` from the beginning"
+        ),
         false => bail!("this adapter runs programs forwards only"),
     }
 }

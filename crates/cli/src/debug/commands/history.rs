@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use dapple_adapter::{
-    BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment,
+    BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, RecordRequest,
     RemoveBookmarkRequest, SetBookmarkArguments, SetBookmarkRequest, ShownWrite, ShownWriteFrame,
     WhenRequest, WhenResponse, WhoArguments, WhoRequest, WhoResponse,
 };
@@ -24,6 +24,16 @@ const MOST: usize = 100;
 const FRAMES: usize = 8;
 
 pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "record",
+        aliases: &[],
+        usage: "on",
+        summary: "record the program from here on, so that it can run backwards up to here",
+        details: "`dapple debug --record` records it from its beginning.",
+        argument: Argument::Topic(&["on"]),
+        repeats: false,
+        run: record,
+    },
     Command {
         name: "who",
         aliases: &[],
@@ -66,6 +76,17 @@ pub static COMMANDS: &[Command] = &[
         run: goto,
     },
 ];
+
+fn record(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    session.stop()?;
+    if argument != "on" {
+        bail!("`record on` records the program from here on; the recording ends with the program");
+    }
+    session.request::<RecordRequest>(Empty)?;
+    let said = "recorded from here on: `rc`, `rn` and `who` go back, up to here";
+    session.screen.print(said);
+    Ok(Flow::Go)
+}
 
 fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     thread(session)?;

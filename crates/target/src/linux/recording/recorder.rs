@@ -4,6 +4,7 @@
 //! thread gives its turn away in a system call that may take long. What comes of that call is taken note of in the thread's next turn. From a
 //! thread that makes no system call while others wait, the turn is taken; where it was then is kept.
 
+mod beginning;
 mod effects;
 mod ends;
 mod refusals;
@@ -74,35 +75,6 @@ const SOON_AGAIN: Duration = Duration::from_millis(1);
 const SOON: Duration = Duration::from_millis(2);
 
 impl Recorder {
-    /// Begins with a stopped thread, the only one of its process, that [`super::start::prepare`] has made ready.
-    ///
-    /// # Errors
-    /// The end of a sentence that says why it can't be recorded.
-    pub fn new(thread: ThreadId) -> Result<Recorder, String> {
-        let registers = ptrace::registers(thread).map_err(lost)?;
-        let mut recorded = Recorded::new(Original::ask(thread)?);
-        recorded.behind_call = Some(registers);
-        let mut turns = Turns::default();
-        turns.add(thread);
-        turns.begin(thread);
-        Ok(Recorder {
-            process: thread,
-            memory: ProcessMemory::open(thread).map_err(lost)?,
-            journal: Journal::default(),
-            threads: FxHashMap::from_iter([(thread, recorded)]),
-            turns,
-            together: Together::default(),
-            since: Monotonic::now(),
-            alarm: Alarm::default(),
-            is_over: false,
-            heap_end: None,
-            copies: Vec::new(),
-            holds_since: None,
-            keeps_contents: false,
-            ender: None,
-        })
-    }
-
     /// What was recorded so far.
     pub fn journal(&self) -> &Journal {
         &self.journal
