@@ -127,6 +127,7 @@ mod thread_locals;
 mod thrown;
 mod travel;
 mod travel_diverted;
+mod travel_from_here;
 mod travel_table;
 mod travelled_journeys;
 mod travelled_programs;

@@ -18,9 +18,10 @@ use crate::support::fixture::{Linking, Optimization};
 use crate::support::listed::crates;
 use crate::support::{Fixture, Session, Stopped, file_of};
 use dapple_adapter::{
-    GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, ShownWrite, WhoArguments,
-    WhoRequest, WhoResponse,
+    GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, RecordRequest, ShownWrite,
+    WhoArguments, WhoRequest, WhoResponse,
 };
+use dapple_dap::message::Empty;
 use dapple_dap::types::*;
 use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -110,16 +111,30 @@ const ENDS: [(&str, &str); 2] = [
 
 impl<'a> Ride<'a> {
     /// Launches a program, and runs to a mark.
-    fn begun(first: Row<'_>, fixture: &'a Fixture, library: &'a Fixture) -> Ride<'a> {
+    fn begun(
+        first: Row<'_>,
+        fixture: &'a Fixture,
+        library: &'a Fixture,
+        recorded: Recorded,
+    ) -> Ride<'a> {
         let session = Session::new();
         let arguments = [first.scenario.to_owned(), library.program()];
-        session.launch(fixture, json!({"record": true, "args": arguments}));
+        let from_main = recorded == Recorded::FromMain;
+        session.launch(
+            fixture,
+            json!({"record": !from_main, "stopAtEntry": from_main, "args": arguments}),
+        );
         let at = breakpoint(fixture, library, first.from);
         session.set_source(fixture, vec![at]);
         session.ok::<SetExceptionBreakpointsRequest>(SetExceptionBreakpointsArguments::new(
             Vec::new(),
         ));
         session.configured();
+        if from_main {
+            let stop = session.stopped(StoppedEventReason::Entry);
+            session.ok::<RecordRequest>(Empty);
+            session.resume(stop.thread);
+        }
         let stop = session.stopped(StoppedEventReason::Breakpoint);
         Ride {
             session,
@@ -518,8 +533,15 @@ fn breakpoint(fixture: &Fixture, library: &Fixture, place: &str) -> SourceBreakp
     }
 }
 
+/// From where on a program is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    All,
+    FromMain,
+}
+
 /// Rides with all rows of some programs.
-fn ride(programs: &[&str]) {
+fn ride(programs: &[&str], recorded: Recorded) {
     let library = Fixture::library("travel_table_library.c");
     let table = table();
     let mut failed = Vec::new();
@@ -531,7 +553,7 @@ fn ride(programs: &[&str]) {
         for rows in all.chunk_by(|one, other| one.scenario == other.scenario) {
             let mut at = rows[0];
             let done = catch_unwind(AssertUnwindSafe(|| {
-                let mut ride = Ride::begun(rows[0], &fixture, &library);
+                let mut ride = Ride::begun(rows[0], &fixture, &library, recorded);
                 ride.session.set_source(&fixture, vec![]);
                 ride.filter(&[]);
                 for (index, row) in rows.iter().enumerate() {
@@ -638,25 +660,35 @@ fn the_table_has_all_that_programs_do() {
 
 #[test]
 fn c_runs_backwards() {
-    ride(&["c"]);
+    ride(&["c"], Recorded::All);
 }
 
 #[test]
 fn threads_run_backwards() {
-    ride(&["threads"]);
+    ride(&["threads"], Recorded::All);
 }
 
 #[test]
 fn cpp_runs_backwards() {
-    ride(&["cpp"]);
+    ride(&["cpp"], Recorded::All);
 }
 
 #[test]
 fn rust_runs_backwards() {
-    ride(&["rust"]);
+    ride(&["rust"], Recorded::All);
 }
 
 #[test]
 fn optimised_code_runs_backwards() {
-    ride(&["c-O2", "cpp-O2", "rust-O2"]);
+    ride(&["c-O2", "cpp-O2", "rust-O2"], Recorded::All);
+}
+
+#[test]
+fn c_that_is_recorded_from_main_on_runs_backwards() {
+    ride(&["c", "threads"], Recorded::FromMain);
+}
+
+#[test]
+fn cpp_and_rust_that_are_recorded_from_main_on_run_backwards() {
+    ride(&["cpp", "rust"], Recorded::FromMain);
 }

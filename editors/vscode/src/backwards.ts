@@ -36,6 +36,7 @@ export function backwards(): vscode.Disposable {
             sessions.delete(session.id);
             tellMenus();
         }),
+        vscode.commands.registerCommand('dapple.recordFromHere', told(recordFromHere)),
         vscode.commands.registerCommand('dapple.whoWroteThis', told(whoWroteThis)),
         vscode.commands.registerCommand('dapple.setBookmark', told(setBookmark)),
         vscode.commands.registerCommand('dapple.goToMoment', told(goToMoment)),
@@ -72,9 +73,19 @@ function told(command: (argument: unknown) => Promise<void>): (argument: unknown
 function recorded(id = vscode.debug.activeDebugSession?.id): Recorded {
     const found = sessions.get(id ?? '');
     if (found === undefined || !found.followed.isRecorded) {
-        throw new Error('no recorded program is being debugged; launch one with "record": true');
+        throw new Error('no recorded program is being debugged; launch one with "record": true, or record it from a stop on');
     }
     return found;
+}
+
+async function recordFromHere(): Promise<void> {
+    const session = vscode.debug.activeDebugSession;
+    if (session === undefined || !sessions.has(session.id)) {
+        throw new Error('nothing is being debugged');
+    }
+    // A `capabilities` event says that it can run backwards.
+    await session.customRequest('dapple/record', {});
+    vscode.window.setStatusBarMessage('The program is recorded from here on', 5000);
 }
 
 // Who wrote a value

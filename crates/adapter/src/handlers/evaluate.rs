@@ -13,6 +13,17 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 use dapple_engine::eval::expression_at;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 
+/// Does what was typed into the debug console, if that is no expression; `None` if it is one.
+fn typed(
+    adapter: &mut Adapter,
+    arguments: &EvaluateArguments,
+    context: &Context,
+) -> Option<Result<EvaluateResponse, Failure>> {
+    program_input::typed(adapter, arguments)
+        .or_else(|| read_visualizers::typed(adapter, arguments, context))
+        .or_else(|| record::typed(adapter, arguments, context))
+}
+
 /// Evaluates an expression. Console input may assign; console input, watches and the clipboard may call functions of the program. All
 /// other contexts only read. An expression without a context counts as console input, because some clients send none for their console.
 pub fn evaluate(
@@ -24,14 +35,8 @@ pub fn evaluate(
     arguments
         .context
         .get_or_insert(EvaluateArgumentsContext::Repl);
-    if let Some(sent) = program_input::typed(adapter, &arguments) {
-        return sent;
-    }
-    if let Some(read) = read_visualizers::typed(adapter, &arguments, context) {
-        return read;
-    }
-    if let Some(recorded) = record::typed(adapter, &arguments, context) {
-        return recorded;
+    if let Some(done) = typed(adapter, &arguments, context) {
+        return done;
     }
     let frame = match arguments.frame_id {
         Some(id) => Some(frame(adapter, id)?),

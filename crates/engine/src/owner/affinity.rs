@@ -57,6 +57,11 @@ impl Owner {
         }
     }
 
+    /// Gives all threads their own affinity back.
+    pub(super) fn unpin_all(&mut self) {
+        self.threads.pinning.let_all_go();
+    }
+
     /// Whether a stopped thread's next instruction is a system call. Also `true` if that can't be found out.
     fn is_before_call(&mut self, thread: ThreadId) -> bool {
         let Some(registers) = self.registers(thread) else {

@@ -283,6 +283,11 @@ impl History {
 }
 
 impl Owner {
+    /// What interrupts the wait for the process.
+    fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.link.waker)
+    }
+
     /// Whether the process is recorded, or was until something came that can't be.
     pub(super) fn is_recorded(&self) -> bool {
         self.history.journal.is_some()
@@ -569,7 +574,7 @@ impl Owner {
     /// A sentence that says why it can't be shown.
     pub(super) fn show_copy(&mut self, index: usize) -> Result<(), String> {
         let id = self.process().id();
-        let copy = self.history.copy(index, id, &self.link.waker)?;
+        let copy = self.history.copy(index, id, &self.waker())?;
         let runner = { self.history.moment(index) }.and_then(|moment| moment.runner);
         let copy = Arc::new(copy);
         let threads = copy.replayed_threads();
@@ -636,7 +641,7 @@ impl Owner {
 
     /// The process of a checkpoint, to look at.
     pub(super) fn history_process(&self, index: usize) -> Result<Arc<dyn Process>, String> {
-        self.history.kept_process(index, &self.link.waker)
+        self.history.kept_process(index, &self.waker())
     }
 
     /// As [`History::before`].

@@ -3,6 +3,7 @@
 use super::History;
 use crate::Error;
 use crate::owner::Owner;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::launch::CheckpointLimits;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::Recorder;
@@ -45,7 +46,7 @@ impl Owner {
         self.end_step();
         self.take_counts_over();
         self.clean_for_stop();
-        self.threads.pinning.let_all_go();
+        self.unpin_all();
         let live = self.recorded_process().map_err(|why| refused(&why))?;
         let journal = { live.recorder() }.map(|recorder| recorder.journal().clone());
         let process = Arc::clone(&live);
@@ -80,8 +81,8 @@ impl Owner {
     fn recorded_process(&mut self) -> Result<Arc<LiveProcess>, String> {
         let id = self.process().id();
         let threads = self.stopped_threads();
-        let first = self.stop.current;
-        let process = LiveProcess::open(id, Arc::clone(&self.link.waker));
+        let first = self.current();
+        let process = LiveProcess::open(id, self.waker());
         let process = process.map_err(|error| error.to_string())?;
         let recorder = Recorder::midway(id, &threads, first)?;
         Ok(Arc::new(process.recorded(recorder)))

@@ -1,0 +1,140 @@
+//! A program that runs already is recorded from a stop on.
+
+use crate::support::{Fixture, Session, Stopped};
+use dapple_adapter::RecordRequest;
+use dapple_dap::client::RequestFailure;
+use dapple_dap::message::Empty;
+use dapple_dap::types::*;
+use serde_json::json;
+
+fn launched(arguments: &[&str], marks: &[&str]) -> (Fixture, Session) {
+    let fixture = Fixture::new("recorded_midway.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"args": arguments}));
+    session.set_breakpoints(&fixture, marks);
+    session.configured();
+    (fixture, session)
+}
+
+fn refuses(refused: &RequestFailure, why: &str) {
+    let said = format!("{refused:?}");
+    assert!(said.contains(why), "{said}");
+}
+
+fn at(session: &Session, fixture: &Fixture, mark: &str) -> Stopped {
+    session.stopped_at(fixture, mark, StoppedEventReason::Breakpoint)
+}
+
+/// Back to where recording began, and forwards to the end, twice: what the program has computed of times and random bytes is the same again.
+fn goes_back_and_forth(session: &Session, fixture: &Fixture, began: Option<&str>) {
+    let last = at(session, fixture, "last");
+    let total = session.evaluate(&last.top, "total");
+    session.set_breakpoints(fixture, &["last"]);
+    for _ in 0..2 {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(last.thread));
+        let beginning = session.stopped(StoppedEventReason::Entry);
+        if let Some(then) = began {
+            assert_eq!(session.evaluate(&beginning.top, "total"), then);
+        }
+        session.resume(beginning.thread);
+        let again = at(session, fixture, "last");
+        assert_eq!(session.evaluate(&again.top, "total"), total);
+    }
+    session.resume(last.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.wait_for_output(&format!("{total}\n"));
+}
+
+#[test]
+fn threads_that_wait_and_compute_are_recorded_from_here_on() {
+    let (fixture, session) = launched(&[], &["middle", "last"]);
+    let middle = at(&session, &fixture, "middle");
+    assert!(session.process_id() > 0);
+    let typed = EvaluateArguments::new("record on").with_context(EvaluateArgumentsContext::Repl);
+    let said = session.ok::<EvaluateRequest>(typed).result;
+    assert!(said.contains("recorded from here on"), "{said}");
+    let can_now = || {
+        let can = session.wait_for::<CapabilitiesEvent>().capabilities;
+        can.supports_step_back == Some(true)
+    };
+    while !can_now() {}
+    let total = session.evaluate(&middle.top, "total");
+    session.resume(middle.thread);
+    goes_back_and_forth(&session, &fixture, Some(&total));
+}
+
+#[test]
+fn a_program_whose_threads_all_sleep_is_recorded_from_a_pause_on() {
+    let (fixture, session) = launched(&["sleeps"], &["last"]);
+    session.wait_for_output("sleeps\n");
+    let thread = session.process_id();
+    session.ok::<PauseRequest>(PauseArguments::new(thread));
+    session.stopped(StoppedEventReason::Pause);
+    session.ok::<RecordRequest>(Empty);
+    session.resume(thread);
+    goes_back_and_forth(&session, &fixture, None);
+}
+
+#[test]
+fn a_program_that_has_executed_another_one_is_recorded_anew() {
+    let fixture = Fixture::new("recorded_midway.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["executes"]}));
+    session.set_breakpoints(&fixture, &["middle", "last"]);
+    session.configured();
+    let middle = at(&session, &fixture, "middle");
+    let back = ReverseContinueArguments::new(middle.thread);
+    let refused = session.refused::<ReverseContinueRequest>(back);
+    refuses(&refused, "executed another program");
+    session.ok::<RecordRequest>(Empty);
+    let total = session.evaluate(&middle.top, "total");
+    session.resume(middle.thread);
+    goes_back_and_forth(&session, &fixture, Some(&total));
+}
+
+#[test]
+fn breakpoints_that_were_decided_in_the_program_count_on() {
+    let (fixture, session) = launched(&[], &[]);
+    let counted = fixture.breakpoint("loop").with_hit_condition("% 100");
+    session.set_source(&fixture, vec![counted.clone()]);
+    for _ in 0..3 {
+        let stop = at(&session, &fixture, "loop");
+        session.resume(stop.thread);
+    }
+    let stop = at(&session, &fixture, "loop");
+    assert_eq!(session.evaluate(&stop.top, "i"), "399");
+    session.ok::<RecordRequest>(Empty);
+    for i in ["499", "599"] {
+        session.resume(stop.thread);
+        let stop = at(&session, &fixture, "loop");
+        assert_eq!(session.evaluate(&stop.top, "i"), i);
+    }
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+    let stop = at(&session, &fixture, "loop");
+    assert_eq!(session.evaluate(&stop.top, "i"), "499");
+    session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+    let stop = session.stopped(StoppedEventReason::Step);
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    at(&session, &fixture, "last");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_with_a_reason() {
+    let (fixture, session) = launched(&["shares"], &["middle", "last"]);
+    let middle = at(&session, &fixture, "middle");
+    let refused = session.refused::<RecordRequest>(Empty);
+    refuses(&refused, "shares memory with others");
+    session.resume(middle.thread);
+    at(&session, &fixture, "last");
+    session.resume(middle.thread);
+    assert_eq!(session.exit_code(), 0);
+
+    let (fixture, session) = launched(&[], &["middle"]);
+    at(&session, &fixture, "middle");
+    session.ok::<RecordRequest>(Empty);
+    let refused = session.refused::<RecordRequest>(Empty);
+    refuses(&refused, "recorded already");
+}
