@@ -32,6 +32,10 @@ const UNREGISTER: u64 = 1;
 /// The end of a sentence that says why it can't be recorded. It runs on as before, but for slower clocks.
 pub fn prepare(process: ThreadId, threads: &[ThreadId]) -> Result<(), String> {
     check_memory(process)?;
+    for thread in threads {
+        // It may be in a call in which it has made a process.
+        injected::end_call(*thread)?;
+    }
     let vdso = process::mappings(process)
         .into_iter()
         .find(|mapping| mapping.name == "[vdso]");
