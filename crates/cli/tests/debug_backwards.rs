@@ -378,6 +378,34 @@ fn mistakes_are_told_and_nothing_moves() {
 }
 
 #[test]
+fn a_program_is_recorded_from_a_stop_on() {
+    let stop = format!("tb {}", line("who.c", "last"));
+    let commands = [
+        "start",
+        "record",
+        "record on",
+        "record on",
+        &stop,
+        "c",
+        "rc",
+        "rn",
+        "c",
+    ];
+    let run = typed(&[WHO], &commands);
+    expect![[r#"
+        dapple: `record on` records the program from here on; the recording ends with the program
+        dapple: the program is recorded already
+        dapple: this is the beginning of the recording
+    "#]]
+    .assert_eq(&run.stderr);
+    let said = "recorded from here on: `rc`, `rn` and `who` go back, up to here";
+    assert!(run.stdout.contains(said), "{run:#?}");
+    let beginning = "stopped at the beginning of the recording";
+    let expected = ["sum", "last", beginning, "sum"];
+    assert_eq!(way(&run), expected, "{run:#?}");
+}
+
+#[test]
 fn a_program_that_is_not_recorded_says_how_to_record_it() {
     let commands = [
         "rc",
