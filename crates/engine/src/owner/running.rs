@@ -110,6 +110,11 @@ impl Owner {
         self.stops.stop_all(&mut self.actions);
     }
 
+    /// All threads were asked to stop, and the process that is shown from now on has them stopped.
+    pub(super) fn have_all_stopped(&mut self) {
+        self.actions.push_back(Action::AllStopped);
+    }
+
     /// Resumes a stopped thread if it may run now, and delivers `signal` to it unless that is 0. If the thread may not run now, does
     /// nothing: the thread has to be released later.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
