@@ -22,10 +22,6 @@ impl Replayer {
         match next.as_ref() {
             Entry::Enters(number) => Some(*number),
             Entry::Call(again) => Some(again.number),
-            // Its turn ends in front of the call.
-            Entry::TurnEnd(end) if end.registers.pc() == registers.pc() => {
-                Some(end.registers.answer().cast_unsigned())
-            }
             _ => None,
         }
     }
