@@ -65,11 +65,21 @@ fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
 }
 
 fn recorded(program: &str, arguments: &[&str]) -> Recording {
-    recorded_stepping(program, arguments, 0).0
+    recorded_as(program, arguments, 0, false).0
 }
 
 /// Runs a program: the first so many instructions one by one. Also returns how many of them were not told.
-fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Recording, usize) {
+fn recorded_stepping(program: &str, arguments: &[&str], steps: usize) -> (Recording, usize) {
+    recorded_as(program, arguments, steps, false)
+}
+
+/// As [`recorded_stepping`]. `new_first`: new threads run before their maker is told of them.
+fn recorded_as(
+    program: &str,
+    arguments: &[&str],
+    mut steps: usize,
+    new_first: bool,
+) -> (Recording, usize) {
     let waker = Arc::new(Waker::default());
     waker.adopt_current_thread();
     let options = LaunchOptions {
@@ -112,8 +122,11 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
                 continue;
             }
             What::NewThread(made) => {
-                if early.remove(&made) {
+                if early.remove(&made) || new_first && process.wait_until_stopped(made) {
                     resume(made, steps, 0);
+                }
+                if new_first && let Some(mut recorder) = process.recorder() {
+                    recorder.give_turn(made);
                 }
                 0
             }
@@ -257,6 +270,15 @@ fn threads_run_again_in_the_order_in_which_they_ran() {
 fn threads_that_are_asked_to_stop_while_they_make_others_make_them_all_the_same() {
     let program = compiled("recorded_threads").display().to_string();
     let recording = recorded(&program, &["locks"]);
+    let memory = recording.again_as(Resume::UntilSystemCall);
+    assert_eq!(memory, Ok(recording.memory));
+}
+
+#[test]
+fn threads_that_run_before_their_maker_is_told_of_them_run_again() {
+    let program = compiled("recorded_threads").display().to_string();
+    let (recording, _) = recorded_as(&program, &["locks"], 0, true);
+    is_as_recorded(&recording, &program, &["locks"]);
     let memory = recording.again_as(Resume::UntilSystemCall);
     assert_eq!(memory, Ok(recording.memory));
 }
