@@ -4,6 +4,7 @@ use super::{Recorder, SOON_AGAIN};
 use crate::linux::injected::lost;
 use crate::linux::recording::is_stopping_call;
 use crate::linux::recording::journal::{Entry, TurnEnd};
+use crate::linux::recording::turns::Place;
 use crate::linux::{process, ptrace, wait};
 use crate::memory_map::Mapping;
 use crate::wait_event::{WaitEvent, What};
@@ -90,6 +91,15 @@ impl Recorder {
             }
         }
         Ok(())
+    }
+
+    /// The thread that had the turn last, if it waits for its next one within a system call that doesn't take long: others find done what it does
+    /// there.
+    pub(super) fn within_short_call(&self) -> Option<ThreadId> {
+        let last = self.turns.last()?;
+        let within = self.threads.get(&last)?.within.as_ref()?;
+        let waits = matches!(self.turns.place(last), Some(Place::Ready(..)));
+        (waits && !within.is_long).then_some(last)
     }
 
     /// Whether a thread that ends has called for its own end only.
