@@ -54,6 +54,14 @@ impl Replayer {
         Ok(Then::Stops(What::NewThread(original)))
     }
 
+    /// Whether a thread is behind a system call whose result it has yet to get.
+    pub fn is_in_call(&self, thread: ThreadId) -> bool {
+        match self.diverted {
+            Some(_) => self.waits_in_call(thread),
+            None => { self.threads.get(&thread) }.is_some_and(|it| it.within.is_some()),
+        }
+    }
+
     /// Has memory mapped at the address where it was.
     pub(super) fn give_address(
         &self,
