@@ -3,6 +3,7 @@
 
 use crate::support::{Debuggee, Fixture, Outcome, inline};
 use dapple_engine::event::{ExitStatus, StopReason};
+use dapple_engine::launch::{LaunchOptions, Stdin};
 use dapple_engine::session::StepKind;
 use dapple_engine::{Address, ThreadId};
 use iced_x86::{Decoder, DecoderOptions};
@@ -360,4 +361,40 @@ fn a_child_in_the_programs_memory_keeps_the_copy_it_is_in() {
     debuggee.resume();
     assert_eq!(debuggee.expect_exit(), ExitStatus::Code(0));
     assert_eq!(debuggee.stdout, "7 3\n");
+}
+
+/// A system call that was interrupted, and that the kernel lets its thread make again, from the instruction in front of where the thread stands.
+const READS: &str = r#"
+#include <unistd.h>
+int main(void) {
+    char c = 0;
+    return read(0, &c, 1) == 1 ? c : 1;
+}
+"#;
+
+#[test]
+fn a_breakpoint_behind_a_call_that_is_made_again_is_hit_when_the_call_is_over() {
+    let fixture = inline("reads.c", READS, &[]);
+    let mut debuggee = fixture.launch_options(LaunchOptions {
+        program: fixture.binary.clone(),
+        stdin: Stdin::Sent,
+        ..LaunchOptions::default()
+    });
+    debuggee.resume();
+    let path = format!("/proc/{}/syscall", debuggee.session().process().pid);
+    while !std::fs::read_to_string(&path).is_ok_and(|call| call.starts_with("0 0x0 ")) {
+        std::thread::yield_now();
+    }
+    debuggee.session().pause(None).unwrap();
+    let paused = debuggee.expect_stop().remove(0);
+    let behind = vec![paused.address];
+    let set = debuggee.session().set_address_breakpoints(behind).unwrap();
+    debuggee.resume();
+    let input = Some(b"*".to_vec());
+    debuggee.session().send_input(input).unwrap();
+    let stop = debuggee.expect_stop().remove(0);
+    assert_eq!(stop.reason, StopReason::Breakpoint(vec![set[0].id]));
+    assert_eq!(stop.address, paused.address);
+    debuggee.resume();
+    assert_eq!(debuggee.expect_exit(), ExitStatus::Code(42));
 }

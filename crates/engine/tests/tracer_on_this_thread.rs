@@ -7,6 +7,7 @@ use dapple_engine::event::{ExitStatus, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{FunctionBreakpoint, Keep, Leave, Waker};
 use dapple_engine::{Error, Event, Session};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const TALKING: &str = r#"
@@ -22,6 +23,19 @@ int main(void) {
 }
 "#;
 
+/// Computes for a while between two functions.
+const COMPUTING: &str = r#"
+volatile long sum;
+void first(void) { sum = 1; }
+void last(void) { sum = 2; }
+int main(void) {
+    first();
+    for (long i = 0; i < 100000000; i++) __asm__ volatile("");
+    last();
+    return 0;
+}
+"#;
+
 struct Kept {
     session: Session,
     waker: Arc<Waker>,
@@ -31,13 +45,15 @@ struct Kept {
 
 impl Kept {
     fn launch() -> Kept {
-        let fixture = inline("talking.c", TALKING, &[]);
+        Kept::launched(LaunchOptions {
+            program: inline("talking.c", TALKING, &[]).binary,
+            ..LaunchOptions::default()
+        })
+    }
+
+    fn launched(options: LaunchOptions) -> Kept {
         let waker = Arc::new(Waker::default());
         let (sender, events) = unbounded();
-        let options = LaunchOptions {
-            program: fixture.binary,
-            ..LaunchOptions::default()
-        };
         let keep = Keep::Here(Arc::clone(&waker));
         Kept {
             session: Session::launch_kept(options, DebugInfoOptions::default(), sender, keep)
@@ -150,4 +166,61 @@ fn another_thread_is_refused_and_dropping_it_leaves_nothing_behind() {
     assert!(error.to_string().contains("another thread"), "{error}");
     drop(kept);
     assert!(!std::path::Path::new(&format!("/proc/{process}")).exists());
+}
+
+/// Whether a process that runs this program runs code.
+fn is_running(program: &Path) -> bool {
+    let runs = |folder: PathBuf| {
+        let is_meant = std::fs::read_link(folder.join("exe")).is_ok_and(|exe| exe == program);
+        let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        is_meant && stat.contains(") R ")
+    };
+    let all = std::fs::read_dir("/proc").expect("all processes");
+    all.flatten().any(|process| runs(process.path()))
+}
+
+#[test]
+fn a_pause_while_the_past_comes_to_the_present_stops_in_the_present() {
+    let program = inline("computing.c", COMPUTING, &[]).binary;
+    let mut kept = Kept::launched(LaunchOptions {
+        program: program.clone(),
+        record: true,
+        ..LaunchOptions::default()
+    });
+    let wanted = ["first", "last"].map(|name| FunctionBreakpoint {
+        name: name.into(),
+        ..Default::default()
+    });
+    kept.session
+        .set_function_breakpoints(wanted.into())
+        .unwrap();
+    let mut present = None;
+    for _ in 0..2 {
+        kept.session.resume().unwrap();
+        present = kept.until(is_stop);
+    }
+    let Some(Event::Stopped(stops)) = present else {
+        panic!("no stop")
+    };
+    let present = stops[0].clone();
+    kept.session.reverse(present.thread).unwrap();
+    kept.until(is_stop).expect("a stop in the past");
+    kept.session.set_function_breakpoints(Vec::new()).unwrap();
+    kept.session.resume().unwrap();
+    // Only lets the copy run. It comes to the present before anybody waits for it.
+    kept.waker.wake();
+    kept.session.attend();
+    while is_running(&program) {
+        std::thread::yield_now();
+    }
+    kept.session.pause(None).unwrap();
+    let Some(Event::Stopped(stops)) = kept.until(is_stop) else {
+        panic!("no stop")
+    };
+    assert_eq!(stops[0].reason, StopReason::Pause);
+    assert_eq!(stops[0].address, present.address);
+    let stack = kept.session.stack(present.thread, 0..1);
+    assert_eq!(stack.expect("it is stopped").frames.len(), 1);
+    assert!(!is_running(&program));
+    kept.session.leave(Leave::Kill);
 }

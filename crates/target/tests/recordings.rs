@@ -65,11 +65,21 @@ fn memory_of(id: ThreadId, process: &LiveProcess) -> u64 {
 }
 
 fn recorded(program: &str, arguments: &[&str]) -> Recording {
-    recorded_stepping(program, arguments, 0).0
+    recorded_as(program, arguments, 0, false).0
 }
 
 /// Runs a program: the first so many instructions one by one. Also returns how many of them were not told.
-fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Recording, usize) {
+fn recorded_stepping(program: &str, arguments: &[&str], steps: usize) -> (Recording, usize) {
+    recorded_as(program, arguments, steps, false)
+}
+
+/// As [`recorded_stepping`]. `new_first`: new threads run before their maker is told of them.
+fn recorded_as(
+    program: &str,
+    arguments: &[&str],
+    mut steps: usize,
+    new_first: bool,
+) -> (Recording, usize) {
     let waker = Arc::new(Waker::default());
     waker.adopt_current_thread();
     let options = LaunchOptions {
@@ -112,8 +122,11 @@ fn recorded_stepping(program: &str, arguments: &[&str], mut steps: usize) -> (Re
                 continue;
             }
             What::NewThread(made) => {
-                if early.remove(&made) {
+                if early.remove(&made) || new_first && process.wait_until_stopped(made) {
                     resume(made, steps, 0);
+                }
+                if new_first && let Some(mut recorder) = process.recorder() {
+                    recorder.give_turn(made);
                 }
                 0
             }
@@ -264,6 +277,76 @@ fn threads_that_are_asked_to_stop_while_they_make_others_make_them_all_the_same(
     let recording = recorded(&program, &["locks"]);
     let memory = recording.again_as(Resume::UntilSystemCall);
     assert_eq!(memory, Ok(recording.memory));
+}
+
+#[test]
+fn threads_that_run_before_their_maker_is_told_of_them_run_again() {
+    let program = compiled("recorded_threads").display().to_string();
+    let (recording, _) = recorded_as(&program, &["locks"], 0, true);
+    is_as_recorded(&recording, &program, &["locks"]);
+    let memory = recording.again_as(Resume::UntilSystemCall);
+    assert_eq!(memory, Ok(recording.memory));
+}
+
+#[test]
+fn a_turn_that_ends_in_front_of_a_call_that_is_made_again_leaves_no_note() {
+    let waker = Arc::new(Waker::default());
+    waker.adopt_current_thread();
+    let options = LaunchOptions {
+        program: compiled("travelled_endless"),
+        ..LaunchOptions::default()
+    };
+    let main = launch::launch(&options).expect("launched").process;
+    start::prepare(main).expect("prepared");
+    let original = Original::ask(main).expect("asked");
+    let beginning = Checkpoint::take(&[original], main).expect("a copy");
+    let process = LiveProcess::open(main, Arc::clone(&waker)).expect("its memory");
+    let process = process.recorded(Recorder::new(main).expect("a recorder"));
+    let recorder = || process.recorder().expect("recorded");
+    let runs = |thread| {
+        let resumed = process.resume(thread, Resume::Continue, 0);
+        resumed.expect("it is stopped");
+    };
+    runs(main);
+    let mut made = 0;
+    while made < 2 {
+        let event = next(&process, &waker);
+        if let What::NewThread(thread) = event.what {
+            assert!(process.wait_until_stopped(thread));
+            made += 1;
+            runs(thread);
+        }
+        runs(event.thread);
+    }
+    // Lets them run until the journal has so many entries more.
+    let go_on = |count: usize| {
+        let end = recorder().journal().len() + count;
+        while recorder().journal().len() < end {
+            recorder().tick();
+            assert!(process.pending_event().is_none(), "nobody is asked to stop");
+        }
+    };
+    go_on(30);
+    // It waits for a thread that never ends.
+    process.interrupt(main).expect("it lives");
+    let stop = process.event_of(main).expect("it lives");
+    assert!(matches!(stop.what, What::Interrupted { .. }), "{stop:?}");
+    assert!(ptrace::registers(main).is_ok_and(|it| it.restarts_system_call()));
+    // It gets the turn, and is stopped again before it has executed anything.
+    ptrace::interrupt(main).expect("it is stopped");
+    runs(main);
+    let stop = process.event_of(main).expect("it lives");
+    assert!(matches!(stop.what, What::Interrupted { .. }), "{stop:?}");
+    let from = recorder().journal().len();
+    go_on(4);
+    let journal = recorder().journal().clone();
+    for position in from..journal.len() {
+        let copy = beginning.copy().expect("a copy");
+        let replayer = Replayer::new(copy, journal.clone(), position).expect("a replayer");
+        let ends = replayer.turn_end().map(|(thread, _)| thread);
+        assert_ne!(ends, Some(main), "at {position}");
+    }
+    process.kill_after_failure();
 }
 
 #[test]

@@ -110,6 +110,11 @@ impl Owner {
         self.stops.stop_all(&mut self.actions);
     }
 
+    /// All threads were asked to stop, and the process that is shown from now on has them stopped.
+    pub(super) fn have_all_stopped(&mut self) {
+        self.actions.push_back(Action::AllStopped);
+    }
+
     /// Resumes a stopped thread if it may run now, and delivers `signal` to it unless that is 0. If the thread may not run now, does
     /// nothing: the thread has to be released later.
     pub(super) fn go(&mut self, thread: ThreadId, how: How, signal: i32) {
@@ -287,8 +292,12 @@ impl Owner {
         let Some(registers) = self.registers(thread) else {
             return;
         };
-        // Where its turn may end, it has to run into the site.
-        if registers.pc() != site || self.may_end_turn(thread, site) {
+        // Where its turn may end, it has to run into the site. So it has behind a system call that isn't over: the kernel may let it call again,
+        // from two bytes before where it is.
+        if registers.pc() != site
+            || self.may_end_turn(thread, site)
+            || self.is_in_call(thread, &registers)
+        {
             return self.go(thread, how, signal);
         }
         if signal != 0 {
@@ -311,6 +320,12 @@ impl Owner {
                 self.stop_all();
             }
         }
+    }
+
+    /// Whether a thread is behind a system call that it makes again, or, in the past, whose result it has yet to get.
+    fn is_in_call(&self, thread: ThreadId, registers: &UserRegisters) -> bool {
+        let in_past = self.history_live();
+        registers.restarts_system_call() || in_past.is_some_and(|live| live.is_in_call(thread))
     }
 
     /// Notes that a thread will come to a site again without a new hit.

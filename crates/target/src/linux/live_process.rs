@@ -142,6 +142,12 @@ impl LiveProcess {
         self.replayer()?.turn_end()
     }
 
+    /// In a copy that is replayed: whether a thread is behind a system call whose result it has yet to get.
+    pub fn is_in_call(&self, thread: ThreadId) -> bool {
+        self.replayer()
+            .is_some_and(|replayer| replayer.is_in_call(thread))
+    }
+
     /// In a copy that is replayed: whether that is yet to be reported by [`What::TurnAhead`].
     ///
     /// [`What::TurnAhead`]: crate::wait_event::What::TurnAhead

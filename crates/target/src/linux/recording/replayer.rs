@@ -576,34 +576,19 @@ impl Replayer {
         }
     }
 
-    /// A thread has made another one.
-    fn begins(&mut self, maker: ThreadId, made: ThreadId) -> Result<Then, String> {
-        let entry = self.next_entry();
-        let original = match entry
-            .as_ref()
-            .map(|(thread, entry)| (*thread, entry.as_ref()))
-        {
-            Some((thread, Entry::Call(call))) if thread == maker => call.thread,
-            _ => None,
-        };
-        let original = original.ok_or("it makes a thread early")?;
-        self.threads.insert(original, Replayed::new(made));
-        self.turns.add(original);
-        self.checkpoint.add(original, made);
-        match self.early.remove(&made) {
-            Some(what) => self.turns.make_up(original, what),
-            // Nobody runs before it has come to its first stop.
-            None => self.turns.set(original, Place::Runs),
-        }
-        Ok(Then::Stops(What::NewThread(original)))
-    }
-
     fn called(&mut self, thread: ThreadId) -> Result<Then, String> {
         let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         let copy = replayed.copy;
+        let restarts = |registers: UserRegisters| registers.restarts_system_call();
         match replayed.within.take() {
             None => self.entered(thread),
+            Some(within) if within.is_made && ptrace::registers(copy).is_ok_and(restarts) => {
+                replayed.restarts = true;
+                ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                Ok(Then::Goes)
+            }
             Some(within) if within.is_long => {
+                self.next += usize::from(within.is_made);
                 // It waits behind the instruction, with the registers that it had in front of it.
                 ptrace::set_registers(copy, &within.registers).map_err(lost)?;
                 replayed.within = Some(within);
@@ -611,12 +596,6 @@ impl Replayer {
                 Ok(Then::Calls)
             }
             Some(within) => {
-                let is_gone = |registers: UserRegisters| registers.restarts_system_call();
-                if within.is_made && ptrace::registers(copy).is_ok_and(is_gone) {
-                    replayed.restarts = true;
-                    ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
-                    return Ok(Then::Goes);
-                }
                 self.left(thread, within)?;
                 self.goes_on_behind(thread)
             }
@@ -653,10 +632,12 @@ impl Replayer {
             }
             Entry::Enters(then) => {
                 is_same_call(*then, number)?;
-                self.next += 1;
+                // Nobody else runs before a thread is made that may run next.
+                let is_made = self.thread_made_next(thread).is_some();
+                self.next += usize::from(!is_made);
                 Within {
                     registers,
-                    is_made: false,
+                    is_made,
                     is_long: true,
                 }
             }
@@ -678,6 +659,7 @@ impl Replayer {
         };
         match entry.as_ref() {
             Entry::Call(call) if within.is_made => self.give_address(copy, call, registers)?,
+            _ if within.is_made => {}
             _ => {
                 let mut skipped = registers;
                 skipped.forget_system_call();

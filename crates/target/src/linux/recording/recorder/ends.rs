@@ -4,6 +4,7 @@ use super::{Recorder, SOON_AGAIN};
 use crate::linux::injected::lost;
 use crate::linux::recording::is_stopping_call;
 use crate::linux::recording::journal::{Entry, TurnEnd};
+use crate::linux::recording::turns::Place;
 use crate::linux::{process, ptrace, wait};
 use crate::memory_map::Mapping;
 use crate::wait_event::{WaitEvent, What};
@@ -12,6 +13,7 @@ use dapple_arch::abi::RED_ZONE;
 use dapple_arch::instructions::{LONGEST, decode, enters_kernel};
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::operands::used_near;
+use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap::TRAP;
 use std::sync::Arc;
 
@@ -91,6 +93,15 @@ impl Recorder {
         Ok(())
     }
 
+    /// The thread that had the turn last, if it waits for its next one within a system call that doesn't take long: others find done what it does
+    /// there.
+    pub(super) fn within_short_call(&self) -> Option<ThreadId> {
+        let last = self.turns.last()?;
+        let within = self.threads.get(&last)?.within.as_ref()?;
+        let waits = matches!(self.turns.place(last), Some(Place::Ready(..)));
+        (waits && !within.is_long).then_some(last)
+    }
+
     /// Whether a thread that ends has called for its own end only.
     pub(super) fn ends_alone(&self, thread: ThreadId) -> bool {
         let within = self.threads.get(&thread).and_then(|it| it.within.as_ref());
@@ -102,20 +113,38 @@ impl Recorder {
         self.copies.iter().any(|copies| copies.contains(&pc))
     }
 
-    /// Notes that a stopped thread's turn ends, or a signal comes, where it is amid code of its own.
+    /// Notes that a stopped thread's turn ends, or a signal comes, where it is amid code of its own. Where it is about to make an interrupted
+    /// system call again, it has run no code since that was noted.
     pub(super) fn note_turn_end(&mut self, thread: ThreadId) {
+        if self.calls_again(thread) {
+            return;
+        }
         match self.turn_end(thread) {
             Ok(end) => self.journal.note(thread, Entry::TurnEnd(Arc::new(end))),
             Err(reason) => self.ends(reason),
         }
     }
 
+    /// Whether a stopped thread, which was interrupted in a system call, has yet to make it again: it is behind the call still, or where the
+    /// kernel has moved it.
+    fn calls_again(&self, thread: ThreadId) -> bool {
+        let Ok(now) = ptrace::registers(thread) else {
+            return false;
+        };
+        let behind = self.threads.get(&thread).and_then(|it| it.behind_call);
+        let moved = behind.filter(UserRegisters::restarts_system_call);
+        let is_moved = moved.is_some_and(|mut moved| {
+            moved.restart_call();
+            now.runs_on_as(&moved, true)
+        });
+        is_moved || now.restarts_system_call()
+    }
+
     /// Where a stopped thread is, amid code of its own.
     ///
     /// In a loop, its registers and the top of its stack may be the same each time; so what the code around works on is kept, too.
     fn turn_end(&self, thread: ThreadId) -> Result<TurnEnd, String> {
-        let mut registers = ptrace::registers(thread).map_err(lost)?;
-        registers.restart_call();
+        let registers = ptrace::registers(thread).map_err(lost)?;
         let stack = registers.sp().wrapping_sub(RED_ZONE) & !3;
         let mut memory: Vec<(Address, Box<[u8]>)> = Vec::new();
         let mappings = process::mappings(self.process);

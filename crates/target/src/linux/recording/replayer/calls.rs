@@ -1,10 +1,11 @@
 //! What a replay does with single system calls of a copy.
 
-use super::{Replayer, Then};
+use super::{Replayed, Replayer, Then};
 use crate::ThreadId;
 use crate::linux::injected::{self, lost};
 use crate::linux::ptrace;
 use crate::linux::recording::journal::{Entry, Made, MappedFile};
+use crate::linux::recording::turns::Place;
 use crate::wait_event::What;
 use dapple_arch::registers::user::UserRegisters;
 use std::ffi::CString;
@@ -22,11 +23,42 @@ impl Replayer {
         match next.as_ref() {
             Entry::Enters(number) => Some(*number),
             Entry::Call(again) => Some(again.number),
-            // Its turn ends in front of the call.
-            Entry::TurnEnd(end) if end.registers.pc() == registers.pc() => {
-                Some(end.registers.answer().cast_unsigned())
-            }
             _ => None,
+        }
+    }
+
+    /// The thread that a thread makes in its next system call, whose entry may be the next thing that comes.
+    pub(super) fn thread_made_next(&self, maker: ThreadId) -> Option<ThreadId> {
+        let mut next = self.journal.next_of(maker, self.next)?;
+        if matches!(next.as_ref(), Entry::Enters(_)) {
+            next = self.journal.next_of(maker, self.next + 1)?;
+        }
+        match next.as_ref() {
+            Entry::Call(call) => call.thread,
+            _ => None,
+        }
+    }
+
+    /// A thread has made another one.
+    pub(super) fn begins(&mut self, maker: ThreadId, made: ThreadId) -> Result<Then, String> {
+        let original = self.thread_made_next(maker);
+        let original = original.ok_or("it makes a thread early")?;
+        self.threads.insert(original, Replayed::new(made));
+        self.turns.add(original);
+        self.checkpoint.add(original, made);
+        match self.early.remove(&made) {
+            Some(what) => self.turns.make_up(original, what),
+            // Nobody runs before it has come to its first stop.
+            None => self.turns.set(original, Place::Runs),
+        }
+        Ok(Then::Stops(What::NewThread(original)))
+    }
+
+    /// Whether a thread is behind a system call whose result it has yet to get.
+    pub fn is_in_call(&self, thread: ThreadId) -> bool {
+        match self.diverted {
+            Some(_) => self.waits_in_call(thread),
+            None => { self.threads.get(&thread) }.is_some_and(|it| it.within.is_some()),
         }
     }
 

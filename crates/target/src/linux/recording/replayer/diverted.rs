@@ -83,7 +83,7 @@ impl Replayer {
     }
 
     /// Whether a thread is in a system call that was not over, and nobody has sent it elsewhere.
-    fn waits_in_call(&self, thread: ThreadId) -> bool {
+    pub(super) fn waits_in_call(&self, thread: ThreadId) -> bool {
         let Some(replayed) = self.threads.get(&thread) else {
             return false;
         };
