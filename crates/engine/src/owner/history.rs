@@ -712,11 +712,6 @@ impl Owner {
     /// While the past runs: it has come to the present, with a thread that is stopped. All others run on there, unless all were asked to stop
     /// in the past: in the present, they have stopped already.
     pub(super) fn arrive_in_present(&mut self, thread: ThreadId) {
-        eprintln!(
-            "DIAG arrive {thread} mode {:?} pause {:?}",
-            self.mode(),
-            self.stop.pause
-        );
         let mode = self.mode();
         self.return_to_present();
         match mode {
