@@ -21,6 +21,8 @@ const SHORTER: u32 = 8;
 const SHORTEST: Duration = Duration::from_millis(2);
 /// The most laps of one length.
 const MOST: usize = 16;
+/// How long laps become if they take much memory: behind each checkpoint, the program copies each page that it writes, and runs slowly.
+const LARGE: Duration = Duration::from_millis(256);
 
 /// When the end of a lap is tried again.
 const SOON: Duration = Duration::from_micros(100);
@@ -36,6 +38,8 @@ pub(super) struct Laps {
     begun: Instant,
     /// How many checkpoints were taken in this run.
     taken: usize,
+    /// Whether those of this run took more memory than laps may.
+    are_large: bool,
     /// How long laps are in the next run.
     next: Duration,
     /// How often no checkpoint could be taken at the end of this lap.
@@ -53,6 +57,7 @@ impl Default for Laps {
             every: None,
             begun: Instant::now(),
             taken: 0,
+            are_large: false,
             next: FIRST,
             tries: 0,
             made: false,
@@ -72,6 +77,7 @@ impl Laps {
         };
         self.made |= run == Run::Laps;
         (self.taken, self.tries) = (0, 0);
+        self.are_large &= run != Run::Laps;
         self.begun = Instant::now();
         match self.every {
             Some(every) => {
@@ -127,7 +133,28 @@ impl Laps {
     pub(super) fn divides(&mut self) -> bool {
         let every = self.every.unwrap_or_default();
         self.next = every / SHORTER;
-        self.taken > 0 && self.begun.elapsed() > SHORTEST && every > SHORTEST
+        let is_long = self.taken > 0 && self.begun.elapsed() > SHORTEST && every > SHORTEST;
+        // Shorter ones would take more memory, and most of their time would go to copying it.
+        is_long && !self.are_large
+    }
+
+    /// No passes can be counted in the last lap, which was not divided: whether it is to be.
+    fn divides_after_all(&mut self) -> bool {
+        std::mem::take(&mut self.are_large)
+    }
+
+    /// The laps take more memory than they may: some are gone.
+    fn get_large(&mut self) {
+        self.are_large = true;
+        self.every = self.every.map(|every| (every * 2).min(every.max(LARGE)));
+    }
+
+    /// A checkpoint before `from` is gone, from which the copy runs on.
+    pub(super) fn dropped(&mut self, from: usize, index: usize) {
+        if (from + 1 - self.taken..from).contains(&index) {
+            self.taken -= 1;
+            self.get_large();
+        }
     }
 
     /// How many checkpoints were taken in this run.
@@ -158,7 +185,11 @@ impl Owner {
             }
             let run = self.counts_instead(travel);
             travel.laps.begins();
-            return run;
+            let is_slow = run.is_none() && self.is_slow(travel);
+            return match is_slow && travel.laps.divides_after_all() {
+                true => Some(Run::Laps),
+                false => run,
+            };
         }
         // Between two checkpoints of the same state, a search would never come to its end.
         if self.stands_at_moment(&travel.end.moment) || self.stands_at_checkpoint() {
@@ -190,14 +221,23 @@ impl Owner {
                 return;
             }
         }
+        let end = travel.end.process.id();
         let laps = &mut travel.laps;
         laps.taken += 1;
         let all = travel.from + 1 - laps.taken..travel.from + 1;
-        if laps.taken >= MOST || laps.taken > 2 && self.are_laps_large(all.clone()) {
+        let are_large = laps.taken > 2 && self.are_laps_large(all.clone());
+        if laps.taken >= MOST || are_large {
             let gone = self.drop_laps(all);
             laps.taken -= gone;
-            laps.every = laps.every.map(|every| every * 2);
+            match are_large {
+                true => laps.get_large(),
+                false => laps.every = laps.every.map(|every| every * 2),
+            }
             travel.removed(gone);
+        }
+        tracing::debug!(taken = travel.laps.taken, every = ?travel.laps.every, "a lap");
+        for index in self.thin_out_history(Some(end)) {
+            travel.dropped(index);
         }
     }
 }

@@ -83,7 +83,7 @@ struct Line {
 pub(super) struct End {
     pub(super) moment: Moment,
     /// Stands still there.
-    process: Arc<dyn Process>,
+    pub(super) process: Arc<dyn Process>,
     /// Whether it is a checkpoint: what is looked for counts there, too.
     is_checkpoint: bool,
     /// Where memory has differed before.
@@ -151,7 +151,7 @@ impl Owner {
         self.drop_kept();
         let here = self.moment_now();
         let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
-        self.thin_out_history();
+        self.thin_out_history(None);
         let (from, end) = match before {
             None => (self.history_before(&here), None),
             Some(bookmark) => {
@@ -232,6 +232,7 @@ impl Owner {
         // A line that has begun before doesn't begin here.
         travel.last = self.line_now(thread, &travel);
         let run = travel.run;
+        tracing::debug!(?run, from, "a run of a search");
         self.begin_travel(travel);
         self.begin_watching_write();
         self.insert_past_sites();
@@ -732,6 +733,15 @@ impl Travel {
             && left.shown > self.from
         {
             left.shown -= gone;
+        }
+    }
+
+    /// A checkpoint is gone, but not the one from which the copy runs on.
+    pub(super) fn dropped(&mut self, index: usize) {
+        self.laps.dropped(self.from, index);
+        self.from -= usize::from(self.from > index);
+        if let Some(left) = &mut self.left {
+            left.shown = left.shown.saturating_sub(usize::from(left.shown >= index));
         }
     }
 
