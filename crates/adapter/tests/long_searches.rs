@@ -47,6 +47,33 @@ fn a_breakpoint_before_a_long_computation_is_found() {
     session.disconnect();
 }
 
+#[test]
+fn each_hit_of_a_breakpoint_between_long_computations_is_found() {
+    let fixture = Fixture::new("parts.c");
+    let (session, mut stop) = computed(&fixture);
+    let write = session.ok::<WhoRequest>(WhoArguments {
+        name: "part".into(),
+        frame_id: Some(stop.top.id),
+        ..WhoArguments::default()
+    });
+    let write = write.write.expect("a write");
+    assert_eq!(
+        (write.before.as_deref(), &*write.after),
+        (Some("5"), "6"),
+        "{write:?}"
+    );
+    session.set_breakpoints(&fixture, &["begins", "last"]);
+    for part in (1..=6).rev() {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        stop = session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+        assert_eq!(session.evaluate(&stop.top, "i"), part.to_string());
+    }
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
+
 /// The proportional set sizes (`Pss`, proc(5)) of a fixture's processes together, in megabytes.
 fn memory_of(fixture: &Fixture) -> u64 {
     let all = std::fs::read_dir("/proc").expect("/proc").flatten();

@@ -244,14 +244,14 @@ impl History {
             kept.comes_after(last);
         }
         self.kept.push(kept);
-        self.thin_out(None);
+        self.thin_out(&[]);
         Ok(())
     }
 
-    /// Drops checkpoints that are too many, but neither the one from which the copy that is shown has run on, nor the one whose process
-    /// is `end`.
+    /// Drops checkpoints that are too many, but neither the one from which the copy that is shown has run on, nor those with these
+    /// processes.
     /// Returns the indices of those that are gone, each as it was when it went.
-    fn thin_out(&mut self, end: Option<ThreadId>) -> Vec<usize> {
+    fn thin_out(&mut self, needed: &[ThreadId]) -> Vec<usize> {
         let shown = self.kept.get(self.shown);
         let here = match self.present {
             None => self.kept.last(),
@@ -259,7 +259,10 @@ impl History {
         };
         let here = here.map_or(0.0, |kept| kept.time);
         let shown = shown.map(Kept::process);
-        let stays = |kept: &Kept| [shown, end].contains(&Some(kept.process()));
+        let stays = |kept: &Kept| {
+            let process = kept.process();
+            shown == Some(process) || needed.contains(&process)
+        };
         let gone = checkpoints::thin_out(&mut self.kept, self.limits, here, stays);
         for index in &gone {
             self.shown -= usize::from(self.shown > *index);

@@ -4,9 +4,12 @@
 //! may be a second before, in which a step back's places are passed millions of times. So a search that takes long is given up, and a copy runs
 //! up to the end without stops: in *laps*, with a checkpoint between two of them. Then another copy does the last lap in shorter laps, and so on.
 //! The search begins anew in the last, short lap; those before are searched if nothing is found there. The checkpoints stay for the next search.
+//!
+//! Where next to nothing stops the threads, the search itself is as fast as that. It goes on then, and takes the checkpoints on its way.
 
 use super::Owner;
-use super::travel::{Run, Travel};
+use super::travel::{Goal, Run, Travel};
+use crate::ThreadId;
 use crate::stops::Mode;
 use dapple_target::linux::alarm::Alarm;
 use std::time::{Duration, Instant};
@@ -29,6 +32,9 @@ const SOON: Duration = Duration::from_micros(100);
 /// How often it is tried at most.
 const MOST_TRIES: usize = 8;
 
+/// How many stops in a lap are few.
+const FEW: u32 = 16;
+
 /// The laps of a search.
 #[derive(Debug)]
 pub(super) struct Laps {
@@ -48,6 +54,10 @@ pub(super) struct Laps {
     made: bool,
     /// Whether the search begins as near to its end as can be.
     near: bool,
+    /// The process of the checkpoint from which this run has begun.
+    origin: Option<ThreadId>,
+    /// The process of the last checkpoint behind which a search has found something before it has taken the next one, and how many.
+    found: Option<(ThreadId, usize)>,
     alarm: Alarm,
 }
 
@@ -62,14 +72,17 @@ impl Default for Laps {
             tries: 0,
             made: false,
             near: false,
+            origin: None,
+            found: None,
             alarm: Alarm::default(),
         }
     }
 }
 
 impl Laps {
-    /// A run begins.
-    pub(super) fn run_begins(&mut self, run: Run) {
+    /// A run begins at a checkpoint.
+    pub(super) fn run_begins(&mut self, run: Run, checkpoint: Option<ThreadId>) {
+        (self.origin, self.found) = (checkpoint, None);
         self.every = match run {
             Run::Search => (!self.made || !self.near).then_some(PATIENCE),
             Run::Laps => Some(self.next),
@@ -157,6 +170,17 @@ impl Laps {
         }
     }
 
+    /// Whether a search has found something before its last checkpoint.
+    pub(super) fn have_found(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The processes of checkpoints that the run may come back to.
+    fn needed(&self) -> impl Iterator<Item = ThreadId> {
+        let found = self.found.map(|(process, _)| process);
+        self.origin.into_iter().chain(found)
+    }
+
     /// How many checkpoints were taken in this run.
     pub(super) fn taken(&self) -> usize {
         self.taken
@@ -179,7 +203,7 @@ impl Owner {
         if !travel.laps.is_over() {
             return None;
         }
-        if travel.run == Run::Search {
+        if travel.run == Run::Search && !self.stops_rarely(travel) {
             if !travel.laps.made {
                 return Some(Run::Laps);
             }
@@ -211,9 +235,34 @@ impl Owner {
         None
     }
 
+    /// Whether next to nothing stops a thread in a search that may take checkpoints on its way.
+    fn stops_rarely(&self, travel: &Travel) -> bool {
+        if matches!(travel.goal, Goal::Places(_)) || self.is_calling() {
+            return false;
+        }
+        let hot = travel.hot.iter().filter(|(at, _)| !self.has_jump(**at));
+        hot.map(|(_, stops)| *stops).sum::<u32>() <= FEW
+    }
+
+    /// A search has come to its end, and has found nothing behind its last checkpoint. It goes on from the last one behind which it has found
+    /// something: returns how many. `None`: it has found nothing, and goes on from where it has begun.
+    pub(super) fn found_in_laps(&mut self, travel: &mut Travel) -> Option<usize> {
+        if travel.run != Run::Search {
+            return None;
+        }
+        let index = |process: ThreadId| self.checkpoint_of(process);
+        if let Some((process, count)) = travel.laps.found {
+            travel.from = index(process)?;
+            return Some(count);
+        }
+        travel.from = travel.laps.origin.and_then(index).unwrap_or(travel.from);
+        None
+    }
+
     /// Takes a checkpoint of the copy that runs, with which the search goes on.
     pub(super) fn take_lap(&mut self, travel: &mut Travel) {
         self.clean_for_stop();
+        let before = self.checkpoint_process(travel.from);
         match self.keep_lap() {
             Ok(index) => travel.inserted(index),
             Err(reason) => {
@@ -221,13 +270,19 @@ impl Owner {
                 return;
             }
         }
+        if travel.run == Run::Search
+            && let Some(count) = travel.begins_lap()
+        {
+            travel.laps.found = before.map(|before| (before, count));
+        }
         let end = travel.end.process.id();
+        let needed: Vec<ThreadId> = travel.laps.needed().chain([end]).collect();
         let laps = &mut travel.laps;
         laps.taken += 1;
         let all = travel.from + 1 - laps.taken..travel.from + 1;
         let are_large = laps.taken > 2 && self.are_laps_large(all.clone());
         if laps.taken >= MOST || are_large {
-            let gone = self.drop_laps(all);
+            let gone = self.drop_laps(all, &needed);
             laps.taken -= gone;
             match are_large {
                 true => laps.get_large(),
@@ -236,7 +291,7 @@ impl Owner {
             travel.removed(gone);
         }
         tracing::debug!(taken = travel.laps.taken, every = ?travel.laps.every, "a lap");
-        for index in self.thin_out_history(Some(end)) {
+        for index in self.thin_out_history(&needed) {
             travel.dropped(index);
         }
     }

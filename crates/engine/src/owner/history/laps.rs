@@ -28,15 +28,21 @@ impl Owner {
         Ok(history.shown)
     }
 
-    /// Drops every second checkpoint of a range, but for its last one; the copy that is shown runs on from that. Returns how many.
-    pub(in crate::owner) fn drop_laps(&mut self, range: Range<usize>) -> usize {
+    /// Drops every second checkpoint of a range, but for its last one, from which the copy that is shown runs on, and those with these processes.
+    /// Returns how many.
+    pub(in crate::owner) fn drop_laps(
+        &mut self,
+        range: Range<usize>,
+        needed: &[ThreadId],
+    ) -> usize {
         let history = &mut self.history;
         let last = range.end.saturating_sub(1);
-        let goes = range.rev().filter(|index| (last - index) % 2 == 1);
         let mut gone = 0;
-        for index in goes {
-            checkpoints::drop_one(&mut history.kept, index);
-            gone += 1;
+        for index in range.rev().filter(|index| (last - index) % 2 == 1) {
+            if !needed.contains(&history.kept[index].process()) {
+                checkpoints::drop_one(&mut history.kept, index);
+                gone += 1;
+            }
         }
         history.shown -= gone;
         gone
@@ -61,7 +67,18 @@ impl Owner {
     }
 
     /// Before and during a search: there may be too many checkpoints by its laps. As [`super::History::thin_out`].
-    pub(in crate::owner) fn thin_out_history(&mut self, end: Option<ThreadId>) -> Vec<usize> {
-        self.history.thin_out(end)
+    pub(in crate::owner) fn thin_out_history(&mut self, needed: &[ThreadId]) -> Vec<usize> {
+        self.history.thin_out(needed)
+    }
+
+    /// The process that is a checkpoint.
+    pub(in crate::owner) fn checkpoint_process(&self, index: usize) -> Option<ThreadId> {
+        self.history.kept.get(index).map(Kept::process)
+    }
+
+    /// The index of the checkpoint that is a process.
+    pub(in crate::owner) fn checkpoint_of(&self, process: ThreadId) -> Option<usize> {
+        let mut kept = self.history.kept.iter();
+        kept.position(|kept| kept.process() == process)
     }
 }
