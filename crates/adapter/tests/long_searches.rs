@@ -3,11 +3,16 @@
 use crate::support::{Fixture, Session, Stopped};
 use dapple_adapter::{WhoArguments, WhoRequest};
 use dapple_dap::types::*;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A recorded session, stopped behind the computation.
 fn computed(fixture: &Fixture) -> (Session, Stopped) {
-    let session = Session::started(fixture, json!({"record": true}), &["last"]);
+    computed_with(fixture, json!({"record": true}))
+}
+
+fn computed_with(fixture: &Fixture, arguments: Value) -> (Session, Stopped) {
+    let session = Session::started(fixture, arguments, &["last"]);
     let stop = session.stopped_at(fixture, "last", StoppedEventReason::Breakpoint);
     (session, stop)
 }
@@ -39,5 +44,91 @@ fn a_breakpoint_before_a_long_computation_is_found() {
     assert_eq!(session.evaluate(&first.top, "early"), "0");
     session.resume(first.thread);
     session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
+
+#[test]
+fn each_hit_of_a_breakpoint_between_long_computations_is_found() {
+    let fixture = Fixture::new("parts.c");
+    let (session, mut stop) = computed(&fixture);
+    let write = session.ok::<WhoRequest>(WhoArguments {
+        name: "part".into(),
+        frame_id: Some(stop.top.id),
+        ..WhoArguments::default()
+    });
+    let write = write.write.expect("a write");
+    assert_eq!(
+        (write.before.as_deref(), &*write.after),
+        (Some("5"), "6"),
+        "{write:?}"
+    );
+    session.set_breakpoints(&fixture, &["begins", "last"]);
+    for part in (1..=6).rev() {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        stop = session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+        assert_eq!(session.evaluate(&stop.top, "i"), part.to_string());
+    }
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
+
+/// The proportional set sizes (`Pss`, proc(5)) of a fixture's processes together, in megabytes.
+fn memory_of(fixture: &Fixture) -> u64 {
+    let all = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let processes = all.map(|entry| entry.path()).filter(|process| {
+        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe == fixture.binary)
+    });
+    let kilobytes = processes.filter_map(|process| {
+        let text = std::fs::read_to_string(process.join("smaps_rollup")).ok()?;
+        let pss = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+        pss.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    kilobytes.sum::<u64>() / 1024
+}
+
+/// The most memory that a fixture's processes take while something is done.
+fn most_memory(fixture: &Fixture, act: impl FnOnce()) -> u64 {
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let most = scope.spawn(|| {
+            let mut most = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                most = most.max(memory_of(fixture));
+            }
+            most.max(memory_of(fixture))
+        });
+        act();
+        is_done.store(true, Ordering::Relaxed);
+        most.join().expect("it only reads")
+    })
+}
+
+#[test]
+fn searches_keep_to_the_memory_that_checkpoints_may_take() {
+    // What the program has of its own, each process that runs, and a checkpoint that was just taken.
+    const HEAP: u64 = 32;
+    const ALLOWED: u64 = 128;
+    const MOST: u64 = ALLOWED + 4 * HEAP;
+    let fixture = Fixture::new("writes_heap.c");
+    let arguments = json!({"record": true, "checkpointMemory": ALLOWED});
+    let (session, stop) = computed_with(&fixture, arguments);
+    let memory = most_memory(&fixture, || {
+        for name in ["writes", "shifts"] {
+            session.set_breakpoints(&fixture, &[name]);
+            session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+            session.stopped_at(&fixture, name, StoppedEventReason::Breakpoint);
+        }
+    });
+    assert!(memory <= MOST, "runs backwards took {memory} MB");
+    session.set_breakpoints(&fixture, &["begin"]);
+    let memory = most_memory(&fixture, || {
+        session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+        session.stopped(StoppedEventReason::Step);
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        session.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
+    });
+    assert!(memory <= MOST, "the way to the beginning took {memory} MB");
     session.disconnect();
 }

@@ -2,7 +2,8 @@
 //!
 //! The more checkpoints there are, the shorter is the way from one of them to a moment of the past. So one is taken about each second while the process
 //! runs, besides those at stops. All threads are stopped for a moment for that. The older they are, the fewer are kept: those go first that are near to
-//! their neighbours, compared with their age. A checkpoint costs the memory that the process has written since; that is estimated from page faults.
+//! their neighbours, compared with how far away they are from what is shown, and that take much memory. A checkpoint costs the memory that the process has
+//! written since; that is estimated from page faults.
 
 use super::Owner;
 use super::history::Kept;
@@ -49,39 +50,105 @@ impl Clock {
     }
 }
 
-/// What is kept of a list of checkpoints: drops the least useful ones until it is within the limits, but neither the first, nor the last, nor those
-/// with bookmarks. `shown` is the index of one of them, or of the one before if that goes.
-pub(super) fn thin_out(kept: &mut Vec<Kept>, shown: &mut usize, limits: CheckpointLimits) {
-    let now = kept.last().map_or(0.0, |last| last.time);
-    loop {
+/// What there may be too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    Count,
+    /// The memory of laps.
+    Laps,
+    Memory,
+}
+
+impl Limit {
+    fn is_exceeded(self, kept: &[Kept], limits: CheckpointLimits) -> bool {
         let bookmarks = kept.iter().filter(|kept| kept.bookmark.is_some()).count();
-        let memory: u64 = kept.iter().map(|kept| kept.cost).sum();
-        if kept.len() <= limits.count + bookmarks && memory <= limits.memory {
-            return;
-        }
-        let inner = 1..kept.len().saturating_sub(1);
-        let free = inner.filter(|index| kept[*index].bookmark.is_none());
-        // How much longer the way gets, compared with how far it is away.
-        let harm = |index: &usize| {
-            let gap = kept[index + 1].time - kept[index - 1].time;
-            gap / (now - kept[*index].time).max(1e-3)
-        };
-        let Some(least) = free.min_by(|one, other| harm(one).total_cmp(&harm(other))) else {
-            return;
-        };
-        drop_one(kept, least);
-        if *shown >= least {
-            *shown = shown.saturating_sub(1);
+        let memory = kept.iter().map(|kept| kept.cost).sum::<u64>();
+        let laps = { kept.iter() }.filter(|kept| kept.is_lap && kept.bookmark.is_none());
+        match self {
+            Limit::Count => kept.len() > limits.count + bookmarks,
+            Limit::Laps => laps.map(|kept| kept.cost).sum::<u64>() > memory_for_laps(limits),
+            Limit::Memory => memory > limits.memory,
         }
     }
+}
+
+/// How much memory laps may take: the checkpoints that were there before are needed, too, if a search goes far back.
+pub(super) fn memory_for_laps(limits: CheckpointLimits) -> u64 {
+    limits.memory / 4
+}
+
+/// Drops the least useful checkpoints of a list until it is within the limits, but neither the first, nor the last, nor those with bookmarks or for
+/// which `stays` is true. `here`: the time of the moment that is shown. Returns the indices of those that are gone, each as it was when it went.
+pub(super) fn thin_out(
+    kept: &mut Vec<Kept>,
+    limits: CheckpointLimits,
+    here: f64,
+    stays: impl Fn(&Kept) -> bool,
+) -> Vec<usize> {
+    let mut gone = Vec::new();
+    let all = [Limit::Count, Limit::Laps, Limit::Memory];
+    let mut next = || {
+        let exceeded = all
+            .into_iter()
+            .filter(|limit| limit.is_exceeded(kept, limits));
+        let least = { exceeded }.find_map(|limit| least_useful(kept, limit, here, &stays))?;
+        drop_one(kept, least);
+        Some(least)
+    };
+    while let Some(index) = next() {
+        gone.push(index);
+    }
+    gone
+}
+
+/// The index of the checkpoint that goes first. `None`: none may, or it would be of no use.
+fn least_useful(
+    kept: &[Kept],
+    limit: Limit,
+    here: f64,
+    stays: impl Fn(&Kept) -> bool,
+) -> Option<usize> {
+    let may_go = |kept: &Kept| {
+        kept.bookmark.is_none() && !stays(kept) && (limit != Limit::Laps || kept.is_lap)
+    };
+    let inner = 1..kept.len().saturating_sub(1);
+    let free = inner.filter(|index| may_go(&kept[*index]));
+    // How much longer the way gets, compared with how far it is away, for what is saved.
+    let harms = free.filter_map(|index| {
+        let gap = kept[index + 1].time - kept[index - 1].time;
+        let harm = gap / (here - kept[index].time).abs().max(f64::EPSILON);
+        match (limit, saved_by(kept, index)) {
+            (Limit::Count, _) => Some((index, harm)),
+            (_, 0) => None,
+            (_, saved) => Some((index, harm / saved as f64)),
+        }
+    });
+    let least = harms.min_by(|(_, one), (_, other)| one.total_cmp(other));
+    least.map(|(index, _)| index)
+}
+
+/// What a checkpoint costs that comes after another one, if that goes: what was written up to that one was written since the one before that.
+fn joined_cost(kept: &Kept, gone: &Kept) -> u64 {
+    (kept.cost + gone.cost).min(kept.most).max(kept.cost)
+}
+
+/// About how many bytes are free when a checkpoint is gone.
+fn saved_by(kept: &[Kept], index: usize) -> u64 {
+    let gone = &kept[index];
+    let next = kept
+        .iter()
+        .filter(|kept| kept.after == Some(gone.process()));
+    let more = next.map(|next| joined_cost(next, gone) - next.cost).sum();
+    gone.cost.saturating_sub(more)
 }
 
 /// Drops a checkpoint.
 pub(super) fn drop_one(kept: &mut Vec<Kept>, index: usize) {
     let gone = kept.remove(index);
-    // What was written up to it was written since the one before that.
-    if let Some(next) = kept.get_mut(index) {
-        next.cost = (next.cost + gone.cost).min(next.most);
+    let process = Some(gone.process());
+    for next in kept.iter_mut().filter(|kept| kept.after == process) {
+        next.cost = joined_cost(next, &gone);
+        next.after = gone.after;
     }
 }
 

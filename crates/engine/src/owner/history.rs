@@ -6,6 +6,7 @@
 //! [`Owner::process`].
 
 pub(super) mod file;
+mod laps;
 mod midway;
 
 use super::Owner;
@@ -64,7 +65,11 @@ pub(super) struct Kept {
     pub(super) bookmark: Option<Bookmark>,
     /// When the process was there, in seconds since the recording began. For those that were taken of copies, a time in between.
     pub(super) time: f64,
-    /// About how many bytes the process has written since the checkpoint before, which that one therefore has for its own.
+    /// Whether it was taken of a copy, for a search.
+    pub(super) is_lap: bool,
+    /// The process of the checkpoint from which the process has come here. `None`: of none.
+    pub(super) after: Option<ThreadId>,
+    /// About how many bytes the process has written since that one, which that one therefore has for its own.
     pub(super) cost: u64,
     /// The most that it can be.
     pub(super) most: u64,
@@ -98,6 +103,17 @@ pub struct Bookmark {
 }
 
 impl Kept {
+    /// The process that is the checkpoint.
+    pub(super) fn process(&self) -> ThreadId {
+        self.checkpoint.process()
+    }
+
+    /// The process has come here from another checkpoint.
+    fn comes_after(&mut self, before: &Kept) {
+        self.after = Some(before.process());
+        self.cost = self.written_since(before);
+    }
+
     /// About how much memory the process has written since the checkpoint before.
     fn written_since(&self, before: &Kept) -> u64 {
         let (process, given) = self.given;
@@ -116,6 +132,8 @@ impl Kept {
         let memory = process.memory_use();
         Ok(Kept {
             time,
+            is_lap: false,
+            after: None,
             cost: 0,
             most: memory.resident,
             given: (process.actual_process(), memory.faulted),
@@ -224,16 +242,33 @@ impl History {
             if last.moment.is(&kept.moment, false) {
                 return Ok(());
             }
-            kept.cost = kept.written_since(last);
+            kept.comes_after(last);
         }
         self.kept.push(kept);
-        self.thin_out();
+        self.thin_out(&[]);
         Ok(())
     }
 
-    /// Drops checkpoints that are too many. Indices change, but for `shown`. Not while a search runs.
-    fn thin_out(&mut self) {
-        checkpoints::thin_out(&mut self.kept, &mut self.shown, self.limits);
+    /// Drops checkpoints that are too many, but neither the one from which the copy that is shown has run on, nor those with these
+    /// processes.
+    /// Returns the indices of those that are gone, each as it was when it went.
+    fn thin_out(&mut self, needed: &[ThreadId]) -> Vec<usize> {
+        let shown = self.kept.get(self.shown);
+        let here = match self.present {
+            None => self.kept.last(),
+            Some(_) => shown,
+        };
+        let here = here.map_or(0.0, |kept| kept.time);
+        let shown = shown.map(Kept::process);
+        let stays = |kept: &Kept| {
+            let process = kept.process();
+            shown == Some(process) || needed.contains(&process)
+        };
+        let gone = checkpoints::thin_out(&mut self.kept, self.limits, here, stays);
+        for index in &gone {
+            self.shown -= usize::from(self.shown > *index);
+        }
+        gone
     }
 
     /// The index of the last checkpoint that is known to be before the moment that is shown.
@@ -408,56 +443,6 @@ impl Owner {
         })
     }
 
-    /// Takes a checkpoint of the copy that is shown, which has run on from checkpoint `shown`. Returns its index.
-    ///
-    /// # Errors
-    /// The end of a sentence that says why none can be taken here.
-    pub(super) fn keep_lap(&mut self) -> Result<usize, String> {
-        let beside = self.beside();
-        let history = &mut self.history;
-        let live = history.live.as_ref().ok_or("it isn't recorded")?;
-        let time = |index: usize| history.kept.get(index).map(|kept| kept.time);
-        let before = time(history.shown).unwrap_or_default();
-        let after = time(history.shown + 1).unwrap_or(before);
-        let mut kept = Kept::of(live, before.midpoint(after), beside)?;
-        if let Some(before) = history.kept.get(history.shown) {
-            kept.cost = kept.written_since(before);
-        }
-        history.shown += 1;
-        history.kept.insert(history.shown, kept);
-        Ok(history.shown)
-    }
-
-    /// Drops every second checkpoint of a range, but for its last one; the copy that is shown runs on from that. Returns how many.
-    pub(super) fn drop_laps(&mut self, range: Range<usize>) -> usize {
-        let history = &mut self.history;
-        let last = range.end.saturating_sub(1);
-        let goes = range.rev().filter(|index| (last - index) % 2 == 1);
-        let mut gone = 0;
-        for index in goes {
-            checkpoints::drop_one(&mut history.kept, index);
-            gone += 1;
-        }
-        history.shown -= gone;
-        gone
-    }
-
-    /// Whether the checkpoints of a range take more memory than laps may.
-    pub(super) fn are_laps_large(&self, range: Range<usize>) -> bool {
-        let laps = self.history.kept.get(range).unwrap_or_default();
-        laps.iter().map(|kept| kept.cost).sum::<u64>() > self.history.limits.memory / 4
-    }
-
-    /// Forgets the newest checkpoints before what is shown. Returns how many.
-    pub(super) fn forget_laps(&mut self, count: usize) -> usize {
-        let history = &mut self.history;
-        let count = count.min(history.shown);
-        let end = history.shown + 1;
-        history.kept.drain(end - count..end);
-        history.shown -= count;
-        count
-    }
-
     /// Whether the copy that is shown is where its checkpoint is: it hasn't run on.
     pub(super) fn stands_at_checkpoint(&mut self) -> bool {
         let checkpoint = self.history.moment(self.history.shown);
@@ -551,11 +536,6 @@ impl Owner {
                 Ok((self.history.kept.len() - 1, true))
             }
         }
-    }
-
-    /// Before a search: there may be too many checkpoints by the laps of former ones.
-    pub(super) fn thin_out_history(&mut self) {
-        self.history.thin_out();
     }
 
     /// A step back has ended where so many inlined calls count as not entered.

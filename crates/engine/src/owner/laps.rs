@@ -4,9 +4,12 @@
 //! may be a second before, in which a step back's places are passed millions of times. So a search that takes long is given up, and a copy runs
 //! up to the end without stops: in *laps*, with a checkpoint between two of them. Then another copy does the last lap in shorter laps, and so on.
 //! The search begins anew in the last, short lap; those before are searched if nothing is found there. The checkpoints stay for the next search.
+//!
+//! Where next to nothing stops the threads, the search itself is as fast as that. It goes on then, and takes the checkpoints on its way.
 
 use super::Owner;
-use super::travel::{Run, Travel};
+use super::travel::{Goal, Run, Travel};
+use crate::ThreadId;
 use crate::stops::Mode;
 use dapple_target::linux::alarm::Alarm;
 use std::time::{Duration, Instant};
@@ -21,11 +24,16 @@ const SHORTER: u32 = 8;
 const SHORTEST: Duration = Duration::from_millis(2);
 /// The most laps of one length.
 const MOST: usize = 16;
+/// How long laps become if they take much memory: behind each checkpoint, the program copies each page that it writes, and runs slowly.
+const LARGE: Duration = Duration::from_millis(256);
 
 /// When the end of a lap is tried again.
 const SOON: Duration = Duration::from_micros(100);
 /// How often it is tried at most.
 const MOST_TRIES: usize = 8;
+
+/// How many stops in a lap are few.
+const FEW: u32 = 16;
 
 /// The laps of a search.
 #[derive(Debug)]
@@ -36,6 +44,8 @@ pub(super) struct Laps {
     begun: Instant,
     /// How many checkpoints were taken in this run.
     taken: usize,
+    /// Whether those of this run took more memory than laps may.
+    are_large: bool,
     /// How long laps are in the next run.
     next: Duration,
     /// How often no checkpoint could be taken at the end of this lap.
@@ -44,6 +54,10 @@ pub(super) struct Laps {
     made: bool,
     /// Whether the search begins as near to its end as can be.
     near: bool,
+    /// The process of the checkpoint from which this run has begun.
+    origin: Option<ThreadId>,
+    /// The process of the last checkpoint behind which a search has found something before it has taken the next one, and how many.
+    found: Option<(ThreadId, usize)>,
     alarm: Alarm,
 }
 
@@ -53,18 +67,22 @@ impl Default for Laps {
             every: None,
             begun: Instant::now(),
             taken: 0,
+            are_large: false,
             next: FIRST,
             tries: 0,
             made: false,
             near: false,
+            origin: None,
+            found: None,
             alarm: Alarm::default(),
         }
     }
 }
 
 impl Laps {
-    /// A run begins.
-    pub(super) fn run_begins(&mut self, run: Run) {
+    /// A run begins at a checkpoint.
+    pub(super) fn run_begins(&mut self, run: Run, checkpoint: Option<ThreadId>) {
+        (self.origin, self.found) = (checkpoint, None);
         self.every = match run {
             Run::Search => (!self.made || !self.near).then_some(PATIENCE),
             Run::Laps => Some(self.next),
@@ -72,6 +90,7 @@ impl Laps {
         };
         self.made |= run == Run::Laps;
         (self.taken, self.tries) = (0, 0);
+        self.are_large &= run != Run::Laps;
         self.begun = Instant::now();
         match self.every {
             Some(every) => {
@@ -127,7 +146,39 @@ impl Laps {
     pub(super) fn divides(&mut self) -> bool {
         let every = self.every.unwrap_or_default();
         self.next = every / SHORTER;
-        self.taken > 0 && self.begun.elapsed() > SHORTEST && every > SHORTEST
+        let is_long = self.taken > 0 && self.begun.elapsed() > SHORTEST && every > SHORTEST;
+        // Shorter ones would take more memory, and most of their time would go to copying it.
+        is_long && !self.are_large
+    }
+
+    /// No passes can be counted in the last lap, which was not divided: whether it is to be.
+    fn divides_after_all(&mut self) -> bool {
+        std::mem::take(&mut self.are_large)
+    }
+
+    /// The laps take more memory than they may: some are gone.
+    fn get_large(&mut self) {
+        self.are_large = true;
+        self.every = self.every.map(|every| (every * 2).min(every.max(LARGE)));
+    }
+
+    /// A checkpoint before `from` is gone, from which the copy runs on.
+    pub(super) fn dropped(&mut self, from: usize, index: usize) {
+        if (from + 1 - self.taken..from).contains(&index) {
+            self.taken -= 1;
+            self.get_large();
+        }
+    }
+
+    /// Whether a search has found something before its last checkpoint.
+    pub(super) fn have_found(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The processes of checkpoints that the run may come back to.
+    fn needed(&self) -> impl Iterator<Item = ThreadId> {
+        let found = self.found.map(|(process, _)| process);
+        self.origin.into_iter().chain(found)
     }
 
     /// How many checkpoints were taken in this run.
@@ -152,13 +203,17 @@ impl Owner {
         if !travel.laps.is_over() {
             return None;
         }
-        if travel.run == Run::Search {
+        if travel.run == Run::Search && !self.stops_rarely(travel) {
             if !travel.laps.made {
                 return Some(Run::Laps);
             }
             let run = self.counts_instead(travel);
             travel.laps.begins();
-            return run;
+            let is_slow = run.is_none() && self.is_slow(travel);
+            return match is_slow && travel.laps.divides_after_all() {
+                true => Some(Run::Laps),
+                false => run,
+            };
         }
         // Between two checkpoints of the same state, a search would never come to its end.
         if self.stands_at_moment(&travel.end.moment) || self.stands_at_checkpoint() {
@@ -180,9 +235,34 @@ impl Owner {
         None
     }
 
+    /// Whether next to nothing stops a thread in a search that may take checkpoints on its way.
+    fn stops_rarely(&self, travel: &Travel) -> bool {
+        if matches!(travel.goal, Goal::Places(_)) || self.is_calling() {
+            return false;
+        }
+        let hot = travel.hot.iter().filter(|(at, _)| !self.has_jump(**at));
+        hot.map(|(_, stops)| *stops).sum::<u32>() <= FEW
+    }
+
+    /// A search has come to its end, and has found nothing behind its last checkpoint. It goes on from the last one behind which it has found
+    /// something: returns how many. `None`: it has found nothing, and goes on from where it has begun.
+    pub(super) fn found_in_laps(&mut self, travel: &mut Travel) -> Option<usize> {
+        if travel.run != Run::Search {
+            return None;
+        }
+        let index = |process: ThreadId| self.checkpoint_of(process);
+        if let Some((process, count)) = travel.laps.found {
+            travel.from = index(process)?;
+            return Some(count);
+        }
+        travel.from = travel.laps.origin.and_then(index).unwrap_or(travel.from);
+        None
+    }
+
     /// Takes a checkpoint of the copy that runs, with which the search goes on.
     pub(super) fn take_lap(&mut self, travel: &mut Travel) {
         self.clean_for_stop();
+        let before = self.checkpoint_process(travel.from);
         match self.keep_lap() {
             Ok(index) => travel.inserted(index),
             Err(reason) => {
@@ -190,14 +270,29 @@ impl Owner {
                 return;
             }
         }
+        if travel.run == Run::Search
+            && let Some(count) = travel.begins_lap()
+        {
+            travel.laps.found = before.map(|before| (before, count));
+        }
+        let end = travel.end.process.id();
+        let needed: Vec<ThreadId> = travel.laps.needed().chain([end]).collect();
         let laps = &mut travel.laps;
         laps.taken += 1;
         let all = travel.from + 1 - laps.taken..travel.from + 1;
-        if laps.taken >= MOST || laps.taken > 2 && self.are_laps_large(all.clone()) {
-            let gone = self.drop_laps(all);
+        let are_large = laps.taken > 2 && self.are_laps_large(all.clone());
+        if laps.taken >= MOST || are_large {
+            let gone = self.drop_laps(all, &needed);
             laps.taken -= gone;
-            laps.every = laps.every.map(|every| every * 2);
+            match are_large {
+                true => laps.get_large(),
+                false => laps.every = laps.every.map(|every| every * 2),
+            }
             travel.removed(gone);
+        }
+        tracing::debug!(taken = travel.laps.taken, every = ?travel.laps.every, "a lap");
+        for index in self.thin_out_history(&needed) {
+            travel.dropped(index);
         }
     }
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 const BACK: u64 = 32;
 const FURTHER: u64 = 8;
 /// The least stops at a place for which it is worth to count its passes.
-const WORTH: u32 = 256;
+const WORTH: u32 = 64;
 /// The most places that are tried, those that are passed most first, and instructions before and behind each.
 const MOST_TRIED: usize = 4;
 const AROUND: usize = 8;
@@ -65,28 +65,38 @@ impl Owner {
         }
     }
 
-    /// A search takes long. Returns the run that counts the passes of a place, if one is worth that.
-    pub(super) fn counts_instead(&self, travel: &Travel) -> Option<Run> {
+    /// The places at which a search has stopped often and still stops, those that are passed most first, and how often they were.
+    fn hot_places(&self, travel: &Travel) -> Vec<(Address, u32)> {
         let worth = travel.hot.iter().filter(|(_, stops)| **stops >= WORTH);
-        let mut hot: Vec<(Address, u32)> = worth.map(|(at, stops)| (*at, *stops)).collect();
+        let stops_on = worth.filter(|(at, _)| !self.has_jump(**at));
+        let mut hot: Vec<(Address, u32)> = stops_on.map(|(at, stops)| (*at, *stops)).collect();
         // Of those that are passed equally often, always the same.
         hot.sort_by_key(|(at, stops)| (std::cmp::Reverse(*stops), *at));
-        let mut fit = hot.into_iter().take(MOST_TRIED).filter_map(|(at, stops)| {
-            let near = self.countable_near(travel, at);
-            tracing::debug!(%at, stops, ?near, "a place that is passed often");
-            near
-        });
-        fit.next().map(Run::Count)
+        hot
     }
 
-    /// A place whose passes can be counted by code there: this one, or one around it in the same function, which is likely passed as often.
-    fn countable_near(&self, travel: &Travel, at: Address) -> Option<Address> {
+    /// Whether stops at places take most of the time of a search.
+    pub(super) fn is_slow(&self, travel: &Travel) -> bool {
+        !self.hot_places(travel).is_empty()
+    }
+
+    /// A search takes long. Returns the run that counts the passes of a place, if one is worth that.
+    pub(super) fn counts_instead(&self, travel: &Travel) -> Option<Run> {
+        let mut hot = self.hot_places(travel);
+        hot.truncate(MOST_TRIED);
         // A site that the jump at the end would replace keeps that jump out: each pass of the end would stop the thread.
         let end = self.behind_end(travel);
         let fits = |at: Address| !end.contains(&at) && self.fits_jump(travel.thread, at);
-        if fits(at) {
-            return Some(at);
-        }
+        let mut places = hot.iter().map(|(at, _)| *at);
+        // What is around one of them may be before the loop.
+        let own = places.clone().find(|at| fits(*at));
+        let found = own.or_else(|| places.find_map(|at| self.countable_around(at, fits)));
+        tracing::debug!(?hot, ?found, "places that are passed often");
+        found.map(Run::Count)
+    }
+
+    /// A place around this one in the same function, which is likely passed as often, and whose passes can be counted by code there.
+    fn countable_around(&self, at: Address, fits: impl Fn(Address) -> bool) -> Option<Address> {
         let module = self.modules().at(at)?;
         let function = module.module.function_at(module.to_file(at))?;
         let ranges = function.ranges.iter();

@@ -83,7 +83,7 @@ struct Line {
 pub(super) struct End {
     pub(super) moment: Moment,
     /// Stands still there.
-    process: Arc<dyn Process>,
+    pub(super) process: Arc<dyn Process>,
     /// Whether it is a checkpoint: what is looked for counts there, too.
     is_checkpoint: bool,
     /// Where memory has differed before.
@@ -151,7 +151,7 @@ impl Owner {
         self.drop_kept();
         let here = self.moment_now();
         let here = here.ok_or_else(|| Error::Refused("the process has ended".into()))?;
-        self.thin_out_history();
+        self.thin_out_history(&[]);
         let (from, end) = match before {
             None => (self.history_before(&here), None),
             Some(bookmark) => {
@@ -228,10 +228,12 @@ impl Owner {
         self.set_quiet(travel.ignores_stops());
         let end = travel.end.moment;
         self.process().replay_until(end.position, end.thread());
-        travel.laps.run_begins(travel.run);
+        let process = self.checkpoint_process(from);
+        travel.laps.run_begins(travel.run, process);
         // A line that has begun before doesn't begin here.
         travel.last = self.line_now(thread, &travel);
         let run = travel.run;
+        tracing::debug!(?run, from, "a run of a search");
         self.begin_travel(travel);
         self.begin_watching_write();
         self.insert_past_sites();
@@ -535,7 +537,7 @@ impl Owner {
             };
             return self.run_travel(travel);
         }
-        if travel.run == Run::Laps {
+        if travel.run == Run::Laps || !travel.arrived {
             let gone = self.forget_laps(travel.laps.taken());
             travel.removed(gone);
         }
@@ -544,9 +546,16 @@ impl Owner {
             travel.run = Run::To(found);
             return self.run_travel(travel);
         }
+        if travel.arrived
+            && let Some(found) = self.found_in_laps(&mut travel)
+        {
+            travel.run = Run::To(found);
+            return self.run_travel(travel);
+        }
         if travel.from == 0 {
             let looks_for_write = matches!(travel.goal, Goal::Write(_));
-            if !travel.arrived && (looks_for_write || travel.found.is_some()) {
+            let found = travel.found.is_some() || travel.laps.have_found();
+            if !travel.arrived && (looks_for_write || found) {
                 // Nothing is before that, and whether there was something up to the end isn't known.
                 let why = "the past could not be run again: it doesn't come to where it was";
                 self.travel_fails(travel, why.into());
@@ -732,6 +741,22 @@ impl Travel {
             && left.shown > self.from
         {
             left.shown -= gone;
+        }
+    }
+
+    /// A search has taken a checkpoint. Returns how many have come of what is looked for since the one before.
+    pub(super) fn begins_lap(&mut self) -> Option<usize> {
+        self.count = 0;
+        self.hot.clear();
+        self.found.take()
+    }
+
+    /// A checkpoint is gone, but not the one from which the copy runs on.
+    pub(super) fn dropped(&mut self, index: usize) {
+        self.laps.dropped(self.from, index);
+        self.from -= usize::from(self.from > index);
+        if let Some(left) = &mut self.left {
+            left.shown = left.shown.saturating_sub(usize::from(left.shown >= index));
         }
     }
 

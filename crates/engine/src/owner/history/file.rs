@@ -64,6 +64,8 @@ pub(in crate::owner) fn begun(
             moment,
             bookmark: None,
             time: 0.0,
+            is_lap: false,
+            after: None,
             cost: 0,
             most: 0,
             given: (id, 0),
