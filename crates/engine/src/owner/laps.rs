@@ -187,6 +187,37 @@ impl Laps {
     }
 }
 
+impl Travel {
+    /// A checkpoint was inserted at an index, from which the copy runs on.
+    pub(super) fn inserted(&mut self, index: usize) {
+        self.from = index;
+        if let Some(left) = &mut self.left
+            && left.shown >= index
+        {
+            left.shown += 1;
+        }
+    }
+
+    /// Some of the last checkpoints that were inserted are gone.
+    pub(super) fn removed(&mut self, gone: usize) {
+        self.from -= gone;
+        if let Some(left) = &mut self.left
+            && left.shown > self.from
+        {
+            left.shown -= gone;
+        }
+    }
+
+    /// A checkpoint is gone, but not the one from which the copy runs on.
+    pub(super) fn dropped(&mut self, index: usize) {
+        self.laps.dropped(self.from, index);
+        self.from -= usize::from(self.from > index);
+        if let Some(left) = &mut self.left {
+            left.shown = left.shown.saturating_sub(usize::from(left.shown >= index));
+        }
+    }
+}
+
 impl Owner {
     /// The wait for the debuggee was interrupted, perhaps because a lap is over.
     pub(super) fn lap_ticks(&mut self) {
