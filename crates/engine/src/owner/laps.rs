@@ -46,6 +46,8 @@ pub(super) struct Laps {
     taken: usize,
     /// Whether those of this run took more memory than laps may.
     are_large: bool,
+    /// How long they become then.
+    large: Duration,
     /// How long laps are in the next run.
     next: Duration,
     /// How often no checkpoint could be taken at the end of this lap.
@@ -68,6 +70,7 @@ impl Default for Laps {
             begun: Instant::now(),
             taken: 0,
             are_large: false,
+            large: LARGE,
             next: FIRST,
             tries: 0,
             made: false,
@@ -91,6 +94,11 @@ impl Laps {
         self.made |= run == Run::Laps;
         (self.taken, self.tries) = (0, 0);
         self.are_large &= run != Run::Laps;
+        self.large = match run {
+            Run::Laps => LARGE,
+            // Nothing has to be done in the last lap.
+            _ => Duration::MAX,
+        };
         self.begun = Instant::now();
         match self.every {
             Some(every) => {
@@ -159,7 +167,8 @@ impl Laps {
     /// The laps take more memory than they may: some are gone.
     fn get_large(&mut self) {
         self.are_large = true;
-        self.every = self.every.map(|every| (every * 2).min(every.max(LARGE)));
+        let longer = |every: Duration| (every * 2).min(every.max(self.large));
+        self.every = self.every.map(longer);
     }
 
     /// A checkpoint before `from` is gone, from which the copy runs on.
