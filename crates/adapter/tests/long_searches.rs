@@ -74,6 +74,37 @@ fn each_hit_of_a_breakpoint_between_long_computations_is_found() {
     session.disconnect();
 }
 
+#[test]
+fn steps_back_lead_to_the_same_moments_with_and_without_moves_in_between() {
+    let fixture = Fixture::new("writes_heap.c");
+    let (session, stop) = computed(&fixture);
+    let shown = |stop: &Stopped| (stop.top.line, session.evaluate(&stop.top, "i"));
+    let back = || {
+        session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+        shown(&session.stopped(StoppedEventReason::Step))
+    };
+    // Behind the loop, there is no `i`.
+    back();
+    let moments: Vec<_> = (0..8).map(|_| back()).collect();
+    let at = |moment: usize| (moments[moment].0, &*moments[moment].1);
+    let writes = fixture.line("writes");
+    assert_eq!(at(0), (writes, "99999999"), "{moments:?}");
+    assert_eq!(at(5), (writes, "99999998"), "{moments:?}");
+    for moment in moments[..7].iter().rev() {
+        session.ok::<NextRequest>(NextArguments::new(stop.thread));
+        let now = session.stopped(StoppedEventReason::Step);
+        assert_eq!(shown(&now), *moment);
+    }
+    for moment in &moments[1..] {
+        assert_eq!(back(), *moment);
+        // This moves it there and back.
+        session.ok::<NextRequest>(NextArguments::new(stop.thread));
+        session.stopped(StoppedEventReason::Step);
+        assert_eq!(back(), *moment);
+    }
+    session.disconnect();
+}
+
 /// The proportional set sizes (`Pss`, proc(5)) of a fixture's processes together, in megabytes.
 fn memory_of(fixture: &Fixture) -> u64 {
     let all = std::fs::read_dir("/proc").expect("/proc").flatten();

@@ -65,6 +65,7 @@ mod single_thread;
 mod sites;
 mod state;
 pub(crate) mod step_back;
+mod step_back_again;
 mod stepping;
 mod stop_all;
 mod task_steps;

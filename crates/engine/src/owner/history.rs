@@ -15,6 +15,7 @@ use super::hit_counts::HitCounts;
 use super::interruptions::Interruptions;
 use super::past_jumps::Ahead;
 use super::same_memory::first_difference;
+use super::step_back_again::LastStep;
 use super::threads::{Control, Table};
 use crate::breakpoints::site::Reason;
 use crate::stops::{Mode, Stops};
@@ -53,6 +54,8 @@ pub(super) struct History {
     begun: Option<Instant>,
     /// The thread that has stepped back just now, and how many inlined calls there count as not entered.
     stepped_back: Option<(ThreadId, usize)>,
+    /// Where a step back has ended, until something moves the program.
+    last_step: Option<LastStep>,
     /// While a copy is shown in which something is changed.
     diverted: Option<Diverted>,
 }
@@ -546,6 +549,11 @@ impl Owner {
     /// As [`Owner::keep_stepped_back`], once.
     pub(super) fn take_stepped_back(&mut self) -> Option<(ThreadId, usize)> {
         self.history.stepped_back.take()
+    }
+
+    /// Keeps where a step back has ended, in place of another one, which is returned.
+    pub(super) fn set_last_step(&mut self, step: Option<LastStep>) -> Option<LastStep> {
+        std::mem::replace(&mut self.history.last_step, step)
     }
 
     /// Shows a copy of a checkpoint in place of the present process.

@@ -46,6 +46,8 @@ pub(super) struct Laps {
     taken: usize,
     /// Whether those of this run took more memory than laps may.
     are_large: bool,
+    /// How long they become then.
+    large: Duration,
     /// How long laps are in the next run.
     next: Duration,
     /// How often no checkpoint could be taken at the end of this lap.
@@ -68,6 +70,7 @@ impl Default for Laps {
             begun: Instant::now(),
             taken: 0,
             are_large: false,
+            large: LARGE,
             next: FIRST,
             tries: 0,
             made: false,
@@ -91,6 +94,11 @@ impl Laps {
         self.made |= run == Run::Laps;
         (self.taken, self.tries) = (0, 0);
         self.are_large &= run != Run::Laps;
+        self.large = match run {
+            Run::Laps => LARGE,
+            // Nothing has to be done in the last lap.
+            _ => Duration::MAX,
+        };
         self.begun = Instant::now();
         match self.every {
             Some(every) => {
@@ -159,7 +167,8 @@ impl Laps {
     /// The laps take more memory than they may: some are gone.
     fn get_large(&mut self) {
         self.are_large = true;
-        self.every = self.every.map(|every| (every * 2).min(every.max(LARGE)));
+        let longer = |every: Duration| (every * 2).min(every.max(self.large));
+        self.every = self.every.map(longer);
     }
 
     /// A checkpoint before `from` is gone, from which the copy runs on.
@@ -184,6 +193,37 @@ impl Laps {
     /// How many checkpoints were taken in this run.
     pub(super) fn taken(&self) -> usize {
         self.taken
+    }
+}
+
+impl Travel {
+    /// A checkpoint was inserted at an index, from which the copy runs on.
+    pub(super) fn inserted(&mut self, index: usize) {
+        self.from = index;
+        if let Some(left) = &mut self.left
+            && left.shown >= index
+        {
+            left.shown += 1;
+        }
+    }
+
+    /// Some of the last checkpoints that were inserted are gone.
+    pub(super) fn removed(&mut self, gone: usize) {
+        self.from -= gone;
+        if let Some(left) = &mut self.left
+            && left.shown > self.from
+        {
+            left.shown -= gone;
+        }
+    }
+
+    /// A checkpoint is gone, but not the one from which the copy runs on.
+    pub(super) fn dropped(&mut self, index: usize) {
+        self.laps.dropped(self.from, index);
+        self.from -= usize::from(self.from > index);
+        if let Some(left) = &mut self.left {
+            left.shown = left.shown.saturating_sub(usize::from(left.shown >= index));
+        }
     }
 }
 

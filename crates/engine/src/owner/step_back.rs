@@ -40,7 +40,7 @@ pub enum StepBack {
 }
 
 /// Places in the code, each of which counts in one frame.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     /// The line of each; for instructions, the address counts as the line.
     pub(super) all: FxHashMap<Address, u64>,

@@ -46,8 +46,8 @@ pub(super) struct Travel {
     /// How often passes were counted to begin nearer to the end.
     nearer: u32,
     /// How many of what is looked for have come in this run.
-    count: usize,
-    /// The number of the last one to go back to, if there is one.
+    pub(super) count: usize,
+    /// The number of the last one to go back to, if a search has found one.
     found: Option<usize>,
     /// The line of the last one.
     last: Option<Line>,
@@ -129,11 +129,13 @@ impl Owner {
     }
 
     fn travel(&mut self, thread: ThreadId, goal: Goal) -> Result<(), Error> {
-        let Some(travel) = self.depart(thread, goal, None)? else {
+        let last = self.last_step_here();
+        let Some(mut travel) = self.depart(thread, goal, None)? else {
             return Err(Error::Refused(
                 "this is the beginning of the recording".into(),
             ));
         };
+        travel.run = self.first_run(&travel, last);
         if !self.run_travel(travel) {
             self.all_stopped();
         }
@@ -489,6 +491,7 @@ impl Owner {
                 }
                 self.set_reports(reports);
                 self.end_travel();
+                self.keep_last_step(*travel);
                 return false;
             }
         }
@@ -521,10 +524,15 @@ impl Owner {
     /// A run has come to its end. `false`: the search is over, and the stop is to be reported.
     fn run_is_over(&mut self, mut travel: Box<Travel>) -> bool {
         let parted = self.process().parted();
-        if parted.is_some() || matches!(travel.run, Run::To(_)) {
+        if parted.is_some() || matches!(travel.run, Run::To(_)) && travel.found.is_some() {
             let why = parted.unwrap_or_else(|| "it runs otherwise than before".into());
             self.travel_fails(travel, format!("the past could not be run again: {why}"));
             return false;
+        }
+        if matches!(travel.run, Run::To(_)) {
+            // It was only taken to be there.
+            travel.run = Run::Search;
+            return self.run_travel(travel);
         }
         if travel.run.is_blind() && travel.arrived {
             travel.run = match travel.run {
@@ -549,6 +557,7 @@ impl Owner {
         if travel.arrived
             && let Some(found) = self.found_in_laps(&mut travel)
         {
+            travel.found = Some(found);
             travel.run = Run::To(found);
             return self.run_travel(travel);
         }
@@ -724,40 +733,11 @@ impl Travel {
         self.nearer - 1
     }
 
-    /// A checkpoint was inserted at an index, from which the copy runs on.
-    pub(super) fn inserted(&mut self, index: usize) {
-        self.from = index;
-        if let Some(left) = &mut self.left
-            && left.shown >= index
-        {
-            left.shown += 1;
-        }
-    }
-
-    /// Some of the last checkpoints that were inserted are gone.
-    pub(super) fn removed(&mut self, gone: usize) {
-        self.from -= gone;
-        if let Some(left) = &mut self.left
-            && left.shown > self.from
-        {
-            left.shown -= gone;
-        }
-    }
-
     /// A search has taken a checkpoint. Returns how many have come of what is looked for since the one before.
     pub(super) fn begins_lap(&mut self) -> Option<usize> {
         self.count = 0;
         self.hot.clear();
         self.found.take()
-    }
-
-    /// A checkpoint is gone, but not the one from which the copy runs on.
-    pub(super) fn dropped(&mut self, index: usize) {
-        self.laps.dropped(self.from, index);
-        self.from -= usize::from(self.from > index);
-        if let Some(left) = &mut self.left {
-            left.shown = left.shown.saturating_sub(usize::from(left.shown >= index));
-        }
     }
 
     /// Where the search has its sites.

@@ -85,6 +85,7 @@ impl Owner {
     /// on.
     pub(in crate::owner) fn drop_kept(&mut self) {
         self.end_diversion();
+        self.set_last_step(None);
         let kept = self.take_kept();
         if !self.is_stopped() {
             return;
