@@ -49,6 +49,8 @@ pub struct Recorder {
     alarm: Alarm,
     /// Nothing is recorded any more, and all threads run as they like.
     is_over: bool,
+    /// The program had run before it was recorded.
+    is_midway: bool,
     /// Where the heap ends (brk(2)), once the program has asked.
     heap_end: Option<Address>,
     /// Where instructions are executed in place of those of the program.
@@ -608,7 +610,7 @@ impl Recorder {
         let (number, arguments) = registers.system_call();
         let memory = &self.memory;
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
-        let refused = refusal(number, &arguments).filter(|_| !self.is_over);
+        let refused = refusal(number, &arguments, self.is_midway).filter(|_| !self.is_over);
         let call = Call::entered(number, arguments, &read);
         if shows_affinity(number) {
             self.together.let_all_go();
