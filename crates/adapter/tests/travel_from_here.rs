@@ -93,35 +93,6 @@ fn a_program_that_has_executed_another_one_is_recorded_anew() {
 }
 
 #[test]
-fn breakpoints_that_were_decided_in_the_program_count_on() {
-    let (fixture, session) = launched(&[], &[]);
-    let counted = fixture.breakpoint("loop").with_hit_condition("% 100");
-    session.set_source(&fixture, vec![counted.clone()]);
-    for _ in 0..3 {
-        let stop = at(&session, &fixture, "loop");
-        session.resume(stop.thread);
-    }
-    let stop = at(&session, &fixture, "loop");
-    assert_eq!(session.evaluate(&stop.top, "i"), "399");
-    session.ok::<RecordRequest>(Empty);
-    for i in ["499", "599"] {
-        session.resume(stop.thread);
-        let stop = at(&session, &fixture, "loop");
-        assert_eq!(session.evaluate(&stop.top, "i"), i);
-    }
-    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
-    let stop = at(&session, &fixture, "loop");
-    assert_eq!(session.evaluate(&stop.top, "i"), "499");
-    session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
-    let stop = session.stopped(StoppedEventReason::Step);
-    session.set_breakpoints(&fixture, &["last"]);
-    session.resume(stop.thread);
-    at(&session, &fixture, "last");
-    session.resume(stop.thread);
-    assert_eq!(session.exit_code(), 0);
-}
-
-#[test]
 fn what_cannot_be_recorded_is_refused_with_a_reason() {
     let (fixture, session) = launched(&["shares"], &["middle", "last"]);
     let middle = at(&session, &fixture, "middle");
