@@ -1,5 +1,5 @@
-//! System calls that a recorded process is told the system doesn't have: they would give it something that a recording can't hold. Programs have
-//! another way where these calls fail, because older systems lack them.
+//! System calls that a recorded process doesn't make: they would give it something that a recording can't hold. It is told that the system doesn't have
+//! them: programs have another way then, because older systems lack them.
 
 /// The error with which a call is refused; 0: it isn't made, and seems to be done. `None`: it is made. `is_midway`: the program had run before it was
 /// recorded.
