@@ -192,7 +192,7 @@ impl Recorder {
     /// Gives the turn to the next thread, if none has it. An event may come of that: [`Recorder::take_made_up`].
     pub fn schedule(&mut self) {
         while !self.is_over && !self.turns.someone_runs() {
-            let Some(thread) = self.within_short_call().or_else(|| self.turns.next()) else {
+            let Some(thread) = self.next_turn() else {
                 break;
             };
             self.give_turn(thread);
