@@ -92,33 +92,50 @@ fn a_program_that_has_executed_another_one_is_recorded_anew() {
     goes_back_and_forth(&session, &fixture, Some(&total));
 }
 
-#[test]
-fn breakpoints_that_were_decided_in_the_program_count_on() {
-    let (fixture, session) = launched(&[], &[]);
+/// A breakpoint stops at each hundredth turn of a loop, forwards and back, while other threads take turns. `from_here`: the program is recorded from
+/// the fourth stop on, not from its beginning.
+fn counts_forwards_and_back(from_here: bool) {
+    let fixture = Fixture::new("recorded_midway.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": !from_here}));
     let counted = fixture.breakpoint("loop").with_hit_condition("% 100");
-    session.set_source(&fixture, vec![counted.clone()]);
-    for _ in 0..3 {
-        let stop = at(&session, &fixture, "loop");
-        session.resume(stop.thread);
-    }
-    let stop = at(&session, &fixture, "loop");
-    assert_eq!(session.evaluate(&stop.top, "i"), "399");
-    session.ok::<RecordRequest>(Empty);
-    for i in ["499", "599"] {
-        session.resume(stop.thread);
+    session.set_source(&fixture, vec![counted]);
+    session.configured();
+    let stops = |i: &str| {
         let stop = at(&session, &fixture, "loop");
         assert_eq!(session.evaluate(&stop.top, "i"), i);
+        stop
+    };
+    for i in ["99", "199", "299"] {
+        session.resume(stops(i).thread);
     }
-    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
-    let stop = at(&session, &fixture, "loop");
-    assert_eq!(session.evaluate(&stop.top, "i"), "499");
-    session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
-    let stop = session.stopped(StoppedEventReason::Step);
+    let thread = stops("399").thread;
+    if from_here {
+        session.ok::<RecordRequest>(Empty);
+    }
+    for i in ["499", "599"] {
+        session.resume(thread);
+        stops(i);
+    }
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(thread));
+    stops("499");
+    session.ok::<StepBackRequest>(StepBackArguments::new(thread));
+    session.stopped(StoppedEventReason::Step);
     session.set_breakpoints(&fixture, &["last"]);
-    session.resume(stop.thread);
+    session.resume(thread);
     at(&session, &fixture, "last");
-    session.resume(stop.thread);
+    session.resume(thread);
     assert_eq!(session.exit_code(), 0);
+}
+
+#[test]
+fn hits_that_were_counted_in_the_program_count_on_when_it_is_recorded() {
+    counts_forwards_and_back(true);
+}
+
+#[test]
+fn hits_are_counted_back_while_threads_take_turns() {
+    counts_forwards_and_back(false);
 }
 
 #[test]

@@ -19,9 +19,19 @@ fn typed(
     arguments: &EvaluateArguments,
     context: &Context,
 ) -> Option<Result<EvaluateResponse, Failure>> {
-    program_input::typed(adapter, arguments)
-        .or_else(|| read_visualizers::typed(adapter, arguments, context))
-        .or_else(|| record::typed(adapter, arguments, context))
+    if arguments.context != Some(EvaluateArgumentsContext::Repl) {
+        return None;
+    }
+    if let Some(text) = arguments.expression.strip_prefix('>') {
+        return Some(program_input::send(adapter, text));
+    }
+    let words: Vec<&str> = arguments.expression.split_whitespace().collect();
+    let said = match &*words.join(" ") {
+        read_visualizers::TYPED => read_visualizers::typed(adapter, context),
+        record::TYPED => record::typed(adapter, context),
+        _ => return None,
+    };
+    Some(said.map(|said| EvaluateResponse::new(said, 0)))
 }
 
 /// Evaluates an expression. Console input may assign; console input, watches and the clipboard may call functions of the program. All

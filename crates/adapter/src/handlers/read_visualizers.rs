@@ -6,12 +6,11 @@ use crate::to_dap::OrFail;
 use dapple_dap::Request;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
-use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The console command. It is no expression in any language.
-const WORDS: [&str; 2] = ["natvis", "reload"];
+pub const TYPED: &str = "natvis reload";
 
 /// Reads the Natvis files again.
 #[derive(Debug)]
@@ -57,18 +56,10 @@ fn read(adapter: &mut Adapter, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the console command; `None` if the input is something else.
-pub fn typed(
-    adapter: &mut Adapter,
-    arguments: &EvaluateArguments,
-    context: &Context,
-) -> Option<Result<EvaluateResponse, Failure>> {
-    let is_typed = arguments.context == Some(EvaluateArgumentsContext::Repl)
-        && arguments.expression.split_whitespace().eq(WORDS);
-    is_typed.then(|| {
-        read(adapter, context)?;
-        Ok(EvaluateResponse::new(said(adapter.visualizers.len()), 0))
-    })
+/// Runs the console command. Returns what is said.
+pub fn typed(adapter: &mut Adapter, context: &Context) -> Result<String, Failure> {
+    read(adapter, context)?;
+    Ok(said(adapter.visualizers.len()))
 }
 
 fn said(files: usize) -> String {

@@ -6,10 +6,9 @@ use crate::to_dap::OrFail;
 use dapple_dap::Request;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{Context, Failure};
-use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
 
 /// The console command. It is no expression in any language.
-const WORDS: [&str; 2] = ["record", "on"];
+pub const TYPED: &str = "record on";
 
 /// Records the program from here on. A `capabilities` event says that it can run backwards.
 #[derive(Debug)]
@@ -37,17 +36,8 @@ fn begin(adapter: &mut Adapter, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the console command; `None` if the input is something else.
-pub fn typed(
-    adapter: &mut Adapter,
-    arguments: &EvaluateArguments,
-    context: &Context,
-) -> Option<Result<EvaluateResponse, Failure>> {
-    let is_typed = arguments.context == Some(EvaluateArgumentsContext::Repl)
-        && arguments.expression.split_whitespace().eq(WORDS);
-    is_typed.then(|| {
-        begin(adapter, context)?;
-        let said = "the program is recorded from here on, and can run backwards up to here";
-        Ok(EvaluateResponse::new(said.to_owned(), 0))
-    })
+/// Runs the console command. Returns what is said.
+pub fn typed(adapter: &mut Adapter, context: &Context) -> Result<String, Failure> {
+    begin(adapter, context)?;
+    Ok("the program is recorded from here on, and can run backwards up to here".to_owned())
 }

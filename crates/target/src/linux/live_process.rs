@@ -3,8 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::memory::ProcessMemory;
 use super::recording::journal::TurnEnd;
-use super::recording::{Recorder, Replayer, Tried};
-use super::time_trap::TimeTrap;
+use super::recording::{Recorder, Replayer, Together, Tried};
 use super::wait::{self, Waker};
 use super::{attach, debug_registers, injected, process, ptrace};
 use crate::memory_map::Mapping;
@@ -224,12 +223,12 @@ impl LiveProcess {
         }
     }
 
-    /// A thread has stopped. Returns what the tracer is to have until its wait is over.
-    fn stops_together(&self, thread: ThreadId) -> Option<TimeTrap> {
+    /// Calls `act` with what keeps threads on the tracer's processor. `None`: nothing does.
+    fn with_together<T>(&self, act: impl FnOnce(&mut Together) -> T) -> Option<T> {
         match &self.role {
             Role::Free => None,
-            Role::Recorded(recorder) => locked(recorder).together()?.stops(thread),
-            Role::Replayed(replayer) => locked(replayer).together().stops(thread),
+            Role::Recorded(recorder) => locked(recorder).together().map(act),
+            Role::Replayed(replayer) => Some(act(locked(replayer).together())),
         }
     }
 
@@ -282,15 +281,7 @@ struct Apart<'a>(&'a LiveProcess);
 
 impl Drop for Apart<'_> {
     fn drop(&mut self) {
-        match &self.0.role {
-            Role::Free => {}
-            Role::Recorded(recorder) => {
-                if let Some(together) = locked(recorder).together() {
-                    together.ends();
-                }
-            }
-            Role::Replayed(replayer) => locked(replayer).together().ends(),
-        }
+        self.0.with_together(Together::ends);
     }
 }
 
@@ -335,7 +326,8 @@ impl Process for LiveProcess {
                     return Ok(Waited::Woken);
                 }
                 Waited::Event(event) => {
-                    trap = trap.or(self.stops_together(event.thread));
+                    let begun = self.with_together(|it| it.stops(event.thread));
+                    trap = trap.or(begun.flatten());
                     if let Some(event) = self.passed_on(event) {
                         return Ok(Waited::Event(event));
                     }

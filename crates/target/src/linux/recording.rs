@@ -23,6 +23,7 @@ mod turns;
 pub use journal::Journal;
 pub use recorder::Recorder;
 pub use replayer::{Replayer, Tried};
+pub(super) use together::Together;
 
 use crate::ThreadId;
 use crate::linux::memory::ProcessMemory;

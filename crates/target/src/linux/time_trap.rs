@@ -88,7 +88,7 @@ extern "C" fn read_time(number: i32, info: *mut libc::siginfo_t, context: *mut l
 
 fn install_handler() {
     // SAFETY: the actions are initialised; the handler is async-signal-safe, as it makes system calls only or leaves the signal to the former
-    // one. That is written before the new one can read it, except for a fault between the two calls, of which the first has written it already.
+    // one, which is written before the handler that reads it is installed.
     unsafe {
         let former: *mut libc::sigaction = FORMER.0.get().cast();
         if libc::sigaction(libc::SIGSEGV, std::ptr::null(), former) != 0 {

@@ -6,25 +6,16 @@
 use crate::adapter::{Adapter, TypedInto};
 use crate::to_dap::OrFail;
 use dapple_dap::server::Failure;
-use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateResponse};
+use dapple_dap::types::EvaluateResponse;
 
 /// The interrupt character of a terminal, Ctrl-C (termios(3), `VINTR`).
 const INTERRUPT: &[u8] = &[3];
 
-/// Sends console input to the program; `None` if the request has an expression. The inner error: there is no program, its standard input is
-/// not connected to the console, or `^C` has no terminal to go to.
-pub fn typed(
-    adapter: &mut Adapter,
-    arguments: &EvaluateArguments,
-) -> Option<Result<EvaluateResponse, Failure>> {
-    if arguments.context != Some(EvaluateArgumentsContext::Repl) {
-        return None;
-    }
-    let text = arguments.expression.strip_prefix('>')?;
-    Some(send(adapter, text))
-}
-
-fn send(adapter: &mut Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
+/// Sends what was typed behind the `>` to the program.
+///
+/// # Errors
+/// There is no program, its standard input is not connected to the console, or `^C` has no terminal to go to.
+pub fn send(adapter: &mut Adapter, text: &str) -> Result<EvaluateResponse, Failure> {
     if adapter.untraced.is_none() {
         adapter.debuggee()?;
     }

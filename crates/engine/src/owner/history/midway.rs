@@ -44,13 +44,14 @@ impl Owner {
         self.drop_kept();
         self.leave_past();
         self.end_step();
-        self.take_counts_over();
         self.clean_for_stop();
         self.unpin_all();
         let live = self.recorded_process().map_err(|why| refused(&why))?;
         let journal = { live.recorder() }.map(|recorder| recorder.journal().clone());
         let process = Arc::clone(&live);
         self.exchange_process(process as Arc<dyn Process>);
+        // What the program has counted itself is noted where its jumps go.
+        self.take_counts_over();
         for copies in self.caves() {
             live.has_copies(copies);
         }

@@ -10,7 +10,6 @@ use crate::linux::{process, ptrace, wait};
 use crate::memory_map::Mapping;
 use crate::{Address, ThreadId};
 use object::{Object, ObjectSymbol};
-use std::ops::Range;
 
 /// The functions of the vDSO (vdso(7)), and the system calls that do the same.
 const FUNCTIONS: [(&str, i64); 6] = [
@@ -93,18 +92,20 @@ fn leave(thread: ThreadId, vdso: &Mapping) -> Result<(), String> {
     }
     let mask = ptrace::signal_mask(thread).map_err(lost)?;
     ptrace::set_signal_mask(thread, u64::MAX).map_err(lost)?;
-    for _ in 0..MOST_STEPS {
+    let mut left = MOST_STEPS;
+    while left > 0 && is_in()? {
+        left -= 1;
         ptrace::step(thread, 0).map_err(lost)?;
         let status = wait::raw_status_of(thread);
         if !status.is_some_and(|status| libc::WIFSTOPPED(status)) {
             return Err(injected::died(thread, status));
         }
-        if !is_in()? {
-            return ptrace::set_signal_mask(thread, mask).map_err(lost);
-        }
     }
     ptrace::set_signal_mask(thread, mask).map_err(lost)?;
-    Err("a thread doesn't leave the kernel's code that reads clocks".into())
+    match left {
+        0 => Err("a thread doesn't leave the kernel's code that reads clocks".into()),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the vDSO's functions make system calls.
@@ -121,12 +122,11 @@ fn replace_functions(process: ThreadId, vdso: &Mapping) -> Result<(), String> {
             continue;
         };
         let code = call_of(*number);
-        let at = symbol.address();
-        let room: Range<u64> = 0..bytes.len() as u64;
-        if symbol.size() < code.len() as u64 || !room.contains(&at) {
+        if symbol.size() < code.len() as u64 {
             return Err(format!("its vDSO's {name} is too short"));
         }
-        let written = memory.write(Address(vdso.start + at), &code);
+        let at = Address(vdso.start.saturating_add(symbol.address()));
+        let written = memory.write(at, &code);
         written.map_err(|error| format!("its vDSO can't be changed: {error}"))?;
     }
     Ok(())

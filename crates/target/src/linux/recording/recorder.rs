@@ -49,6 +49,8 @@ pub struct Recorder {
     alarm: Alarm,
     /// Nothing is recorded any more, and all threads run as they like.
     is_over: bool,
+    /// The program had run before it was recorded.
+    is_midway: bool,
     /// Where the heap ends (brk(2)), once the program has asked.
     heap_end: Option<Address>,
     /// Where instructions are executed in place of those of the program.
@@ -190,7 +192,7 @@ impl Recorder {
     /// Gives the turn to the next thread, if none has it. An event may come of that: [`Recorder::take_made_up`].
     pub fn schedule(&mut self) {
         while !self.is_over && !self.turns.someone_runs() {
-            let Some(thread) = self.within_short_call().or_else(|| self.turns.next()) else {
+            let Some(thread) = self.next_turn() else {
                 break;
             };
             self.give_turn(thread);
@@ -608,7 +610,7 @@ impl Recorder {
         let (number, arguments) = registers.system_call();
         let memory = &self.memory;
         let read = |at: Address, buffer: &mut [u8]| memory.read(at, buffer).is_ok();
-        let refused = refusal(number, &arguments).filter(|_| !self.is_over);
+        let refused = refusal(number, &arguments, self.is_midway).filter(|_| !self.is_over);
         let call = Call::entered(number, arguments, &read);
         if shows_affinity(number) {
             self.together.let_all_go();

@@ -39,6 +39,7 @@ impl Recorder {
     ) -> Result<Recorder, String> {
         midway::prepare(process, threads)?;
         let mut recorder = Recorder::of(process)?;
+        recorder.is_midway = true;
         for thread in threads {
             recorder.add(*thread)?;
         }
@@ -68,6 +69,7 @@ impl Recorder {
             since: Monotonic::now(),
             alarm: Alarm::default(),
             is_over: false,
+            is_midway: false,
             heap_end: None,
             copies: Vec::new(),
             holds_since: None,

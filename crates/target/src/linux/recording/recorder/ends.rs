@@ -93,13 +93,26 @@ impl Recorder {
         Ok(())
     }
 
-    /// The thread that had the turn last, if it waits for its next one within a system call that doesn't take long: others find done what it does
-    /// there.
-    pub(super) fn within_short_call(&self) -> Option<ThreadId> {
-        let last = self.turns.last()?;
-        let within = self.threads.get(&last)?.within.as_ref()?;
-        let waits = matches!(self.turns.place(last), Some(Place::Ready(..)));
-        (waits && !within.is_long).then_some(last)
+    /// Who gets the turn next. The thread that had it last gets it again where its turn can't end.
+    pub(super) fn next_turn(&self) -> Option<ThreadId> {
+        let next = self.turns.next()?;
+        let last = self.turns.last().filter(|last| *last != next);
+        let last = last.filter(|last| self.must_go_on(*last));
+        Some(last.unwrap_or(next))
+    }
+
+    /// Whether a thread waits for its turn where none can end: within a system call that doesn't take long, because others find done what it does
+    /// there; or in a copy of an instruction, which a replay has elsewhere or not at all.
+    fn must_go_on(&self, thread: ThreadId) -> bool {
+        let Some(recorded) = self.threads.get(&thread) else {
+            return false;
+        };
+        let waits = matches!(self.turns.place(thread), Some(Place::Ready(..)));
+        waits
+            && match &recorded.within {
+                Some(within) => !within.is_long,
+                None => ptrace::registers(thread).is_ok_and(|it| self.is_elsewhere(it.pc())),
+            }
     }
 
     /// Whether a thread that ends has called for its own end only.

@@ -1,10 +1,13 @@
-//! System calls that a recorded process is told the system doesn't have: they would give it something that a recording can't hold. Programs have
-//! another way where these calls fail, because older systems lack them.
+//! System calls that a recorded process doesn't make: they would give it something that a recording can't hold. It is told that the system doesn't have
+//! them: programs have another way then, because older systems lack them.
 
-/// The error with which a call is refused. `None`: it is made.
-pub(super) fn refusal(number: u64, arguments: &[u64; 6]) -> Option<i32> {
+/// The error with which a call is refused; 0: it isn't made, and seems to be done. `None`: it is made. `is_midway`: the program had run before it was
+/// recorded.
+pub(super) fn refusal(number: u64, arguments: &[u64; 6], is_midway: bool) -> Option<i32> {
     let [first, _, third, ..] = *arguments;
     match number.cast_signed() {
+        // The C library ends the program if that fails in a thread whose maker had it.
+        libc::SYS_rseq if is_midway => Some(0),
         // The kernel would write the processor's number into the program's memory whenever it runs.
         libc::SYS_rseq => Some(libc::ENOSYS),
         // The kernel would read and write memory at any time.
@@ -26,11 +29,18 @@ mod tests {
 
     #[test]
     fn only_advice_that_a_copy_would_suffer_from_is_refused() {
-        let advises =
-            |advice: i32| refusal(libc::SYS_madvise as u64, &[0, 4096, advice as u64, 0, 0, 0]);
+        let advises = |advice: i32| {
+            refusal(
+                libc::SYS_madvise as u64,
+                &[0, 4096, advice as u64, 0, 0, 0],
+                false,
+            )
+        };
         assert_eq!(advises(libc::MADV_DONTFORK), Some(libc::EINVAL));
         assert_eq!(advises(libc::MADV_DONTNEED), None);
-        assert_eq!(refusal(libc::SYS_rseq as u64, &[0; 6]), Some(libc::ENOSYS));
-        assert_eq!(refusal(libc::SYS_read as u64, &[0; 6]), None);
+        let rseq = |is_midway| refusal(libc::SYS_rseq as u64, &[0; 6], is_midway);
+        assert_eq!(rseq(false), Some(libc::ENOSYS));
+        assert_eq!(rseq(true), Some(0));
+        assert_eq!(refusal(libc::SYS_read as u64, &[0; 6], false), None);
     }
 }

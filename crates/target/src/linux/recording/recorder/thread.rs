@@ -45,7 +45,7 @@ pub(super) struct Within {
     pub(super) call: Call,
     /// Stands for the registers.
     pub(super) registers: u64,
-    /// It isn't made: the program is told this error.
+    /// It isn't made: the program is told this error, or for 0 that it is done.
     pub(super) refused: Option<i32>,
     /// It may take long, and others may run meanwhile.
     pub(super) is_long: bool,
