@@ -179,10 +179,7 @@ impl State {
         if self.seen.caches.is_none() {
             let main = self.arena(0, around.memory);
             let start = main.and_then(|main| main.first_chunk(around.memory));
-            let found = match start {
-                Some(start) => Caches::read(start, &mut self.cache_offset, around),
-                None => Caches::default(),
-            };
+            let found = Caches::read(start, &mut self.cache_offset, around);
             self.mark = self.mark.or(found.only_mark());
             self.seen.caches = Some(found);
         }

@@ -37,32 +37,38 @@ struct Cache {
 }
 
 impl Caches {
-    /// Reads the caches. `start` is the first chunk of the main heap. `offset` keeps how far below the thread pointer the variable is, once
-    /// found.
-    pub(super) fn read(start: u64, offset: &mut Option<u64>, around: Around<'_>) -> Caches {
+    /// Reads the caches. `start` is the first chunk of the main heap, `None` if it can't be told, as where a thread has stopped amid a change
+    /// of the heap's end. `offset` keeps how far below the thread pointer the variable is, once found: `start` isn't needed from then on.
+    pub(super) fn read(start: Option<u64>, offset: &mut Option<u64>, around: Around<'_>) -> Caches {
         let memory = around.memory;
         let mut caches = Caches::default();
-        let first = start.wrapping_add(HEADER);
-        if !caches.add(first, memory) {
-            return Caches::default();
-        }
         let pointers = around.live.thread_pointers(MOST_THREADS);
-        let Some(&(_, main)) = pointers.first() else {
+        if offset.is_none() {
+            let first = start.map(|start| start.wrapping_add(HEADER));
+            let Some(first) = first.filter(|first| caches.add(*first, memory)) else {
+                return caches;
+            };
+            *offset = pointers
+                .first()
+                .and_then(|(_, main)| distance(*main, first, memory));
+        }
+        let Some(distance) = *offset else {
             return caches;
         };
-        let found = offset.or_else(|| distance(main, first, memory));
-        *offset = found;
-        let Some(distance) = found else {
-            return caches;
-        };
-        for (_, pointer) in pointers.iter().skip(1) {
-            let cache = words(memory, pointer.wrapping_sub(distance));
+        for (_, pointer) in pointers {
             // A thread that hasn't allocated yet has no cache.
-            if let Some([cache]) = cache.filter(|[cache]| *cache != 0 && *cache != first) {
+            if let Some([cache]) = words(memory, pointer.wrapping_sub(distance))
+                && cache != 0
+                && !caches.has_read(cache)
+            {
                 caches.add(cache, memory);
             }
         }
         caches
+    }
+
+    fn has_read(&self, cache: u64) -> bool {
+        self.heads.iter().any(|read| read.address == cache)
     }
 
     fn add(&mut self, cache: u64, memory: &dyn Memory) -> bool {
