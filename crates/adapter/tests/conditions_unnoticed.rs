@@ -666,3 +666,27 @@ fn messages_of_functions_that_the_user_calls_and_of_a_vfork_child_are_as_ever() 
         assert_eq!(logged("vforks", "vforked", None, in_program), 2000);
     }
 }
+
+#[test]
+fn a_pause_never_shows_a_call_as_half_made() {
+    let fixture = Fixture::new("calls_below_mark.c");
+    let session = started(&fixture, &[], vec![fixture.breakpoint("begin")]);
+    let stop = session.stopped_at(&fixture, "begin", StoppedEventReason::Breakpoint);
+    let calls = [0, 1].map(|index| address_of(&session, &stop.top, &format!("*calls[{index}]")));
+    let wanted =
+        calls.map(|at| InstructionBreakpoint::new(format!("{at:#x}")).with_condition("never == 1"));
+    let arguments = SetInstructionBreakpointsArguments::new(wanted.to_vec());
+    session.ok::<SetInstructionBreakpointsRequest>(arguments);
+    session.resume(stop.thread);
+    wait_for_jumps(&session, calls.len());
+    for _ in 0..300 {
+        let stop = pause(&session);
+        if calls.contains(&pc(&stop)) {
+            let mark = session.evaluate(&stop.top, "*(long *)($rsp - 8)");
+            assert_eq!(mark, "1", "at {:#x}", pc(&stop));
+        }
+        session.resume(stop.thread);
+    }
+    let stop = pause(&session);
+    end(session, &stop);
+}

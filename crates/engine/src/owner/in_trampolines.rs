@@ -8,6 +8,7 @@ use crate::breakpoints::trampolines::Within;
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::decision::{Saved, with_flags};
+use dapple_arch::instructions::LONGEST;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{extended, named};
 use dapple_inspect::inspect::Inspect;
@@ -108,6 +109,12 @@ impl Owner {
             Within::Counted => return None,
             Within::Asking => registers.set_pc(site),
             Within::At(original, pushed) => {
+                if *pushed > 0
+                    && let Some(called) = self.jumped_from(&registers)
+                {
+                    // The return address stands where, before the call, something else may be: the call counts as made.
+                    return Some(called);
+                }
                 if *original == site {
                     self.control(thread).passed = Some(site);
                 }
@@ -120,6 +127,13 @@ impl Owner {
             }
         }
         Some(registers)
+    }
+
+    /// The registers behind the jump that a thread in a trampoline is about to execute.
+    fn jumped_from(&mut self, registers: &UserRegisters) -> Option<UserRegisters> {
+        let mut code = [0; LONGEST];
+        let count = self.memory().read_some(registers.pc(), &mut code);
+        self.emulated_at(registers.pc(), &code[..count], registers)
     }
 
     /// Takes the values of registers from the frame of a trampoline. Those that aren't general registers are set at once.
