@@ -1,5 +1,6 @@
 //! Running backwards: searches that are given up and begin anew near their end, because they take long.
 
+use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_adapter::{WhoArguments, WhoRequest};
 use dapple_dap::types::*;
@@ -142,7 +143,8 @@ fn searches_keep_to_the_memory_that_checkpoints_may_take() {
     const HEAP: u64 = 32;
     const ALLOWED: u64 = 128;
     const MOST: u64 = ALLOWED + 4 * HEAP;
-    let fixture = Fixture::new("writes_heap.c");
+    // A binary of its own: all processes that run it count.
+    let fixture = Fixture::built("writes_heap.c", Optimization::None, Linking::Fixed);
     let arguments = json!({"record": true, "checkpointMemory": ALLOWED});
     let (session, stop) = computed_with(&fixture, arguments);
     let memory = most_memory(&fixture, || {

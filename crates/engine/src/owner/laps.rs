@@ -160,7 +160,7 @@ impl Laps {
     }
 
     /// No passes can be counted in the last lap, which was not divided: whether it is to be.
-    fn divides_after_all(&mut self) -> bool {
+    pub(super) fn divides_after_all(&mut self) -> bool {
         std::mem::take(&mut self.are_large)
     }
 

@@ -10,13 +10,12 @@ use crate::Address;
 use dapple_arch::decision::PASSES;
 use dapple_arch::jump_site::{self, MOST_REPLACED};
 use dapple_inspect::inspect::Inspect;
-use std::ops::Range;
 
 /// How many passes before the last the search begins anew. Each time nothing is found there, so many times more.
 const BACK: u64 = 32;
 const FURTHER: u64 = 8;
 /// The least stops at a place for which it is worth to count its passes.
-const WORTH: u32 = 64;
+const WORTH: u32 = 128;
 /// The most places that are tried, those that are passed most first, and instructions before and behind each.
 const MOST_TRIED: usize = 4;
 const AROUND: usize = 8;
@@ -85,8 +84,16 @@ impl Owner {
         let mut hot = self.hot_places(travel);
         hot.truncate(MOST_TRIED);
         // A site that the jump at the end would replace keeps that jump out: each pass of the end would stop the thread.
-        let end = self.behind_end(travel);
-        let fits = |at: Address| !end.contains(&at) && self.fits_jump(travel.thread, at);
+        let end = travel.end.moment.pc().unwrap_or_default();
+        let end = end.offset(1)..self.end_of_jump(end);
+        // Where the run begins, the thread must not be within what the jump replaces.
+        let begin = { self.history_moment(travel.from) }.and_then(|moment| moment.pc());
+        let is_free = |at: Address| {
+            let replaced = at.offset(1)..self.end_of_jump(at);
+            begin.is_none_or(|begin| !replaced.contains(&begin))
+        };
+        let fits =
+            |at: Address| !end.contains(&at) && is_free(at) && self.fits_jump(travel.thread, at);
         let mut places = hot.iter().map(|(at, _)| *at);
         // What is around one of them may be before the loop.
         let own = places.clone().find(|at| fits(*at));
@@ -110,13 +117,12 @@ impl Owner {
         around.find(|at| fits(**at)).copied()
     }
 
-    /// What a jump at the end of a search replaces, but for its first byte.
-    fn behind_end(&self, travel: &Travel) -> Range<Address> {
-        let end = travel.end.moment.pc().unwrap_or_default();
+    /// The end of what a jump at an address replaces.
+    fn end_of_jump(&self, at: Address) -> Address {
         let mut code = [0; MOST_REPLACED];
-        let count = self.memory().read_some(end, &mut code);
-        let length = jump_site::replaced_length(end, &code[..count]).unwrap_or(1);
-        end.offset(1)..end.offset(length.cast_signed())
+        let count = self.memory().read_some(at, &mut code);
+        let length = jump_site::replaced_length(at, &code[..count]).unwrap_or(1);
+        at.offset(length.cast_signed())
     }
 
     /// A run begins in which passes are counted. Returns whether the program counts them.

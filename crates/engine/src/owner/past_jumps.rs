@@ -63,7 +63,10 @@ impl Owner {
             self.counted_by_hand(at);
             self.take_jump_out(at);
         }
-        self.note_pass(at);
+        // The end of a turn stops the thread in each run: to count its passes is of no use.
+        if self.turn_end_pc() != Some(at) {
+            self.note_pass(at);
+        }
         if self.is_launched() && self.is_often_passed(at) {
             self.trampolines_mut().wanted.push(at);
             self.stop_all();

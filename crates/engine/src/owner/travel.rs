@@ -242,8 +242,13 @@ impl Owner {
         if !self.begin_counting(run)
             && let Some(mut travel) = self.take_travel()
         {
-            travel.laps.is_near();
-            travel.run = Run::Search;
+            travel.run = match travel.laps.divides_after_all() {
+                true => Run::Laps,
+                false => Run::Search,
+            };
+            if travel.run == Run::Search {
+                travel.laps.is_near();
+            }
             return self.run_travel(travel);
         }
         self.resume_all();
