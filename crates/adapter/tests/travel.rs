@@ -571,6 +571,45 @@ fn threads_that_mostly_wait_can_be_paused_run_back_and_go_on() {
     }
 }
 
+/// Of `beside_sleeper.c`: what has come from outside.
+fn sums(session: &Session, stop: &Stopped) -> [String; 2] {
+    ["sum", "got"].map(|name| session.evaluate(&stop.top, name))
+}
+
+#[test]
+fn stops_where_another_thread_came_back_from_its_sleep_are_come_to_again() {
+    let fixture = Fixture::new("beside_sleeper.c");
+    let (session, first) = recorded(&fixture, &["time", "signal"]);
+    let mut seen = vec![sums(&session, &first)];
+    for name in ["signal", "time", "signal", "time"] {
+        session.resume(first.thread);
+        let stop = session.stopped_at(&fixture, name, StoppedEventReason::Breakpoint);
+        seen.push(sums(&session, &stop));
+    }
+    seen.pop();
+    for name in ["signal", "time", "signal", "time"] {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(first.thread));
+        let stop = session.stopped_at(&fixture, name, StoppedEventReason::Breakpoint);
+        assert_eq!(Some(sums(&session, &stop)), seen.pop());
+    }
+}
+
+#[test]
+fn turns_end_again_behind_a_reading_of_the_time_and_in_a_handler() {
+    let fixture = Fixture::new("beside_sleeper.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["computes"]}));
+    session.set_breakpoints(&fixture, &["last"]);
+    session.configured();
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    let seen = sums(&session, &last);
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(last.thread));
+    let beginning = session.stopped(StoppedEventReason::Entry);
+    session.resume(beginning.thread);
+    let last = session.stopped_at(&fixture, "last", StoppedEventReason::Breakpoint);
+    assert_eq!(sums(&session, &last), seen);
+}
+
 #[test]
 fn steps_lead_back_into_functions_and_out_to_their_calls() {
     let fixture = Fixture::new("steps_back.c");

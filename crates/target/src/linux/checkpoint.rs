@@ -22,6 +22,13 @@ const STACK_SIZE: usize = 24;
 /// Where its `ss_flags` are.
 const FLAGS: usize = 8;
 
+/// No alternate stack.
+const NO_STACK: [u8; STACK_SIZE] = {
+    let mut stack = [0; STACK_SIZE];
+    stack[FLAGS] = libc::SS_DISABLE as u8;
+    stack
+};
+
 /// A stopped copy of a process.
 #[derive(Debug)]
 pub struct Checkpoint {
@@ -74,6 +81,20 @@ impl Original {
     }
 }
 
+impl Original {
+    /// Has a thread without an alternate signal stack call sigaltstack(2) for that. Signal handlers are told flags that are others in a thread that
+    /// has never called it, and in the copy of one.
+    ///
+    /// # Errors
+    /// The end of a sentence that says why that can't be.
+    pub fn tell_of_no_stack(&self) -> Result<(), String> {
+        match self.alternate {
+            None => set_alternate_stack(self.thread, NO_STACK),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
 impl Checkpoint {
     /// Copies the process of `threads`, which are all its threads. All are stopped; `maker` is the one that makes the copy: it must not be within a
     /// system call, nor stopped before the delivery of a signal. A copy of a thread that was interrupted in a system call calls again.
@@ -105,9 +126,8 @@ impl Checkpoint {
             settle(original.thread, made)?;
         }
         for (original, (_, made)) in threads.iter().zip(&copy.threads) {
-            if let Some(stack) = original.alternate {
-                set_alternate_stack(*made, stack)?;
-            }
+            // The first one has that of the thread that has made the copy.
+            set_alternate_stack(*made, original.alternate.unwrap_or(NO_STACK))?;
         }
         Ok(copy)
     }

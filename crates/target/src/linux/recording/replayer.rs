@@ -72,8 +72,8 @@ struct Replayed {
     steps_over_call: bool,
     /// Its last step was one over an instruction that was executed here, so that the kernel knows nothing of a step.
     feigned_step: bool,
-    /// The signal that was delivered next, and at whose delivery it is stopped.
-    due: Option<i32>,
+    /// The signal at whose delivery it is stopped.
+    due: Option<Due>,
     /// The signals that it blocks, while it has another mask for the delivery of that signal.
     own_mask: Option<u64>,
     /// It is behind the instruction of the system call that it is in.
@@ -84,6 +84,14 @@ struct Replayed {
     has_written: bool,
     /// That has kept its present system call from being made (clone(2) isn't when something waits for the thread); the kernel makes it again.
     restarts: bool,
+}
+
+/// A signal that is about to be delivered.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    number: i32,
+    /// It counts as having come. Others may run before it is delivered.
+    has_come: bool,
 }
 
 /// A system call that was entered.
@@ -437,10 +445,23 @@ impl Replayer {
         if std::mem::take(&mut replayed.has_written) {
             return Ok(Then::Stops(What::KernelWrote));
         }
-        let mut signal = replayed.due.take().unwrap_or(0);
+        if let Some(due) = &mut replayed.due
+            && !std::mem::replace(&mut due.has_come, true)
+        {
+            let how = replayed.how;
+            self.next += 1;
+            if self.runner() != Some(thread) {
+                self.turns.set(thread, Place::Ready(how, 0));
+                return Ok(Then::Goes);
+            }
+        }
+        if self.turn_end().is_some() && !std::mem::replace(&mut self.is_told, true) {
+            return Ok(Then::Stops(What::TurnAhead));
+        }
+        let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
+        let mut signal = replayed.due.take().map_or(0, |due| due.number);
         if signal != 0 {
             let (how, own_mask) = (replayed.how, replayed.own_mask.take());
-            self.next += 1;
             if let Some(own) = own_mask {
                 let begins = self.deliver_with_mask(thread, signal, own)?;
                 if begins && how == Resume::Step {
@@ -449,12 +470,6 @@ impl Replayer {
                 }
                 signal = 0;
             }
-        }
-        if self.turn_end().is_some() && !std::mem::replace(&mut self.is_told, true) {
-            if signal != 0 {
-                return Err("a turn ends behind a signal".into());
-            }
-            return Ok(Then::Stops(What::TurnAhead));
         }
         let replayed = self.threads.get_mut(&thread).ok_or("a thread is gone")?;
         let (copy, how) = (replayed.copy, replayed.how);

@@ -80,7 +80,9 @@ impl Recorder {
 
     /// A stopped thread is recorded from now on.
     fn add(&mut self, thread: ThreadId) -> Result<(), String> {
-        let mut recorded = Recorded::new(Original::ask(thread)?);
+        let original = Original::ask(thread)?;
+        original.tell_of_no_stack()?;
+        let mut recorded = Recorded::new(original);
         let registers = ptrace::registers(thread).map_err(lost)?;
         if registers.goes_on_with_system_call() {
             let (number, arguments) = registers.system_call();

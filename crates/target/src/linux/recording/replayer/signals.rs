@@ -1,9 +1,10 @@
 //! Signals of a thread that is replayed.
 
-use super::{Replayer, Then};
+use super::{Due, Replayer, Then};
 use crate::exit_status::ExitStatus;
 use crate::linux::injected::lost;
 use crate::linux::recording::journal::{Delivered, Entry};
+use crate::linux::recording::turns::Place;
 use crate::linux::{process, ptrace, wait};
 use crate::process::Resume;
 use crate::wait_event::What;
@@ -80,7 +81,12 @@ impl Replayer {
                     replayed.feigned_step = true;
                     return Ok(Then::Stops(What::Signal(libc::SIGTRAP)));
                 }
-                ptrace::cont_to_system_call(copy, 0).map_err(lost)?;
+                let how = replayed.how;
+                // Others may run next, and its turn may end before something comes again.
+                match self.runner() == Some(thread) && self.turn_end().is_none() {
+                    true => ptrace::cont_to_system_call(copy, 0).map_err(lost)?,
+                    false => self.turns.set(thread, Place::Ready(how, 0)),
+                }
                 Ok(Then::Goes)
             }
             Entry::Signal(signal) if signal.whole.number() == number => {
@@ -94,7 +100,10 @@ impl Replayer {
                 if !signal.whole.is_of_instruction() {
                     ptrace::set_whole_signal(copy, &signal.whole).map_err(lost)?;
                 }
-                replayed.due = Some(number);
+                replayed.due = Some(Due {
+                    number,
+                    has_come: false,
+                });
                 Ok(Then::Stops(What::Signal(number)))
             }
             _ => {
