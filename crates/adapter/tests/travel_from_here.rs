@@ -1,5 +1,6 @@
 //! A program that runs already is recorded from a stop on.
 
+use crate::support::running::{Running, changed_text};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_adapter::RecordRequest;
 use dapple_dap::client::RequestFailure;
@@ -154,4 +155,46 @@ fn what_cannot_be_recorded_is_refused_with_a_reason() {
     session.ok::<RecordRequest>(Empty);
     let refused = session.refused::<RecordRequest>(Empty);
     refuses(&refused, "recorded already");
+}
+
+#[test]
+fn a_program_that_was_attached_to_is_recorded_and_let_go() {
+    let fixture = Fixture::new("recorded_attached.c");
+    let mut running = Running::start(&fixture.binary, &[]);
+    assert_eq!(running.ask("work"), "worked 1");
+    let session = Session::new();
+    let arguments = json!({"pid": running.pid()});
+    session.ok::<AttachRequest>(serde_json::from_value(arguments).expect("an object"));
+    session.wait_for::<InitializedEvent>();
+    session.set_breakpoints(&fixture, &["work"]);
+    session.configured();
+    let mut known = Vec::new();
+    let thread = i64::from(running.pid());
+    for worked in 2..6 {
+        running.tell("work");
+        let stop = at(&session, &fixture, "work");
+        if worked == 2 {
+            session.ok::<RecordRequest>(Empty);
+        }
+        known.push(session.evaluate(&stop.top, "total"));
+        session.resume(thread);
+        assert_eq!(running.line(), format!("worked {worked}"));
+    }
+    session.ok::<PauseRequest>(PauseArguments::new(thread));
+    session.stopped(StoppedEventReason::Pause);
+    let back = || session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(thread));
+    for total in known[1..].iter().rev() {
+        back();
+        let stop = at(&session, &fixture, "work");
+        assert_eq!(session.evaluate(&stop.top, "total"), *total);
+    }
+    for total in &known[2..] {
+        session.resume(thread);
+        let stop = at(&session, &fixture, "work");
+        assert_eq!(session.evaluate(&stop.top, "total"), *total);
+    }
+    session.disconnect();
+    assert_eq!(running.status("TracerPid"), "0");
+    assert_eq!(changed_text(running.pid()), Vec::<String>::new());
+    assert_eq!(running.ask("work"), "worked 6");
 }

@@ -3,8 +3,10 @@
 
 use crate::support;
 use crate::support::pass;
-use crate::support::running::kill;
+use crate::support::running::{Running, kill};
+use dapple_adapter::RecordRequest;
 use dapple_dap::client::Client;
+use dapple_dap::message::{Empty, Raw};
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::json;
@@ -49,7 +51,7 @@ fn states(name: &str) -> Vec<char> {
 
 /// Waits until of a program's processes there are no more than so many, and no zombie.
 #[track_caller]
-fn wait_for_at_most(name: &str, most: usize, about: End) {
+fn wait_for_at_most(name: &str, most: usize, about: impl std::fmt::Debug) {
     let begin = Instant::now();
     loop {
         let states = states(name);
@@ -177,4 +179,81 @@ fn whoever_is_killed_leaves_nothing() {
         End::DebuggerKilledAmid(5000),
     ];
     all_end("pastkilled", &ends);
+}
+
+/// When the debugger of a recorded program is killed that was attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Killed {
+    AtRest,
+    InThePast,
+    AmidASearch,
+    WhileItRuns,
+}
+
+/// Records a program that was attached to, and kills the debugger: the program works on, without copies.
+fn works_on(program: &Path, killed: Killed) {
+    const ATTACHED: &str = "recorded_attached.c";
+    let name = program.file_name().expect("its name").to_string_lossy();
+    let mut running = Running::start(program, &[]);
+    let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
+    let client = TestClient::from(client).with_timeout(PATIENCE);
+    client.initialize();
+    let front = client.process_id().expect("a process") as i32;
+    let mut arguments = AttachRequestArguments::new();
+    let pid = Raw::new(&running.pid()).expect("a number");
+    arguments.other.insert("pid".to_owned(), pid);
+    client.ok::<AttachRequest>(arguments);
+    let path = support::root().join("fixtures").join(ATTACHED);
+    let set = client.set_breakpoints(path, &[support::line(ATTACHED, "work")]);
+    assert!(set.breakpoints[0].verified, "{:?}", set.breakpoints);
+    client.ok::<ConfigurationDoneRequest>(Default::default());
+    running.tell("work");
+    let thread = stopped(&client);
+    client.ok::<RecordRequest>(Empty);
+    for worked in 1..4 {
+        client.resume(thread);
+        assert_eq!(running.line(), format!("worked {worked}"));
+        running.tell("work");
+        stopped(&client);
+    }
+    match killed {
+        Killed::AtRest => kill("-KILL", front),
+        Killed::InThePast => {
+            back(&client, thread);
+            stopped(&client);
+            kill("-KILL", front);
+        }
+        Killed::AmidASearch => end(client, thread, End::DebuggerKilledAmid(1000)),
+        Killed::WhileItRuns => {
+            client.resume(thread);
+            assert_eq!(running.line(), "worked 4");
+            kill("-KILL", front);
+        }
+    }
+    if killed != Killed::WhileItRuns {
+        assert_eq!(running.line(), "worked 4");
+    }
+    for worked in 5..8 {
+        assert_eq!(
+            running.ask("work"),
+            format!("worked {worked}"),
+            "{killed:?}"
+        );
+    }
+    wait_for_at_most(&name, 1, killed);
+}
+
+#[test]
+fn a_program_that_was_attached_to_works_on_when_its_recorder_is_killed() {
+    let number = std::process::id() % 100_000;
+    let program = support::scratch("past").join(format!("attached-{number}"));
+    support::compile("recorded_attached.c", &program);
+    for killed in [
+        Killed::AtRest,
+        Killed::InThePast,
+        Killed::AmidASearch,
+        Killed::WhileItRuns,
+    ] {
+        works_on(&program, killed);
+    }
 }

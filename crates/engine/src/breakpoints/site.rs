@@ -162,6 +162,13 @@ pub(crate) struct PatchedMemory {
     pub(crate) trap_handling: Handling,
 }
 
+/// What keeps a process that was attached to alive if the debugger is killed, while a copy of it is shown.
+#[derive(Debug, Default)]
+pub(crate) struct Protection {
+    guardian: Option<Guardian>,
+    trap_handling: Handling,
+}
+
 impl PatchedMemory {
     /// Memory that nothing has been inserted into.
     pub(crate) fn new(process: Arc<dyn Process>, guardian: Option<Guardian>) -> PatchedMemory {
@@ -193,11 +200,6 @@ impl PatchedMemory {
     /// The process itself. Its memory shows what was inserted.
     pub(crate) fn process(&self) -> &dyn Process {
         self.process.as_ref()
-    }
-
-    /// The process itself.
-    pub(crate) fn shared_process(&self) -> Arc<dyn Process> {
-        Arc::clone(&self.process)
     }
 
     /// The guardian, if there is one.
@@ -602,6 +604,27 @@ impl PatchedMemory {
     pub(crate) fn clean_own(&mut self) {
         self.clean(self.process.as_ref());
         self.lifted = true;
+    }
+
+    /// Takes everything inserted out of the process's own memory, before another one is shown. Returns what the process keeps.
+    pub(crate) fn leave_own(&mut self) -> Protection {
+        // The handler stays as it is.
+        let trap_handling = std::mem::take(&mut self.trap_handling);
+        self.clean_own();
+        let mut guardian = self.guardian.take();
+        if let Some(guardian) = &mut guardian {
+            guardian.strike_all();
+        }
+        Protection {
+            guardian,
+            trap_handling,
+        }
+    }
+
+    /// Continues with a process that stands for the one that was left, or with that one and what it has kept.
+    pub(crate) fn come_to(&mut self, process: Arc<dyn Process>, kept: Protection) {
+        self.move_to(process, kept.guardian);
+        self.trap_handling = kept.trap_handling;
     }
 }
 

@@ -15,6 +15,7 @@ use super::Owner;
 use crate::ThreadId;
 use crate::stops::How;
 use dapple_target::linux::guardian::Guardian;
+use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::process::{Peeked, Resume, Waited};
 use dapple_target::wait_event::WaitEvent;
 use std::io;
@@ -55,14 +56,14 @@ impl Owner {
         }
     }
 
-    /// Whether a debugger has launched the process or an ancestor of it.
-    pub(super) fn is_launched(&self) -> bool {
-        self.debuggee.of_launched
+    /// Whether the process that is shown is killed if the debugger is: a debugger has launched it or an ancestor of it, or it is a copy.
+    pub(super) fn dies_with_debugger(&self) -> bool {
+        self.debuggee.of_launched || self.history_live().is_some_and(LiveProcess::is_copy)
     }
 
     /// Waits for the next event of any thread, or of the thread `one` if it is given.
     pub(super) fn next_event(&mut self, one: Option<ThreadId>) -> io::Result<Waited<WaitEvent>> {
-        if self.debuggee.of_launched {
+        if self.dies_with_debugger() {
             return self.process().next_event(one);
         }
         loop {
@@ -84,7 +85,7 @@ impl Owner {
     pub(super) fn handle_pending_event(&mut self) {
         let event = match () {
             () if self.is_over() => None,
-            () if self.debuggee.of_launched => self.process().pending_event(),
+            () if self.dies_with_debugger() => self.process().pending_event(),
             () if !self.process().has_event() => None,
             () => match self.next_event(None) {
                 Ok(Waited::Event(event)) => Some(event),
@@ -99,11 +100,17 @@ impl Owner {
     /// Waits for the next event of one thread while the others are stopped. `None`: the thread is gone. Like [`Owner::next_event`], it moves
     /// a thread back to the site that it has run into, so other code must not wait for threads by itself.
     pub(super) fn next_of(&mut self, thread: ThreadId) -> Option<WaitEvent> {
-        if !self.debuggee.of_launched {
+        if self.dies_with_debugger() {
+            return self.process().event_of(thread);
+        }
+        loop {
             let peeked = self.process().peek_event_of(thread)?;
             self.correct_trapped_thread(peeked);
+            // Of a recorded thread, some are not for whoever runs it.
+            if let Some(event) = self.process().take_event(peeked.thread) {
+                return Some(event);
+            }
         }
-        self.process().event_of(thread)
     }
 
     /// Moves a thread that has run into a site back to the site, before its event is taken. Once the event is taken, the kernel forgets the

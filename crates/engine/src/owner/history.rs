@@ -17,7 +17,7 @@ use super::past_jumps::Ahead;
 use super::same_memory::first_difference;
 use super::step_back_again::LastStep;
 use super::threads::{Control, Table};
-use crate::breakpoints::site::Reason;
+use crate::breakpoints::site::{Protection, Reason};
 use crate::stops::{Mode, Stops};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::registers::user::UserRegisters;
@@ -58,6 +58,8 @@ pub(super) struct History {
     last_step: Option<LastStep>,
     /// While a copy is shown in which something is changed.
     diverted: Option<Diverted>,
+    /// Of a process that was attached to, while a copy of it is shown.
+    protection: Protection,
 }
 
 /// A checkpoint.
@@ -566,7 +568,7 @@ impl Owner {
         let runner = { self.history.moment(index) }.and_then(|moment| moment.runner);
         let copy = Arc::new(copy);
         let threads = copy.replayed_threads();
-        self.exchange_process(Arc::clone(&copy) as Arc<dyn Process>);
+        self.exchange_process(Arc::clone(&copy));
         self.history.live = Some(copy);
         self.history.shown = index;
         self.exchange_stops(Stops::at_rest(id, &threads));
@@ -604,7 +606,7 @@ impl Owner {
 
     /// Shows a process again that was left. All its threads are stopped.
     pub(super) fn return_to(&mut self, left: Left) {
-        self.exchange_process(Arc::clone(&left.process) as Arc<dyn Process>);
+        self.exchange_process(Arc::clone(&left.process));
         self.history.live = Some(left.process);
         self.history.shown = left.shown;
         self.exchange_stops(left.stops);
@@ -745,6 +747,7 @@ impl Owner {
                 tracing::warn!(%reason, "instructions still trap that read the time");
             }
         }
+        self.times_trap(false);
         self.history = History::default();
     }
 

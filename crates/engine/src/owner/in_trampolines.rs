@@ -56,7 +56,7 @@ impl Owner {
         if let Some((site, within)) = self.within_trampoline(registers.pc())
             && let Some(registers) = self.outside(thread, site, &within, registers)
         {
-            if self.is_launched() || registers.pc() == site {
+            if self.dies_with_debugger() || registers.pc() == site {
                 self.set_registers(thread, registers);
             } else {
                 // For the kernel, the thread stays in the trampoline: if the debugger is killed, it must not go on behind the jump's first byte.

@@ -108,7 +108,7 @@ impl Owner {
         if !site.is_only_users() {
             return Err(now("a step needs the place at present"));
         }
-        if !self.is_launched() && self.guardian().is_none() {
+        if !self.dies_with_debugger() && self.guardian().is_none() {
             return Err(ever(
                 "the program must outlive the debugger, and there is no guardian for that",
             ));

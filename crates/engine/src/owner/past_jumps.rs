@@ -67,7 +67,7 @@ impl Owner {
         if self.turn_end_pc() != Some(at) {
             self.note_pass(at);
         }
-        if self.is_launched() && self.is_often_passed(at) {
+        if self.dies_with_debugger() && self.is_often_passed(at) {
             self.trampolines_mut().wanted.push(at);
             self.stop_all();
         }

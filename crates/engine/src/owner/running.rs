@@ -167,7 +167,7 @@ impl Owner {
     }
 
     pub(super) fn set_registers(&mut self, thread: ThreadId, registers: UserRegisters) {
-        if !self.is_launched() {
+        if !self.dies_with_debugger() {
             self.memory.make_way_for(registers.pc());
         }
         // Fails only if the thread has died. Its exit event follows.

@@ -4,13 +4,14 @@
 use super::Owner;
 use crate::Address;
 use crate::breakpoints::displaced::Copy;
-use crate::breakpoints::site::{PatchedMemory, Reason, Site};
+use crate::breakpoints::site::{PatchedMemory, Protection, Reason, Site};
 use crate::breakpoints::trampolines::{Trampoline, Trampolines};
 use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_target::linux::guardian::Guardian;
+use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::process::Process;
 use std::io;
 use std::ops::Range;
@@ -62,7 +63,7 @@ impl Owner {
     /// Before the threads run that are stopped: in a process that was attached to, jumps don't come back where a thread is at one of the
     /// instructions that they replace, behind the first.
     pub(super) fn keep_jumps_from_threads(&mut self) {
-        if self.debuggee.of_launched || !self.memory.is_lifted() {
+        if self.dies_with_debugger() || !self.memory.is_lifted() {
             return;
         }
         for thread in self.stopped_threads() {
@@ -220,13 +221,19 @@ impl Owner {
     }
 
     /// Continues with another process that stands for this one: a copy of it, or it itself in place of a copy. Everything inserted is taken out of
-    /// the former one, which is returned.
-    pub(super) fn exchange_process(&mut self, other: Arc<dyn Process>) -> Arc<dyn Process> {
+    /// the former one.
+    pub(super) fn exchange_process(&mut self, other: Arc<LiveProcess>) {
         self.tell_logged();
-        self.memory.clean_own();
-        let former = self.memory.shared_process();
-        self.memory.move_to(other, None);
-        former
+        let is_left = !self.history_live().is_some_and(LiveProcess::is_copy);
+        let left = self.memory.leave_own();
+        if is_left {
+            self.keep_protection(left);
+        }
+        let protection = match other.is_copy() {
+            true => Protection::default(),
+            false => self.take_protection(),
+        };
+        self.memory.come_to(other, protection);
     }
 
     /// Continues with memory that nothing has been inserted into.

@@ -121,7 +121,7 @@ impl Owner {
     /// Moves a thread back to the site that it has run into. In a process that must outlive the debugger, such that the handler of SIGTRAP
     /// doesn't do it again.
     pub(super) fn set_back(&self, registers: &mut UserRegisters, site: Address) {
-        match self.is_launched() {
+        match self.dies_with_debugger() {
             true => registers.set_pc(site),
             false => registers.set_back(site),
         }

@@ -548,7 +548,7 @@ impl Owner {
             return;
         };
         let set = self.set_debug_registers(thread);
-        if !self.debuggee.of_launched {
+        if !self.dies_with_debugger() {
             // A stopped process that was attached to must have nothing of the debugger in it.
             self.unwatch(thread);
         }

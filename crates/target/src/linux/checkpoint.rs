@@ -5,7 +5,8 @@
 //! the two writes it. The copy has none of the original's open files: it must not keep a pipe open whose other end somebody waits for. Its
 //! threads have other ids than the original's, and none is in a system call: whoever lets the copy run answers its system calls.
 //!
-//! A copy is a child of the debugger's process, if the original is one, so that its end is waited for here. It is killed with the debugger.
+//! A copy of the debugger's child is another one, so that its end is waited for here. A process that was attached to must not get children that it
+//! doesn't know of, and neither must its parent: there, a copy is an orphan, which init(1) waits for. Each is killed with the debugger.
 
 use crate::linux::injected::{self, lost};
 use crate::linux::memory::ProcessMemory;
@@ -21,7 +22,6 @@ const BELOW_STACK: u64 = RED_ZONE + 64;
 const STACK_SIZE: usize = 24;
 /// Where its `ss_flags` are.
 const FLAGS: usize = 8;
-
 /// No alternate stack.
 const NO_STACK: [u8; STACK_SIZE] = {
     let mut stack = [0; STACK_SIZE];
@@ -102,17 +102,29 @@ impl Checkpoint {
     /// # Errors
     /// The end of a sentence that says why it can't be copied. Nothing is left of the copy.
     pub fn take(threads: &[Original], maker: ThreadId) -> Result<Checkpoint, String> {
-        let [first, others @ ..] = threads else {
-            return Err("it has no threads".into());
+        // The child is to be waited for by the debugger alone, if it is the parent.
+        let is_ours = attach::parent(maker) == Some(ThreadId(std::process::id() as i32));
+        let process = match is_ours {
+            true => fork_sibling(maker)?,
+            false => fork_orphan(maker)?,
         };
-        let process = fork(maker)?;
+        Checkpoint::of(threads, process)
+    }
+
+    /// The copy that a process is, which has just been forked.
+    fn of(threads: &[Original], process: ThreadId) -> Result<Checkpoint, String> {
         // From here on the copy is killed if something fails.
         let mut copy = Checkpoint {
             process,
             handle: handle(process)?,
-            threads: vec![(first.thread, process)],
+            threads: { threads.first().into_iter() }
+                .map(|first| (first.thread, process))
+                .collect(),
             originals: threads.to_vec(),
             ended: Vec::new(),
+        };
+        let [first, others @ ..] = threads else {
+            return Err("it has no threads".into());
         };
         settle(first.thread, process)?;
         let all = [0, u32::MAX.into(), 0, 0, 0, 0];
@@ -142,7 +154,7 @@ impl Checkpoint {
             thread: *thread,
             ..*original
         });
-        let mut copy = Checkpoint::take(&threads.collect::<Vec<_>>(), self.process)?;
+        let mut copy = Checkpoint::of(&threads.collect::<Vec<_>>(), fork_sibling(self.process)?)?;
         copy.name_as(self);
         Ok(copy)
     }
@@ -158,7 +170,7 @@ impl Checkpoint {
             .iter()
             .map(|(_, thread)| Original::ask(*thread));
         let threads = threads.collect::<Result<Vec<_>, String>>()?;
-        let mut copy = Checkpoint::take(&threads, self.process)?;
+        let mut copy = Checkpoint::of(&threads, fork_sibling(self.process)?)?;
         copy.name_as(self);
         Ok(copy)
     }
@@ -281,15 +293,34 @@ fn handle(process: ThreadId) -> Result<OwnedFd, String> {
     })
 }
 
-/// Makes a thread fork. Returns the child, which has stopped.
-fn fork(thread: ThreadId) -> Result<ThreadId, String> {
-    // The child is to be waited for by the debugger alone, if it is the parent.
-    let is_ours = attach::parent(thread) == Some(ThreadId(std::process::id() as i32));
-    if !is_ours {
-        return Err("it isn't the debugger's child".into());
+/// Makes a thread fork. Returns the child of its process's parent, which has stopped.
+fn fork_sibling(thread: ThreadId) -> Result<ThreadId, String> {
+    make(thread, [libc::CLONE_PARENT as u64, 0, 0, 0, 0, 0])
+}
+
+/// Makes a thread fork. Returns the child of a child that has ended, which has stopped. The thread's process learns nothing of either.
+fn fork_orphan(thread: ThreadId) -> Result<ThreadId, String> {
+    /// `__WALL` (wait(2)): also a child whose end isn't signalled.
+    const ALL: u64 = 0x4000_0000;
+    // No signal tells of this one's end.
+    let between = make(thread, [0; 6])?;
+    let forked = ptrace::kill_at_exit(between)
+        .map_err(lost)
+        .and_then(|()| make(between, [0; 6]));
+    let _ = process::signal(between, libc::SIGKILL);
+    wait_for_end(between);
+    let waited = [between.0.unsigned_abs().into(), 0, ALL, 0, 0, 0];
+    let reaped = injected::call(thread, libc::SYS_wait4, waited, None);
+    let forked = forked?;
+    match reaped {
+        // Another thread of the process has waited for all its children.
+        Ok(_) => Ok(forked),
+        Err(why) => {
+            let _ = process::signal(forked, libc::SIGKILL);
+            wait_for_end(forked);
+            Err(why)
+        }
     }
-    let flags = libc::CLONE_PARENT as u64;
-    make(thread, [flags, 0, 0, 0, 0, 0])
 }
 
 /// Makes a copy's first thread make another thread.

@@ -25,7 +25,10 @@
 //! For a moment, the engine also lets a thread of the program run its own way: through a system call, or through code that must not be
 //! interrupted. The guardian gives such a thread its registers and its signal mask back ([`Guardian::lend`]).
 //!
+//! Threads of a process that is recorded can't read the processor's time. The guardian lets them again.
+//!
 //! Beyond the guardian's reach:
+//! - A thread of a recorded process that reads the processor's time before the guardian has stopped it: it gets SIGSEGV.
 //! - A stop that the tracer had not taken when it was killed, in a program that has a handler of SIGTRAP by itself or ignores the signal: the
 //!   kernel gives the thread the SIGTRAP of that stop as soon as the tracer is gone. Other programs get a handler from the debugger, which
 //!   moves the thread back ([`crate::linux::trap_handler`]).
@@ -120,6 +123,8 @@ struct Shared {
     trampolines: AtomicU32,
     /// Where the handler of SIGTRAP is ([`crate::linux::trap_handler`]); 0: there is none.
     handler: AtomicU64,
+    /// Where threads can make a system call that lets them read the processor's time again; 0: they can read it.
+    untraps_time: AtomicU64,
     lent: Lent,
     inserted: [Inserted; MOST_BYTES],
     copied: [Copied; MOST_COPIES],
@@ -274,6 +279,39 @@ impl Guardian {
         self.shared().handler.store(0, Ordering::Release);
     }
 
+    /// Records that instructions are about to trap in the process's threads that read the processor's time (`PR_SET_TSC`, prctl(2)). `calls`: where
+    /// a `syscall` instruction is that stays there.
+    pub fn note_time_trapped(&self, calls: Address) {
+        self.shared().untraps_time.store(calls.0, Ordering::Release);
+    }
+
+    /// Erases that record.
+    pub fn strike_time_trapped(&self) {
+        self.shared().untraps_time.store(0, Ordering::Release);
+    }
+
+    /// Erases the records of everything that was inserted: all of it was taken out.
+    pub fn strike_all(&mut self) {
+        let shared = self.shared();
+        for entry in shared.inserted.iter().take(used(&shared.bytes)) {
+            entry.address.store(0, Ordering::Release);
+        }
+        for entry in shared.copied.iter().take(used(&shared.copies)) {
+            entry.start.store(0, Ordering::Release);
+        }
+        for entry in shared.deciding.iter().take(used(&shared.trampolines)) {
+            entry.switch.store(0, Ordering::Release);
+        }
+        for count in [&shared.bytes, &shared.copies, &shared.trampolines] {
+            count.store(0, Ordering::Release);
+        }
+        self.free.clear();
+        self.copies.clear();
+        self.free_copies.clear();
+        self.trampolines.clear();
+        self.free_trampolines.clear();
+    }
+
     /// Records that a stopped thread, which blocks the signals `mask`, is about to block others; and, if `registers` are given, that it is
     /// about to get others than these. One thread at a time can be lent.
     pub fn lend(&self, thread: ThreadId, mask: u64, registers: Option<&UserRegisters>) {
@@ -375,6 +413,11 @@ pub struct CopyNote<'a> {
     pub before: &'a [u8],
     /// The bytes that will be written, as many as in `before`.
     pub written: &'a [u8],
+}
+
+/// How many entries are in use.
+fn used(count: &AtomicU32) -> usize {
+    count.load(Ordering::Relaxed) as usize
 }
 
 /// The bytes as a number, the first one lowest.

@@ -136,6 +136,11 @@ pub(super) fn call(
     Ok(call_making(thread, number, arguments, from)?.0)
 }
 
+/// Where a thread can be made to call, without a look at its memory.
+pub fn place_of_calls(thread: ThreadId) -> Option<Address> {
+    in_code(thread, &SYSCALL)
+}
+
 /// As [`call`]. Also returns the thread or process that the call has made, which is traced.
 pub(super) fn call_making(
     thread: ThreadId,
@@ -146,10 +151,20 @@ pub(super) fn call_making(
     if attach::has_own_filter(thread) {
         return Err("it runs under a filter of system calls (seccomp)".into());
     }
-    let registers = ptrace::registers(thread).map_err(lost)?;
-    let mask = ptrace::signal_mask(thread).map_err(lost)?;
     let site = from.or_else(|| in_code(thread, &SYSCALL));
     let site = site.ok_or("it has no `syscall` instruction in its memory")?;
+    call_from(thread, number, arguments, site)
+}
+
+/// As [`call_making`], where a `syscall` instruction is at `site`. Takes no memory of its own, unless it fails.
+pub(super) fn call_from(
+    thread: ThreadId,
+    number: i64,
+    arguments: [u64; 6],
+    site: Address,
+) -> Result<(i64, Option<ThreadId>), String> {
+    let registers = ptrace::registers(thread).map_err(lost)?;
+    let mask = ptrace::signal_mask(thread).map_err(lost)?;
     ptrace::set_signal_mask(thread, u64::MAX).map_err(lost)?;
     let mut calling = registers;
     calling.set_call_at(site, number, arguments);

@@ -28,6 +28,8 @@ pub struct LiveProcess {
     memory: ProcessMemory,
     waker: Arc<Waker>,
     role: Role,
+    /// An event that was looked at and needs no wait, until it is taken.
+    peeked: Mutex<Option<WaitEvent>>,
 }
 
 /// Whether a process is recorded or replayed.
@@ -50,6 +52,7 @@ impl LiveProcess {
             memory: ProcessMemory::open(id)?,
             waker,
             role: Role::Free,
+            peeked: Mutex::default(),
         })
     }
 
@@ -74,7 +77,13 @@ impl LiveProcess {
             memory: ProcessMemory::open(replayer.process())?,
             waker,
             role: Role::Replayed(Box::new(Mutex::new(replayer))),
+            peeked: Mutex::default(),
         })
+    }
+
+    /// Whether it is a copy that is replayed, which is killed with the debugger.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.role, Role::Replayed(_))
     }
 
     /// What records the process, if something does.
@@ -276,6 +285,17 @@ impl LiveProcess {
     }
 }
 
+impl LiveProcess {
+    /// Keeps an event that needs no wait until it is taken.
+    fn keep_peeked(&self, event: WaitEvent) -> Peeked {
+        *locked(&self.peeked) = Some(event);
+        Peeked {
+            thread: event.thread,
+            is_trap: false,
+        }
+    }
+}
+
 /// A wait for a process's events, after which its threads need not be on the tracer's processor.
 struct Apart<'a>(&'a LiveProcess);
 
@@ -338,11 +358,23 @@ impl Process for LiveProcess {
     }
 
     fn peek_event(&self, thread: Option<ThreadId>) -> io::Result<Waited<Peeked>> {
-        wait::peek(&self.waker, thread)
+        if let Some(event) = self.scheduled() {
+            return Ok(Waited::Event(self.keep_peeked(event)));
+        }
+        // As in `next_event`.
+        let thread = thread.filter(|_| matches!(self.role, Role::Free));
+        let peeked = wait::peek(&self.waker, thread)?;
+        if matches!(peeked, Waited::Woken)
+            && let Some(mut recorder) = self.recorder()
+        {
+            recorder.tick();
+        }
+        Ok(peeked)
     }
 
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent> {
-        wait::take(self.actual(thread))
+        let kept = locked(&self.peeked).take_if(|event| event.thread == thread);
+        kept.or_else(|| self.passed_on(wait::take(self.actual(thread))?))
     }
 
     fn has_event(&self) -> bool {
@@ -377,7 +409,10 @@ impl Process for LiveProcess {
     }
 
     fn peek_event_of(&self, thread: ThreadId) -> Option<Peeked> {
-        wait::peek_of(self.actual(thread))
+        match self.scheduled_one(thread) {
+            Some(event) => Some(self.keep_peeked(event)),
+            None => wait::peek_of(self.actual(thread)),
+        }
     }
 
     fn wait_until_stopped(&self, thread: ThreadId) -> bool {

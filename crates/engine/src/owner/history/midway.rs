@@ -2,13 +2,13 @@
 
 use super::History;
 use crate::Error;
+use crate::breakpoints::site::Protection;
 use crate::owner::Owner;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::launch::CheckpointLimits;
+use dapple_target::linux::injected;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::linux::recording::Recorder;
-use dapple_target::process::Process;
-use dapple_target::process_info::Start;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,6 +23,27 @@ impl History {
 }
 
 impl Owner {
+    /// What keeps the process alive that is left for a copy.
+    pub(in crate::owner) fn keep_protection(&mut self, left: Protection) {
+        self.history.protection = left;
+    }
+
+    /// What keeps the process alive that was left for a copy, and is shown again.
+    pub(in crate::owner) fn take_protection(&mut self) -> Protection {
+        std::mem::take(&mut self.history.protection)
+    }
+
+    /// Tells the guardian whether instructions trap in the process that read the processor's time.
+    pub(in crate::owner) fn times_trap(&self, trap: bool) {
+        let Some(guardian) = self.guardian() else {
+            return;
+        };
+        match injected::place_of_calls(self.process().id()).filter(|_| trap) {
+            Some(calls) => guardian.note_time_trapped(calls),
+            None => guardian.strike_time_trapped(),
+        }
+    }
+
     /// Records the process from this stop on: history begins here. What was recorded before, up to something that can't be, is forgotten.
     pub(crate) fn record_from_here(&mut self) -> Result<(), Error> {
         self.require_stopped()?;
@@ -33,11 +54,6 @@ impl Owner {
         if self.replays_file() {
             return Err(refused("it is a recording"));
         }
-        if self.debuggee.start != Start::Launched {
-            return Err(refused(
-                "it was attached to, and would be the parent of its checkpoints; launch it",
-            ));
-        }
         if self.has_undelivered_signal() {
             return Err(refused("a signal is about to be delivered; step first"));
         }
@@ -46,10 +62,11 @@ impl Owner {
         self.end_step();
         self.clean_for_stop();
         self.unpin_all();
-        let live = self.recorded_process().map_err(|why| refused(&why))?;
+        let live = self.recorded_process();
+        let live = live.inspect_err(|_| self.times_trap(false));
+        let live = live.map_err(|why| refused(&why))?;
         let journal = { live.recorder() }.map(|recorder| recorder.journal().clone());
-        let process = Arc::clone(&live);
-        self.exchange_process(process as Arc<dyn Process>);
+        self.exchange_process(Arc::clone(&live));
         // What the program has counted itself is noted where its jumps go.
         self.take_counts_over();
         for copies in self.caves() {
@@ -85,7 +102,8 @@ impl Owner {
         let first = self.current();
         let process = LiveProcess::open(id, self.waker());
         let process = process.map_err(|error| error.to_string())?;
-        let recorder = Recorder::midway(id, &threads, first)?;
+        self.times_trap(true);
+        let recorder = Recorder::midway(id, &threads, first, !self.dies_with_debugger())?;
         Ok(Arc::new(process.recorded(recorder)))
     }
 }

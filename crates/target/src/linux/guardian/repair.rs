@@ -8,7 +8,7 @@
 
 use super::{Copied, Deciding, Inserted, Kept, MOST_BYTES, MOST_COPIES, MOST_TRAMPOLINES, Shared};
 use crate::linux::inherited::stand_alone;
-use crate::linux::{debug_registers, ptrace, wait};
+use crate::linux::{debug_registers, injected, ptrace, wait};
 use crate::{Address, ThreadId};
 use dapple_arch::displaced::ROOM;
 use dapple_arch::jump_site::JUMP;
@@ -534,6 +534,7 @@ impl Repair<'_> {
     /// Clears a stopped thread's debug registers, gives it back what it had before it was lent, and moves it out of a copy of an instruction.
     fn put_right(&self, thread: ThreadId) {
         self.give_back(thread);
+        self.untrap_time(thread);
         if debug_registers::are_in_use(thread) {
             let _ = debug_registers::set(thread, &[None; _]);
         }
@@ -595,6 +596,16 @@ impl Repair<'_> {
         let _ = ptrace::set_signal_mask(thread, lent.mask.load(Ordering::Acquire));
         // Later stops of the thread are its own.
         lent.thread.store(0, Ordering::Release);
+    }
+
+    /// Lets instructions of a stopped thread read the processor's time.
+    fn untrap_time(&self, thread: ThreadId) {
+        let site = self.shared.untraps_time.load(Ordering::Acquire);
+        if site != 0 {
+            let arguments = [libc::PR_SET_TSC, libc::PR_TSC_ENABLE, 0, 0, 0, 0];
+            let arguments = arguments.map(|number| number as u64);
+            let _ = injected::call_from(thread, libc::SYS_prctl, arguments, Address(site));
+        }
     }
 
     /// The address in the program's own code that corresponds to a `pc` inside a copy of an instruction; `None` if `pc` is in no copy.

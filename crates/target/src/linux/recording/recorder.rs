@@ -51,6 +51,8 @@ pub struct Recorder {
     is_over: bool,
     /// The program had run before it was recorded.
     is_midway: bool,
+    /// The program must outlive the debugger.
+    outlives: bool,
     /// Where the heap ends (brk(2)), once the program has asked.
     heap_end: Option<Address>,
     /// Where instructions are executed in place of those of the program.
@@ -335,9 +337,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// What keeps its threads on the tracer's processor. `None`: nothing is recorded any more.
+    /// What keeps its threads on the tracer's processor. `None`: nothing is recorded any more, or they would stay there if the debugger were killed.
     pub(in crate::linux) fn together(&mut self) -> Option<&mut Together> {
-        (!self.is_over).then_some(&mut self.together)
+        (!self.is_over && !self.outlives).then_some(&mut self.together)
     }
 
     /// Takes note of an event. Returns it unless it is only the recorder's. Also passes on events of other threads: those run unrecorded, and

@@ -28,7 +28,7 @@ impl Recorder {
     }
 
     /// Begins with all threads of a process, which has run already. All are stopped, and none is before the delivery of a signal. `first`: the one
-    /// that has the turn, if it can.
+    /// that has the turn, if it can. `outlives`: the process must run on if the debugger is killed.
     ///
     /// # Errors
     /// The end of a sentence that says why it can't be recorded.
@@ -36,10 +36,12 @@ impl Recorder {
         process: ThreadId,
         threads: &[ThreadId],
         first: ThreadId,
+        outlives: bool,
     ) -> Result<Recorder, String> {
         midway::prepare(process, threads)?;
         let mut recorder = Recorder::of(process)?;
         recorder.is_midway = true;
+        recorder.outlives = outlives;
         for thread in threads {
             recorder.add(*thread)?;
         }
@@ -70,6 +72,7 @@ impl Recorder {
             alarm: Alarm::default(),
             is_over: false,
             is_midway: false,
+            outlives: false,
             heap_end: None,
             copies: Vec::new(),
             holds_since: None,
