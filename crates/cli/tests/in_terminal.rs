@@ -2,10 +2,11 @@
 
 use crate::support;
 use crate::support::terminal::Terminal;
+use dapple_adapter::RecordRequest;
 use dapple_dap::client::{Client, ClientError};
 use dapple_dap::message::Empty;
 use dapple_dap::server::Failure;
-use dapple_dap::testing::launch_arguments;
+use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -161,6 +162,49 @@ fn the_programs_input_is_the_terminals() {
     client
         .request::<DisconnectRequest>(Default::default())
         .expect("disconnected");
+}
+
+#[test]
+fn a_program_in_the_terminal_is_recorded_from_a_stop_on() {
+    const SOURCE: &str = "beside_sleeper.c";
+    let program = compiled(SOURCE);
+    let client = client();
+    let terminal: Arc<Mutex<Option<Terminal>>> = Arc::default();
+    let opened = terminal.clone();
+    client.on::<RunInTerminalRequest>(move |asked| {
+        *opened.lock().expect("no panic") = Some(Terminal::run(&asked.args));
+        Ok(RunInTerminalResponse::new())
+    });
+    let client = TestClient::from(client).with_timeout(PATIENCE);
+    client.ok::<LaunchRequest>(launch_arguments(&json!({
+        "program": program,
+        "console": "integratedTerminal",
+    })));
+    let path = support::root().join("fixtures").join(SOURCE);
+    let lines = ["time", "signal"].map(|mark| support::line(SOURCE, mark));
+    client.set_breakpoints(&path, &lines);
+    client.ok::<ConfigurationDoneRequest>(Default::default());
+    let stops = |line: i64| {
+        let (stop, top) = client.assert_stopped_at("breakpoint", &path, line);
+        let sum = EvaluateArguments::new("sum").with_frame_id(top.id);
+        let sum = client.ok::<EvaluateRequest>(sum).result;
+        (stop.thread_id.expect("a thread"), sum)
+    };
+    let (thread, sum) = stops(lines[0]);
+    client.ok::<RecordRequest>(Empty);
+    client.resume(thread);
+    stops(lines[1]);
+    client.resume(thread);
+    stops(lines[0]);
+    client.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(thread));
+    stops(lines[1]);
+    client.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(thread));
+    let begins = client.wait_for::<StoppedEvent>();
+    assert_eq!(begins.reason, StoppedEventReason::Entry);
+    let top = client.ok::<StackTraceRequest>(StackTraceArguments::new(thread));
+    let now = EvaluateArguments::new("sum").with_frame_id(top.stack_frames[0].id);
+    assert_eq!(client.ok::<EvaluateRequest>(now).result, sum);
+    client.ok::<DisconnectRequest>(Default::default());
 }
 
 #[test]
