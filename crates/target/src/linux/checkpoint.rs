@@ -104,27 +104,28 @@ impl Checkpoint {
     pub fn take(threads: &[Original], maker: ThreadId) -> Result<Checkpoint, String> {
         // The child is to be waited for by the debugger alone, if it is the parent.
         let is_ours = attach::parent(maker) == Some(ThreadId(std::process::id() as i32));
-        let process = match is_ours {
-            true => fork_sibling(maker)?,
-            false => fork_orphan(maker)?,
-        };
-        Checkpoint::of(threads, process)
+        Checkpoint::forked(threads, || match is_ours {
+            true => fork_sibling(maker),
+            false => fork_orphan(maker),
+        })
     }
 
-    /// The copy that a process is, which has just been forked.
-    fn of(threads: &[Original], process: ThreadId) -> Result<Checkpoint, String> {
+    /// A copy whose process `fork` makes.
+    fn forked(
+        threads: &[Original],
+        fork: impl FnOnce() -> Result<ThreadId, String>,
+    ) -> Result<Checkpoint, String> {
+        let [first, others @ ..] = threads else {
+            return Err("it has no threads".into());
+        };
+        let process = fork()?;
         // From here on the copy is killed if something fails.
         let mut copy = Checkpoint {
             process,
             handle: handle(process)?,
-            threads: { threads.first().into_iter() }
-                .map(|first| (first.thread, process))
-                .collect(),
+            threads: vec![(first.thread, process)],
             originals: threads.to_vec(),
             ended: Vec::new(),
-        };
-        let [first, others @ ..] = threads else {
-            return Err("it has no threads".into());
         };
         settle(first.thread, process)?;
         let all = [0, u32::MAX.into(), 0, 0, 0, 0];
@@ -154,9 +155,7 @@ impl Checkpoint {
             thread: *thread,
             ..*original
         });
-        let mut copy = Checkpoint::of(&threads.collect::<Vec<_>>(), fork_sibling(self.process)?)?;
-        copy.name_as(self);
-        Ok(copy)
+        self.sibling(&threads.collect::<Vec<_>>())
     }
 
     /// A copy of this one as it is now, after it has run. All its threads are stopped, and none is within a system call or before the delivery of a
@@ -170,7 +169,12 @@ impl Checkpoint {
             .iter()
             .map(|(_, thread)| Original::ask(*thread));
         let threads = threads.collect::<Result<Vec<_>, String>>()?;
-        let mut copy = Checkpoint::of(&threads, fork_sibling(self.process)?)?;
+        self.sibling(&threads)
+    }
+
+    /// Another copy, of these threads of this one.
+    fn sibling(&self, threads: &[Original]) -> Result<Checkpoint, String> {
+        let mut copy = Checkpoint::forked(threads, || fork_sibling(self.process))?;
         copy.name_as(self);
         Ok(copy)
     }
