@@ -742,12 +742,7 @@ impl Owner {
             return;
         }
         self.leave_past();
-        for thread in self.stopped_threads() {
-            if let Err(reason) = start::untrap_time(thread) {
-                tracing::warn!(%reason, "instructions still trap that read the time");
-            }
-        }
-        self.times_trap(false);
+        self.untrap_time();
         self.history = History::default();
     }
 

@@ -8,7 +8,7 @@ use dapple_inspect::inspect::Inspect;
 use dapple_target::launch::CheckpointLimits;
 use dapple_target::linux::injected;
 use dapple_target::linux::live_process::LiveProcess;
-use dapple_target::linux::recording::Recorder;
+use dapple_target::linux::recording::{Recorder, start};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,14 +33,29 @@ impl Owner {
         std::mem::take(&mut self.history.protection)
     }
 
-    /// Tells the guardian whether instructions trap in the process that read the processor's time.
-    pub(in crate::owner) fn times_trap(&self, trap: bool) {
-        let Some(guardian) = self.guardian() else {
-            return;
-        };
-        match injected::place_of_calls(self.process().id()).filter(|_| trap) {
-            Some(calls) => guardian.note_time_trapped(calls),
-            None => guardian.strike_time_trapped(),
+    /// Tells the guardian that instructions are about to trap in the process that read the processor's time.
+    fn time_will_trap(&self) {
+        if let Some(guardian) = self.guardian()
+            && let Some(calls) = injected::place_of_calls(self.process().id())
+        {
+            guardian.note_time_trapped(calls);
+        }
+    }
+
+    /// Lets instructions of the stopped threads read the processor's time.
+    pub(in crate::owner) fn untrap_time(&self) {
+        for thread in self.stopped_threads() {
+            if let Err(reason) = start::untrap_time(thread) {
+                tracing::warn!(%reason, "instructions still trap that read the time");
+            }
+        }
+        self.time_traps_no_more();
+    }
+
+    /// Tells the guardian that.
+    fn time_traps_no_more(&self) {
+        if let Some(guardian) = self.guardian() {
+            guardian.strike_time_trapped();
         }
     }
 
@@ -62,9 +77,10 @@ impl Owner {
         self.end_step();
         self.clean_for_stop();
         self.unpin_all();
-        let live = self.recorded_process();
-        let live = live.inspect_err(|_| self.times_trap(false));
-        let live = live.map_err(|why| refused(&why))?;
+        let live = self.recorded_process().map_err(|why| {
+            self.time_traps_no_more();
+            refused(&why)
+        })?;
         let journal = { live.recorder() }.map(|recorder| recorder.journal().clone());
         self.exchange_process(Arc::clone(&live));
         // What the program has counted itself is noted where its jumps go.
@@ -102,7 +118,7 @@ impl Owner {
         let first = self.current();
         let process = LiveProcess::open(id, self.waker());
         let process = process.map_err(|error| error.to_string())?;
-        self.times_trap(true);
+        self.time_will_trap();
         let recorder = Recorder::midway(id, &threads, first, !self.dies_with_debugger())?;
         Ok(Arc::new(process.recorded(recorder)))
     }

@@ -1,9 +1,9 @@
 //! Where recording begins: with a program's first instruction, or midway.
 
 use super::super::journal::Journal;
-use super::super::midway;
 use super::super::together::Together;
 use super::super::turns::Turns;
+use super::super::{midway, start};
 use super::thread::Recorded;
 use super::{Monotonic, Recorder};
 use crate::ThreadId;
@@ -39,6 +39,21 @@ impl Recorder {
         outlives: bool,
     ) -> Result<Recorder, String> {
         midway::prepare(process, threads)?;
+        Recorder::prepared(process, threads, first, outlives).inspect_err(|_| {
+            for thread in threads {
+                // If it has died, nothing traps there.
+                let _ = start::untrap_time(*thread);
+            }
+        })
+    }
+
+    /// As [`Recorder::midway`], of a process that is ready.
+    fn prepared(
+        process: ThreadId,
+        threads: &[ThreadId],
+        first: ThreadId,
+        outlives: bool,
+    ) -> Result<Recorder, String> {
         let mut recorder = Recorder::of(process)?;
         recorder.is_midway = true;
         recorder.outlives = outlives;
