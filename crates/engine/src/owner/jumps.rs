@@ -137,12 +137,8 @@ impl Owner {
             return Err(now("no thread is there"));
         };
         // First what is found out fast: there may be a breakpoint on each line.
-        let mut code = [0; MOST_REPLACED];
-        let count = self.memory.read_some(at, &mut code);
-        let length = jump_site::replaced_length(at, &code[..count]);
-        let length = length.map_err(|unfit| NoJump::Ever(unfit.to_string()))?;
-        self.is_free(at..at.offset(length.cast_signed()))
-            .map_err(NoJump::Now)?;
+        let end = self.end_of_jump(at).map_err(NoJump::Ever)?;
+        self.is_free(at..end).map_err(NoJump::Now)?;
         let wanted = self.wanted(thread, at, &users).map_err(NoJump::Ever)?;
         if let Some(distance) = wanted.own_id {
             self.have_own_ids(&stopped, distance)?;
@@ -150,6 +146,15 @@ impl Owner {
         let (replaced, keeps_flags) = self.replaced_by_jump(thread, at).map_err(NoJump::Ever)?;
         self.place_trampoline(thread, replaced, wanted, keeps_flags)
             .map_err(NoJump::Ever)
+    }
+
+    /// The end of the instructions that a jump at an address would replace, if nothing but these matter.
+    pub(super) fn end_of_jump(&self, at: Address) -> Result<Address, String> {
+        let mut code = [0; MOST_REPLACED];
+        let count = self.memory.read_some(at, &mut code);
+        let length = jump_site::replaced_length(at, &code[..count]);
+        let length = length.map_err(|unfit| unfit.to_string())?;
+        Ok(at.offset(length.cast_signed()))
     }
 
     /// What a jump at `at` would replace, and whether the status flags have to be kept there. `thread`: any stopped one.

@@ -8,7 +8,6 @@ use super::Owner;
 use super::travel::{Run, Travel};
 use crate::Address;
 use dapple_arch::decision::PASSES;
-use dapple_arch::jump_site::{self, MOST_REPLACED};
 use dapple_inspect::inspect::Inspect;
 
 /// How many passes before the last the search begins anew. Each time nothing is found there, so many times more.
@@ -85,13 +84,11 @@ impl Owner {
         hot.truncate(MOST_TRIED);
         // A site that the jump at the end would replace keeps that jump out: each pass of the end would stop the thread.
         let end = travel.end.moment.pc().unwrap_or_default();
-        let end = end.offset(1)..self.end_of_jump(end);
+        let behind = |at: Address| at.offset(1)..self.end_of_jump(at).unwrap_or(at.offset(1));
+        let end = behind(end);
         // Where the run begins, the thread must not be within what the jump replaces.
         let begin = { self.history_moment(travel.from) }.and_then(|moment| moment.pc());
-        let is_free = |at: Address| {
-            let replaced = at.offset(1)..self.end_of_jump(at);
-            begin.is_none_or(|begin| !replaced.contains(&begin))
-        };
+        let is_free = |at: Address| begin.is_none_or(|begin| !behind(at).contains(&begin));
         let fits =
             |at: Address| !end.contains(&at) && is_free(at) && self.fits_jump(travel.thread, at);
         let mut places = hot.iter().map(|(at, _)| *at);
@@ -115,14 +112,6 @@ impl Owner {
         let after = all[here + 1..].iter().take(AROUND);
         let mut around = before.chain(after);
         around.find(|at| fits(**at)).copied()
-    }
-
-    /// The end of what a jump at an address replaces.
-    fn end_of_jump(&self, at: Address) -> Address {
-        let mut code = [0; MOST_REPLACED];
-        let count = self.memory().read_some(at, &mut code);
-        let length = jump_site::replaced_length(at, &code[..count]).unwrap_or(1);
-        at.offset(length.cast_signed())
     }
 
     /// A run begins in which passes are counted. Returns whether the program counts them.

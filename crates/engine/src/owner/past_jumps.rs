@@ -15,7 +15,7 @@ use crate::{Address, ThreadId};
 use dapple_arch::abi::RED_ZONE;
 use dapple_arch::decision::{Exact, MOST_PIECES, MOST_WITH_PASSES, compile_exact};
 use dapple_arch::instructions::{LONGEST, decode};
-use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
+use dapple_arch::jump_site::{self, Code, Indirect, JumpSite};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
@@ -75,11 +75,9 @@ impl Owner {
 
     /// Whether a jump could replace the instruction at an address, where no thread is in its way. `thread`: any stopped one.
     pub(super) fn fits_jump(&self, thread: ThreadId, at: Address) -> bool {
-        let mut code = [0; MOST_REPLACED];
-        let count = self.memory().read_some(at, &mut code);
-        let length = jump_site::replaced_length(at, &code[..count]);
-        let is_alone = |length: u64| !self.has_site_within(at..at.offset(length.cast_signed()));
-        length.is_ok_and(is_alone) && self.replaced_in_past(thread, at).is_ok()
+        let end = self.end_of_jump(at);
+        end.is_ok_and(|end| !self.has_site_within(at..end))
+            && self.replaced_in_past(thread, at).is_ok()
     }
 
     /// What a jump would replace at an address where an instruction begins.
@@ -123,11 +121,7 @@ impl Owner {
         }
         let thread = self.stopped_threads().into_iter().next();
         let thread = thread.ok_or_else(|| now("no thread is stopped"))?;
-        let mut code = [0; MOST_REPLACED];
-        let count = self.memory().read_some(at, &mut code);
-        let length = jump_site::replaced_length(at, &code[..count]);
-        let length = length.map_err(|unfit| NoJump::Ever(unfit.to_string()))?;
-        let replaced = at..at.offset(length.cast_signed());
+        let replaced = at..self.end_of_jump(at).map_err(NoJump::Ever)?;
         // Those that wait for their turns are stopped for the kernel alone.
         let stopped = self.stopped_threads();
         let waiting = self

@@ -244,11 +244,11 @@ impl Owner {
         {
             travel.run = match travel.laps.divides_after_all() {
                 true => Run::Laps,
-                false => Run::Search,
+                false => {
+                    travel.laps.is_near();
+                    Run::Search
+                }
             };
-            if travel.run == Run::Search {
-                travel.laps.is_near();
-            }
             return self.run_travel(travel);
         }
         self.resume_all();
