@@ -165,3 +165,39 @@ fn searches_keep_to_the_memory_that_checkpoints_may_take() {
     assert!(memory <= MOST, "the way to the beginning took {memory} MB");
     session.disconnect();
 }
+
+#[test]
+fn a_short_instruction_that_is_passed_often_is_found_again() {
+    let fixture = Fixture::new("loop_line.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true}));
+    session.set_breakpoints(&fixture, &["late", "end"]);
+    session.configured();
+    let late = session.stopped_at(&fixture, "late", StoppedEventReason::Breakpoint);
+    session.resume(late.thread);
+    session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    // In the past, no checkpoint is taken at a stop.
+    for expected in ["late", "beginning"] {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(late.thread));
+        match expected {
+            "beginning" => session.stopped(StoppedEventReason::Entry),
+            place => session.stopped_at(&fixture, place, StoppedEventReason::Breakpoint),
+        };
+    }
+    session.resume(late.thread);
+    let late = session.stopped_at(&fixture, "late", StoppedEventReason::Breakpoint);
+    let i = |stop: &Stopped| session.evaluate(&stop.top, "i");
+    session.ok::<NextRequest>(NextArguments::new(late.thread));
+    let line = session.stopped_at(&fixture, "loop", StoppedEventReason::Step);
+    assert_eq!(i(&line), "45000000");
+    for (place, number) in [
+        ("late", "45000000"),
+        ("asks", "45000000"),
+        ("body", "45000000"),
+        ("loop", "44999999"),
+    ] {
+        session.ok::<StepBackRequest>(StepBackArguments::new(late.thread));
+        let back = session.stopped_at(&fixture, place, StoppedEventReason::Step);
+        assert_eq!(i(&back), number);
+    }
+}

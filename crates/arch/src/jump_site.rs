@@ -25,7 +25,8 @@ pub use unfit::Unfit;
 
 use crate::Address;
 use crate::instructions::{LONGEST, decoder, enters_kernel};
-use iced_x86::{Code as Opcode, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code as Opcode, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use std::ops::Range;
 
 /// The length in bytes of the jump that replaces instructions: `jmp rel32`.
 pub const JUMP: usize = 5;
@@ -64,15 +65,36 @@ pub enum Indirect {
 pub struct JumpSite {
     /// Where the jump goes: the address of the first replaced instruction.
     pub site: Address,
-    /// How many bytes the replaced instructions take: at least [`JUMP`]. Those behind the jump are never executed.
+    /// How many bytes the replaced instructions take: at least [`JUMP`], unless it is a short one ([`plan_short`]). Those behind the jump are
+    /// never executed.
     pub length: u64,
     displaced: Vec<Displaced>,
+    /// The first bytes of the instruction behind a short one, which are the last of the jump's distance.
+    behind: Vec<u8>,
 }
 
 impl JumpSite {
     /// The address behind the replaced instructions.
     pub fn end(&self) -> Address {
         Address(self.site.0.wrapping_add(self.length))
+    }
+
+    /// How many bytes the jump takes, and the replaced instructions, whichever are more.
+    pub fn covered(&self) -> u64 {
+        self.length.max(JUMP as u64)
+    }
+
+    /// Where the jump may lead, if the instruction behind a short one has a part in its distance; the end isn't part of it.
+    pub fn targets(&self) -> Option<Range<Address>> {
+        let fixed = (!self.behind.is_empty()).then_some(&self.behind)?;
+        let end = self.site.offset(JUMP as i64);
+        let farthest = |free: u8| {
+            let mut distance = [free; 4];
+            let (_, last) = distance.split_at_mut_checked(4 - fixed.len())?;
+            last.copy_from_slice(fixed);
+            Some(end.offset(i32::from_le_bytes(distance).into()))
+        };
+        Some(farthest(0)?..farthest(u8::MAX)?.offset(1))
     }
 
     /// Whether the last of the replaced instructions is a call.
@@ -137,6 +159,7 @@ pub fn plan(
         site,
         length,
         displaced,
+        behind: Vec::new(),
     };
     let mut has_indirect_jump = false;
     for one in function {
@@ -157,6 +180,33 @@ pub fn plan(
         }
     }
     Ok(planned)
+}
+
+/// Finds out whether a single instruction of 3 or 4 bytes can be replaced by a jump whose last bytes are the first of the instruction behind it.
+/// They stay as they are, so that one may be entered by whatever leads there. The jump reaches only [`JumpSite::targets`]. `code`: the bytes
+/// there, at least [`JUMP`].
+///
+/// # Errors
+///
+/// Why it can't be replaced.
+pub fn plan_short(site: Address, code: &[u8]) -> Result<JumpSite, Unfit> {
+    /// A shorter one leaves less than a page to lead to.
+    const SHORTEST: usize = 3;
+    let one = moved(&mut decoder(code, site.0), code)?;
+    let behind = code.get(one.bytes.len()..JUMP).unwrap_or_default();
+    if behind.is_empty() || one.bytes.len() < SHORTEST {
+        return Err(Unfit::TooShort);
+    }
+    if matches!(one.kind, Kind::Call | Kind::IndirectCall) {
+        // Its return address is in the jump.
+        return Err(Unfit::ShortCall);
+    }
+    Ok(JumpSite {
+        site,
+        length: one.bytes.len() as u64,
+        behind: behind.to_vec(),
+        displaced: vec![one],
+    })
 }
 
 /// How many bytes a jump at an instruction would replace, if nothing but the instruction and those behind it matter. `code`: the bytes there,
@@ -246,31 +296,37 @@ fn displaced(site: Address, code: &[u8]) -> Result<Vec<Displaced>, Unfit> {
             _ if !decoder.can_decode() => return Err(Unfit::TooShort),
             _ => {}
         }
-        let start = decoder.position();
-        let instruction = decoder.decode();
-        if instruction.is_invalid() {
-            return Err(Unfit::InvalidCode(Address(instruction.ip())));
-        }
-        let kind = match kind(&instruction) {
+        let next = match moved(&mut decoder, code) {
             // An indirect branch may lead to it.
             Err(Unfit::EndBranch) if !displaced.is_empty() => {
                 return Err(Unfit::Entered(displaced.len() + 1));
             }
-            kind => kind?,
+            next => next?,
         };
-        let relative = instruction
-            .is_ip_rel_memory_operand()
-            .then(|| decoder.get_constant_offsets(&instruction))
-            .filter(|offsets| offsets.displacement_size() == 4)
-            .map(|offsets| offsets.displacement_offset());
-        displaced.push(Displaced {
-            instruction,
-            bytes: code[start..decoder.position()].to_vec(),
-            relative,
-            kind,
-        });
+        displaced.push(next);
     }
     Ok(displaced)
+}
+
+/// The instruction that is next in `code`, which is decoded.
+fn moved(decoder: &mut Decoder<'_>, code: &[u8]) -> Result<Displaced, Unfit> {
+    let start = decoder.position();
+    let instruction = decoder.decode();
+    if instruction.is_invalid() {
+        return Err(Unfit::InvalidCode(Address(instruction.ip())));
+    }
+    let kind = kind(&instruction)?;
+    let relative = instruction
+        .is_ip_rel_memory_operand()
+        .then(|| decoder.get_constant_offsets(&instruction))
+        .filter(|offsets| offsets.displacement_size() == 4)
+        .map(|offsets| offsets.displacement_offset());
+    Ok(Displaced {
+        instruction,
+        bytes: code[start..decoder.position()].to_vec(),
+        relative,
+        kind,
+    })
 }
 
 /// How an instruction is moved; an error if it can't be.

@@ -509,3 +509,37 @@ fn flags_are_live_where_they_may_be_read() {
     assert!(!dead(&long(64)));
     assert!(!flags_are_dead(Address(0x500), &code(&[0xc3])));
 }
+
+#[test]
+fn a_short_instruction_is_replaced_by_a_jump_that_ends_in_the_next_one() {
+    // addl $1, -16(%rbp); mov eax, [rip + 0x2cba]
+    let code = [0x83, 0x45, 0xf0, 0x01, 0x8b, 0x05, 0xba, 0x2c, 0, 0];
+    let site = plan_short(START, &code).expect("it fits");
+    assert_eq!(
+        (site.length, site.covered(), site.end()),
+        (4, 5, START.offset(4))
+    );
+    let targets = site.targets().expect("some");
+    assert_eq!(targets.end.0 - targets.start.0, 1 << 24);
+    for to in [targets.start, targets.end.offset(-1)] {
+        assert_eq!(jump(START, to).map(|jump| jump[4]), Some(0x8b), "{to}");
+    }
+    assert_ne!(jump(START, targets.end).map(|jump| jump[4]), Some(0x8b));
+    let moved = site.relocated(targets.start).expect("code");
+    assert_eq!(moved.bytes[..4], code[..4]);
+    assert_eq!(target(&moved, targets.start, 4), START.0 + 4);
+    // Of three bytes, with 0x10 and 0x24 behind them; of two; a call of three bytes; and one at the end of the code.
+    let three = plan_short(START, &[0x48, 0x89, 0xc8, 0x10, 0x24]).expect("it fits");
+    let targets = three.targets().expect("some");
+    assert_eq!(
+        targets,
+        Address(START.0 + 5 + 0x2410_0000)..Address(START.0 + 5 + 0x2411_0000)
+    );
+    for unfit in [
+        &[0x89, 0xc8, 0x10, 0x24, 0x90][..],
+        &[0xff, 0x50, 0x10, 0x90, 0x90],
+        &code[..4],
+    ] {
+        assert!(plan_short(START, unfit).is_err(), "{unfit:x?}");
+    }
+}

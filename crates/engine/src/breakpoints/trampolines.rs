@@ -231,18 +231,32 @@ impl Trampolines {
     pub(crate) fn room(&self, near: Address, size: u64) -> Option<Address> {
         let arenas = self.arenas.iter();
         let mut arenas = arenas.filter(|arena| arena.start.0.abs_diff(near.0) < REACH);
-        arenas.find_map(|arena| self.room_in(arena, size))
+        arenas.find_map(|arena| self.room_in(arena, arena.start, size))
     }
 
-    fn room_in(&self, arena: &Range<Address>, size: u64) -> Option<Address> {
+    /// An address in `range` with `size` free bytes. `None`: there is none in the arenas.
+    pub(crate) fn room_within(&self, range: &Range<Address>, size: u64) -> Option<Address> {
+        let mut arenas = self.arenas.iter();
+        arenas.find_map(|arena| {
+            let first = Address(range.start.0.next_multiple_of(ALIGNMENT)).max(arena.start);
+            let room = self.room_in(arena, first, size)?;
+            range.contains(&room).then_some(room)
+        })
+    }
+
+    /// An address in an arena, from `first` on, with `size` free bytes.
+    fn room_in(&self, arena: &Range<Address>, first: Address, size: u64) -> Option<Address> {
         let mut taken: Vec<(Address, Address)> = [&self.used, &self.retired]
             .into_iter()
             .flat_map(|map| map.range(arena.clone()))
             .map(|(start, trampoline)| (*start, trampoline.end()))
             .collect();
         taken.sort();
-        let mut free = arena.start.0;
+        let mut free = first.0;
         for (start, end) in taken {
+            if end < first {
+                continue;
+            }
             if start.0.saturating_sub(free) >= size {
                 break;
             }
@@ -284,6 +298,28 @@ impl Trampolines {
         (best.abs_diff(near.0) < REACH && best.is_multiple_of(4096)).then_some(Address(best))
     }
 
+    /// Where memory for another arena can be mapped that begins in `range`, given what is mapped already. `None`: nowhere, or there are too many.
+    pub(crate) fn place_within(
+        &self,
+        range: &Range<Address>,
+        mapped: impl IntoIterator<Item = Range<u64>>,
+    ) -> Option<Address> {
+        if self.has_all_arenas() {
+            return None;
+        }
+        let mut mapped: Vec<Range<u64>> = mapped.into_iter().collect();
+        mapped.sort_by_key(|range| range.start);
+        let mut place = range.start.0.max(LOWEST).next_multiple_of(4096);
+        for taken in mapped {
+            // A page stays free on both sides, as in `place_for_arena`.
+            if taken.start < place.saturating_add(ARENA + 4096) && taken.end + 4096 > place {
+                place = (taken.end + 4096).next_multiple_of(4096);
+            }
+        }
+        let is_low = place.saturating_add(ARENA) < HIGHEST;
+        (is_low && range.contains(&Address(place))).then_some(Address(place))
+    }
+
     /// Whether there are as many arenas as there may be.
     pub(crate) fn has_all_arenas(&self) -> bool {
         self.arenas.len() >= MOST_ARENAS
@@ -315,6 +351,8 @@ impl Trampolines {
 
     /// Uses memory that was mapped for an arena.
     pub(crate) fn add_arena(&mut self, start: Address) {
+        // Another process of this history may have had one there.
+        self.elsewhere.retain(|arena| arena.start != start);
         self.arenas.push(start..start.offset(ARENA as i64));
     }
 

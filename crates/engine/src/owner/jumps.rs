@@ -11,7 +11,7 @@ use super::attached::Lent;
 use crate::breakpoints::log_ring::Writer;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
-use crate::breakpoints::trampolines::{ARENA, Trampoline, WhereDecided};
+use crate::breakpoints::trampolines::{ARENA, Trampoline, Trampolines, WhereDecided};
 use crate::breakpoints::wanted::{Decided, Decisions};
 use crate::{Address, ThreadId};
 use dapple_arch::decision::{self, Record, Recorded, Request, SWITCHED, Then, Truth};
@@ -450,22 +450,44 @@ impl Owner {
 
     /// Maps memory for an arena near `near`. Returns where trampolines may be in it.
     pub(super) fn map_arena(&mut self, thread: ThreadId, near: Address) -> Result<Address, String> {
+        self.map_arena_at(thread, |trampolines, mapped| {
+            trampolines.place_for_arena(near, mapped)
+        })?;
+        let room = self.memory.trampolines.room(near, MOST_ROOM);
+        room.ok_or_else(|| "there is no room for code near enough".to_owned())
+    }
+
+    /// Maps memory for an arena that begins in `range`. Returns where.
+    pub(super) fn map_arena_within(
+        &mut self,
+        thread: ThreadId,
+        range: &Range<Address>,
+    ) -> Result<Address, String> {
+        self.map_arena_at(thread, |trampolines, mapped| {
+            trampolines.place_within(range, mapped)
+        })
+    }
+
+    fn map_arena_at(
+        &mut self,
+        thread: ThreadId,
+        place: impl FnOnce(&Trampolines, Vec<Range<u64>>) -> Option<Address>,
+    ) -> Result<Address, String> {
         if self.memory.trampolines.has_all_arenas() {
             return Err("the memory for deciding in the program is used up".to_owned());
         }
         let mapped = self.process().mappings();
         let mapped = mapped.iter().map(|mapping| mapping.start..mapping.end);
         // In the past, what the program is yet to map has to stay free, too.
-        let mapped = mapped.chain(self.mapped_in_history());
-        let place = self.memory.trampolines.place_for_arena(near, mapped);
+        let mapped = mapped.chain(self.mapped_in_history()).collect();
+        let place = place(&self.memory.trampolines, mapped);
         let place = place.ok_or("there is no room for code near enough")?;
         let mapped = self.calling_system(thread, |process, call| {
             process.map_code(thread, place, ARENA, call)
         });
         mapped.map_err(|reason| format!("no memory can be mapped: {reason}"))?;
         self.memory.trampolines.add_arena(place);
-        let room = self.memory.trampolines.room(near, MOST_ROOM);
-        room.ok_or_else(|| "there is no room for code near enough".to_owned())
+        Ok(place)
     }
 
     /// Makes a stopped thread call the system, by what `act` does with the process and the place of a `syscall` instruction.

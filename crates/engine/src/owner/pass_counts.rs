@@ -83,18 +83,25 @@ impl Owner {
         let mut hot = self.hot_places(travel);
         hot.truncate(MOST_TRIED);
         // A site that the jump at the end would replace keeps that jump out: each pass of the end would stop the thread.
-        let end = travel.end.moment.pc().unwrap_or_default();
-        let behind = |at: Address| at.offset(1)..self.end_of_jump(at).unwrap_or(at.offset(1));
-        let end = behind(end);
+        let last = travel.end.moment.pc().unwrap_or_default();
+        let within = |at: Address| self.within_jump(travel.thread, at);
+        let end = within(last);
         // Where the run begins, the thread must not be within what the jump replaces.
         let begin = { self.history_moment(travel.from) }.and_then(|moment| moment.pc());
-        let is_free = |at: Address| begin.is_none_or(|begin| !behind(at).contains(&begin));
-        let fits =
-            |at: Address| !end.contains(&at) && is_free(at) && self.fits_jump(travel.thread, at);
-        let mut places = hot.iter().map(|(at, _)| *at);
+        let is_free = |at: Address| {
+            let taken = within(at);
+            !taken.contains(&last) && begin.is_none_or(|begin| !taken.contains(&begin))
+        };
+        let is_tried = |at: Address| travel.uncountable.contains(&at);
+        let is_possible = |at: Address| !is_tried(at) && !end.contains(&at) && is_free(at);
+        let fits = |at: Address| is_possible(at) && self.fits_jump(travel.thread, at);
+        // There, the search that follows stops at each pass.
+        let will_fit = |at: Address| is_possible(at) && self.will_fit_jump(travel.thread, at);
+        let places = || hot.iter().map(|(at, _)| *at);
         // What is around one of them may be before the loop.
-        let own = places.clone().find(|at| fits(*at));
-        let found = own.or_else(|| places.find_map(|at| self.countable_around(at, fits)));
+        let own = places().find(|at| fits(*at));
+        let found = own.or_else(|| places().find_map(|at| self.countable_around(at, fits)));
+        let found = found.or_else(|| places().find(|at| will_fit(*at)));
         tracing::debug!(?hot, ?found, "places that are passed often");
         found.map(Run::Count)
     }
@@ -186,6 +193,11 @@ impl Owner {
         let passed = ALL.saturating_sub(self.left_of(travel.passes.as_ref()));
         let back = BACK * FURTHER.saturating_pow(travel.gets_nearer());
         tracing::debug!(%at, passed, back, "passes");
+        if passed < WORTH.into() {
+            // It is beside the loop.
+            travel.uncountable.push(at);
+            travel.laps.is_further();
+        }
         match passed.checked_sub(back) {
             Some(near @ 1..) => Run::Near(at, near),
             _ => Run::Search,

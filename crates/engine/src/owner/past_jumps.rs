@@ -19,6 +19,7 @@ use dapple_arch::jump_site::{self, Code, Indirect, JumpSite};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
+use std::ops::Range;
 
 /// The bytes of the stack that are compared.
 const STACK: usize = 448;
@@ -52,6 +53,11 @@ impl Ahead {
     }
 }
 
+/// The end of what a jump and the instructions that it replaces take.
+fn covered_end(replaced: &JumpSite) -> Address {
+    replaced.site.offset(replaced.covered().cast_signed())
+}
+
 impl Owner {
     /// A thread has passed the site of a state of the past that it isn't in.
     pub(super) fn passed_other_state(&mut self, at: Address) {
@@ -73,11 +79,24 @@ impl Owner {
         }
     }
 
-    /// Whether a jump could replace the instruction at an address, where no thread is in its way. `thread`: any stopped one.
+    /// Whether a jump could replace the instruction at an address, a long one, where no thread is in its way. `thread`: any stopped one.
     pub(super) fn fits_jump(&self, thread: ThreadId, at: Address) -> bool {
-        let end = self.end_of_jump(at);
-        end.is_ok_and(|end| !self.has_site_within(at..end))
-            && self.replaced_in_past(thread, at).is_ok()
+        let replaced = self.replaced_in_past(thread, at);
+        replaced
+            .is_ok_and(|it| it.targets().is_none() && !self.has_site_within(at..covered_end(&it)))
+    }
+
+    /// As [`Owner::fits_jump`], in a run in which nothing is looked for.
+    pub(super) fn will_fit_jump(&self, thread: ThreadId, at: Address) -> bool {
+        let replaced = self.replaced_in_past(thread, at);
+        replaced.is_ok_and(|it| !self.has_lasting_site_within(at..covered_end(&it)))
+    }
+
+    /// What a jump at an address would take behind its first byte. It is empty if none fits.
+    pub(super) fn within_jump(&self, thread: ThreadId, at: Address) -> Range<Address> {
+        let replaced = self.replaced_in_past(thread, at);
+        let behind = at.offset(1);
+        behind..replaced.map_or(behind, |replaced| covered_end(&replaced))
     }
 
     /// What a jump would replace at an address where an instruction begins.
@@ -93,7 +112,8 @@ impl Owner {
         let instruction = decode(at, &code[..count]).ok_or("the code can't be read")?;
         let bytes = &code[..instruction.len()];
         let alone = [Code { start: at, bytes }];
-        let replaced = jump_site::plan(at, &alone, Indirect::Unknown, &|_| false);
+        let replaced = jump_site::plan(at, &alone, Indirect::Unknown, &|_| false)
+            .or_else(|_| jump_site::plan_short(at, &code[..count]));
         let replaced = replaced.map_err(|unfit| unfit.to_string())?;
         match replaced.ends_in_call() && self.process().has_shadow_stack(thread) {
             false => Ok(replaced),
@@ -121,7 +141,11 @@ impl Owner {
         }
         let thread = self.stopped_threads().into_iter().next();
         let thread = thread.ok_or_else(|| now("no thread is stopped"))?;
-        let replaced = at..self.end_of_jump(at).map_err(NoJump::Ever)?;
+        let site = self.replaced_in_past(thread, at).map_err(NoJump::Ever)?;
+        if self.has_site_within(at..covered_end(&site)) {
+            return Err(now("there is another breakpoint right behind"));
+        }
+        let replaced = at..site.end();
         // Those that wait for their turns are stopped for the kernel alone.
         let stopped = self.stopped_threads();
         let waiting = self
@@ -134,7 +158,7 @@ impl Owner {
             }
         }
         self.is_free(replaced).map_err(NoJump::Now)?;
-        let word = self.place_past_trampoline(thread, at, ahead.as_ref(), passes);
+        let word = self.place_past_trampoline(thread, site, ahead.as_ref(), passes);
         let word = word.map_err(NoJump::Ever)?;
         if passes.is_some() {
             self.counted_by_code(word);
@@ -146,16 +170,11 @@ impl Owner {
     fn place_past_trampoline(
         &mut self,
         thread: ThreadId,
-        at: Address,
+        replaced: JumpSite,
         ahead: Option<&Ahead>,
         passes: Option<u64>,
     ) -> Result<Address, String> {
-        let replaced = self.replaced_in_past(thread, at)?;
-        // One room more, so that the code doesn't come near what it writes.
-        let start = match self.trampolines().room(at, MOST_ROOM + WRITTEN) {
-            Some(start) => start,
-            None => self.map_arena(thread, at)?,
-        };
+        let start = self.room_for_past(thread, &replaced)?;
         let arena = self
             .trampolines()
             .arena_at(start)
@@ -190,6 +209,22 @@ impl Owner {
         let trampoline = Trampoline::of(start, replaced, code);
         self.put_jump_in(trampoline.ok_or("the code there can't be moved")?)?;
         Ok(word_in(kept))
+    }
+
+    /// Where the code for a place can be.
+    fn room_for_past(&mut self, thread: ThreadId, replaced: &JumpSite) -> Result<Address, String> {
+        // One room more, so that the code doesn't come near what it writes.
+        const ROOM: u64 = MOST_ROOM + WRITTEN;
+        let targets = replaced.targets();
+        let room = match &targets {
+            None => self.trampolines().room(replaced.site, ROOM),
+            Some(targets) => self.trampolines().room_within(targets, ROOM),
+        };
+        match (room, targets) {
+            (Some(room), _) => Ok(room),
+            (None, None) => self.map_arena(thread, replaced.site),
+            (None, Some(targets)) => self.map_arena_within(thread, &targets),
+        }
     }
 
     /// What memory is to be compared: what is different now comes first. `elsewhere`: also memory that may not be there at other times. `most`: so

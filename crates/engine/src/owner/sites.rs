@@ -173,6 +173,11 @@ impl Owner {
         self.memory.has_site_within(range)
     }
 
+    /// As [`PatchedMemory::has_lasting_site_within`].
+    pub(super) fn has_lasting_site_within(&self, range: Range<Address>) -> bool {
+        self.memory.has_lasting_site_within(range)
+    }
+
     /// Whether a site has a jump to a trampoline.
     pub(super) fn has_jump(&self, site: Address) -> bool {
         self.memory.trampoline_of(site).is_some()

@@ -41,6 +41,8 @@ pub(super) struct Travel {
     pub(super) hot: FxHashMap<Address, u32>,
     /// The passes that are counted.
     pub(super) passes: Option<PassCount>,
+    /// Where none could be counted.
+    pub(super) uncountable: Vec<Address>,
     /// The pass that was looked for has come.
     passed: bool,
     /// How often passes were counted to begin nearer to the end.
@@ -186,6 +188,7 @@ impl Owner {
             laps: Laps::default(),
             hot: FxHashMap::default(),
             passes: None,
+            uncountable: Vec::new(),
             passed: false,
             nearer: 0,
             count: 0,
@@ -242,6 +245,8 @@ impl Owner {
         if !self.begin_counting(run)
             && let Some(mut travel) = self.take_travel()
         {
+            // Another place will be tried.
+            travel.uncountable.extend(run.counted());
             travel.run = match travel.laps.divides_after_all() {
                 true => Run::Laps,
                 false => {

@@ -29,6 +29,8 @@ pub(super) struct Jump {
     pub(super) bytes: [u8; JUMP],
     /// How many bytes the replaced instructions have.
     replaced: u64,
+    /// How many these and the jump take.
+    covered: u64,
 }
 
 impl PatchedMemory {
@@ -74,6 +76,13 @@ impl PatchedMemory {
         self.sites.range(inner).next().is_some()
     }
 
+    /// As [`PatchedMemory::has_site_within`], in a run of a search in which nothing is looked for.
+    pub(crate) fn has_lasting_site_within(&self, range: Range<Address>) -> bool {
+        let inner = range.start.offset(1)..range.end;
+        let mut sites = self.sites.range(inner);
+        sites.any(|(_, site)| site.has(Reason::Turn) || !site.is_only_past(true))
+    }
+
     /// Writes a trampoline, and puts a jump to it in place of its site's `int3`. Call only while no thread runs, nor is at a replaced
     /// instruction but the first.
     pub(crate) fn put_jump_in(&mut self, trampoline: Trampoline) -> io::Result<()> {
@@ -112,6 +121,7 @@ impl PatchedMemory {
             to: start,
             bytes,
             replaced: trampoline.replaced.length,
+            covered: trampoline.replaced.covered(),
         });
         self.trampolines.add(trampoline);
         Ok(())
@@ -124,7 +134,7 @@ impl PatchedMemory {
         }
         let far = Address(range.start.0.saturating_sub(MOST_REPLACED as u64));
         for (at, site) in self.sites.range_mut(far..range.end) {
-            let is_meant = |jump: &mut Jump| at.0 + jump.replaced > range.start.0;
+            let is_meant = |jump: &mut Jump| at.0 + jump.covered > range.start.0;
             let Some(jump) = site.jump.take_if(is_meant) else {
                 continue;
             };
