@@ -149,7 +149,7 @@ impl Owner {
     }
 
     /// The end of the instructions that a jump at an address would replace, if nothing but these matter.
-    pub(super) fn end_of_jump(&self, at: Address) -> Result<Address, String> {
+    fn end_of_jump(&self, at: Address) -> Result<Address, String> {
         let mut code = [0; MOST_REPLACED];
         let count = self.memory.read_some(at, &mut code);
         let length = jump_site::replaced_length(at, &code[..count]);
