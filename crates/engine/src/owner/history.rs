@@ -14,7 +14,6 @@ use super::checkpoints::{self, Clock};
 use super::hit_counts::HitCounts;
 use super::interruptions::Interruptions;
 use super::past_jumps::Ahead;
-use super::same_memory::first_difference;
 use super::step_back_again::LastStep;
 use super::threads::{Control, Table};
 use crate::breakpoints::site::{Protection, Reason};
@@ -755,13 +754,10 @@ impl Owner {
     ) -> bool {
         let is_call = moment.pc().is_some_and(|pc| self.is_call_at(pc));
         let now = self.moment_now();
-        let Some(now) = now.filter(|now| now.is(moment, is_call)) else {
+        if !now.is_some_and(|now| now.is(moment, is_call)) {
             return false;
-        };
-        let arenas = self.trampolines().all_arenas();
-        let sp = now.registers().map(|registers| registers.sp());
-        let sp = sp.unwrap_or_default();
-        let found = first_difference(self.process(), other, sp, &arenas, *differs);
+        }
+        let found = self.difference_from(other, *differs);
         if let Some(at) = found {
             tracing::debug!(%at, pc = ?moment.pc(), "the memory of two states differs");
         }

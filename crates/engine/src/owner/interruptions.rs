@@ -81,6 +81,11 @@ impl Interruptions {
         }
     }
 
+    /// The stack pointers of the threads where they were interrupted.
+    pub(super) fn stack_pointers(&self) -> impl Iterator<Item = u64> {
+        self.of.values().flat_map(FxHashMap::keys).copied()
+    }
+
     /// Whether a handler may return to an address that `is_meant`.
     pub(super) fn may_return_to(&self, is_meant: impl Fn(Address) -> bool) -> bool {
         let mut all = self.of.values().flat_map(FxHashMap::values);

@@ -1,8 +1,10 @@
 //! Compares the memory of two processes that may be in the same state.
 
+use super::Owner;
 use super::signal_frames::is_the_kernels;
 use crate::Address;
 use dapple_arch::abi::RED_ZONE;
+use dapple_target::memory_map::Mapping;
 use dapple_target::process::Process;
 use std::ops::Range;
 
@@ -11,40 +13,92 @@ const BLOCK: u64 = 1 << 16;
 /// The size of what is told to differ.
 const PIECE: u64 = 4;
 
-/// The address of 4 bytes of memory in which two processes differ that have the same mappings but for `arenas`; `None`: they don't. `sp`: the
-/// stack pointer of a thread, below whose own bytes nothing counts. `first`: where to look first.
-pub(super) fn first_difference(
+/// How far below its stack pointer a stack counts as unused that has other data around it, in bytes.
+const UNUSED: u64 = 16 << 10;
+
+impl Owner {
+    /// The address of 4 bytes of memory in which the process differs from another that has the same mappings, but for what the debugger has mapped.
+    /// `None`: they don't differ. `first`: where to look first. All threads must stand still.
+    pub(super) fn difference_from(
+        &mut self,
+        other: &dyn Process,
+        first: Option<Address>,
+    ) -> Option<Address> {
+        if let Some(at) = first
+            && let Some(found) = difference_in(self.process(), other, at, PIECE)
+        {
+            return Some(found);
+        }
+        let arenas = self.trampolines().all_arenas();
+        let registers = |thread| self.process().registers(thread).ok();
+        let registers = self.live_threads().filter_map(registers);
+        let mut stacks: Vec<u64> = registers.map(|registers| registers.sp()).collect();
+        let found = first_difference(self.process(), other, &stacks, &arenas)?;
+        // A signal handler may run on a stack of its own.
+        self.forget_past_interruptions();
+        let threads = stacks.len();
+        stacks.extend(self.interruptions().stack_pointers());
+        match stacks.len() > threads {
+            true => first_difference(self.process(), other, &stacks, &arenas),
+            false => Some(found),
+        }
+    }
+}
+
+/// As [`Owner::difference_from`]. `stacks`: the threads' stack pointers, below whose own bytes nothing counts: functions leave there what they had
+/// saved, and how much of the vector registers the dynamic linker saves depends on when the thread was last interrupted (XSAVEC, Intel SDM
+/// vol. 1, 13.10). `arenas`: the debugger's.
+fn first_difference(
     one: &dyn Process,
     other: &dyn Process,
-    sp: u64,
+    stacks: &[u64],
     arenas: &[Range<Address>],
-    first: Option<Address>,
 ) -> Option<Address> {
-    if let Some(at) = first
-        && let Some(found) = difference_in(one, other, at, PIECE)
-    {
-        return Some(found);
-    }
-    for mapping in one.mappings() {
+    let mappings = one.mappings();
+    for (index, mapping) in mappings.iter().enumerate() {
         let start = Address(mapping.start);
         let is_arena = arenas.iter().any(|arena| arena.contains(&start));
         if !mapping.write || !mapping.read || is_arena {
             continue;
         }
-        let is_stack = (mapping.start..mapping.end).contains(&sp);
-        let mut at = match is_stack {
-            true => (sp - RED_ZONE) & !(PIECE - 1),
-            false => mapping.start,
-        };
-        while at < mapping.end {
-            let size = BLOCK.min(mapping.end - at);
-            if let Some(found) = difference_in(one, other, Address(at), size) {
-                return Some(found);
+        let below = index.checked_sub(1).and_then(|below| mappings.get(below));
+        for used in used(mapping, below, stacks) {
+            let mut at = used.start;
+            while at < used.end {
+                let size = BLOCK.min(used.end - at);
+                if let Some(found) = difference_in(one, other, Address(at), size) {
+                    return Some(found);
+                }
+                at += size;
             }
-            at += size;
         }
     }
     None
+}
+
+/// The parts of a mapping that aren't the unused ones of stacks. `below`: the mapping below.
+fn used(mapping: &Mapping, below: Option<&Mapping>, stacks: &[u64]) -> Vec<Range<u64>> {
+    let has = |sp: &u64| (mapping.start..mapping.end).contains(sp);
+    let mut inside: Vec<u64> = stacks.iter().copied().filter(has).collect();
+    inside.sort_unstable();
+    // A thread's stack has a page below that nobody may read.
+    let has_guard = below.is_some_and(|below| below.end == mapping.start && !below.read);
+    let is_stack = mapping.name == "[stack]" || has_guard;
+    let mut used = Vec::new();
+    let mut from = mapping.start;
+    for (index, sp) in inside.into_iter().enumerate() {
+        let unused = sp.saturating_sub(UNUSED);
+        match (is_stack, index) {
+            (true, 0) => {}
+            (false, 0) => used.push(from..unused.max(from)),
+            (false, _) if unused >= from => used.push(from..unused),
+            // What is below may be the used part of another.
+            _ => continue,
+        }
+        from = from.max(sp.saturating_sub(RED_ZONE) & !(PIECE - 1));
+    }
+    used.push(from..mapping.end);
+    used
 }
 
 /// The address of the first 4 bytes of a block of memory in which two processes differ.
@@ -105,6 +159,50 @@ fn is_of_processor(one: &[u8], other: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn mapping(range: Range<u64>, read: bool, name: &str) -> Mapping {
+        Mapping {
+            start: range.start,
+            end: range.end,
+            read,
+            write: read,
+            execute: false,
+            offset: 0,
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn of_a_stack_what_is_below_the_threads_own_bytes_does_not_count() {
+        let stack = mapping(0x10_0000..0x20_0000, true, "[stack]");
+        let only = |range| vec![range];
+        // A handler's, in which the thread is, and the interrupted one's.
+        let two = [0x1f_0000, 0x18_0000, 0x50_0000];
+        assert_eq!(used(&stack, None, &two), only(0x17_ff80..0x20_0000));
+        let of_thread = mapping(0x10_0000..0x20_0000, true, "");
+        let guard = mapping(0xf_f000..0x10_0000, false, "");
+        assert_eq!(
+            used(&of_thread, Some(&guard), &two),
+            used(&stack, None, &two)
+        );
+        assert_eq!(used(&stack, None, &[]), only(0x10_0000..0x20_0000));
+    }
+
+    #[test]
+    fn a_stack_amid_other_data_counts_but_for_a_part() {
+        let heap = mapping(0x10_0000..0x20_0000, true, "[heap]");
+        let all = used(&heap, None, &[0x1f_0000, 0x18_0000, 0x18_1000]);
+        assert_eq!(
+            all,
+            [
+                0x10_0000..0x17_c000,
+                0x17_ff80..0x1e_c000,
+                0x1e_ff80..0x20_0000
+            ]
+        );
+        let low = used(&heap, None, &[0x10_0040]);
+        assert_eq!(low, [0x10_0000..0x10_0000, 0x10_0000..0x20_0000]);
+    }
 
     #[test]
     fn the_number_of_the_processor_is_no_difference() {
