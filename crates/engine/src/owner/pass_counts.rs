@@ -191,17 +191,15 @@ impl Owner {
     /// The run has counted all passes. Returns the next one.
     pub(super) fn counted_all(&self, travel: &mut Travel, at: Address) -> Run {
         let passed = ALL.saturating_sub(self.left_of(travel.passes.as_ref()));
-        let back = BACK * FURTHER.saturating_pow(travel.gets_nearer());
+        let back = BACK * FURTHER.saturating_pow(travel.too_near);
         tracing::debug!(%at, passed, back, "passes");
-        if passed < WORTH.into() {
-            // It is beside the loop.
-            travel.uncountable.push(at);
-            travel.laps.is_further();
-        }
         match passed.checked_sub(back) {
-            Some(near @ 1..) => Run::Near(at, near),
-            _ => Run::Search,
+            Some(near @ 1..) => return Run::Near(at, near),
+            // It is beside the loop: another place is to be tried.
+            _ if passed < WORTH.into() => travel.uncountable.push(at),
+            _ => travel.laps.is_near(),
         }
+        Run::Search
     }
 }
 

@@ -45,8 +45,10 @@ pub(super) struct Travel {
     pub(super) uncountable: Vec<Address>,
     /// The pass that was looked for has come.
     passed: bool,
-    /// How often passes were counted to begin nearer to the end.
-    nearer: u32,
+    /// It has begun near its end, by counted passes.
+    near: bool,
+    /// How often nothing was found there.
+    pub(super) too_near: u32,
     /// How many of what is looked for have come in this run.
     pub(super) count: usize,
     /// The number of the last one to go back to, if a search has found one.
@@ -190,7 +192,8 @@ impl Owner {
             passes: None,
             uncountable: Vec::new(),
             passed: false,
-            nearer: 0,
+            near: false,
+            too_near: 0,
             count: 0,
             found: None,
             last: None,
@@ -249,10 +252,7 @@ impl Owner {
             travel.uncountable.extend(run.counted());
             travel.run = match travel.laps.divides_after_all() {
                 true => Run::Laps,
-                false => {
-                    travel.laps.is_near();
-                    Run::Search
-                }
+                false => Run::Search,
             };
             return self.run_travel(travel);
         }
@@ -514,7 +514,7 @@ impl Owner {
         }
         if travel.passed {
             self.take_lap(&mut travel);
-            travel.laps.is_near();
+            travel.near = true;
             travel.run = Run::Search;
             return self.run_travel(travel);
         }
@@ -547,10 +547,7 @@ impl Owner {
         if travel.run.is_blind() && travel.arrived {
             travel.run = match travel.run {
                 Run::Laps if travel.laps.divides() => Run::Laps,
-                Run::Count(at) => {
-                    travel.laps.is_near();
-                    self.counted_all(&mut travel, at)
-                }
+                Run::Count(at) => self.counted_all(&mut travel, at),
                 _ => Run::Search,
             };
             return self.run_travel(travel);
@@ -594,6 +591,7 @@ impl Owner {
         }
         travel.found = None;
         travel.from -= 1;
+        travel.too_near += u32::from(std::mem::take(&mut travel.near));
         travel.laps.is_further();
         self.run_travel(travel)
     }
@@ -735,12 +733,6 @@ impl Travel {
     /// Whether an address is a place that is looked for.
     pub(super) fn looks_for(&self, at: Address) -> bool {
         matches!(&self.goal, Goal::Places(places) if places.all.contains_key(&at))
-    }
-
-    /// The search begins nearer to its end, by counted passes. Returns how often it did before.
-    pub(super) fn gets_nearer(&mut self) -> u32 {
-        self.nearer += 1;
-        self.nearer - 1
     }
 
     /// A search has taken a checkpoint. Returns how many have come of what is looked for since the one before.
