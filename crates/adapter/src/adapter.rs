@@ -206,8 +206,8 @@ pub struct Adapter {
     pub hides_tasks: bool,
     /// Threads whose innermost frame was shown with a disassembly source at this stop. They step by instructions.
     pub in_disassembly: BTreeSet<ThreadId>,
-    /// Threads stopped at a sanitizer's report. The user looks at an outer frame with source, and steps by lines there.
-    pub reporting: BTreeSet<ThreadId>,
+    /// Threads stopped at a sanitizer's report or a panic. The user looks at an outer frame with source, and steps by lines there.
+    pub in_runtime: BTreeSet<ThreadId>,
     pub no_debug: bool,
     /// How the next engine session finds debug information.
     pub debug_info: DebugInfoOptions,
@@ -282,7 +282,7 @@ impl Adapter {
             function_names: FunctionNames::default(),
             hides_tasks: false,
             in_disassembly: BTreeSet::new(),
-            reporting: BTreeSet::new(),
+            in_runtime: BTreeSet::new(),
             calls: CallSettings::default(),
             decided: WhereDecided::default(),
             no_debug: false,
@@ -418,7 +418,7 @@ impl Adapter {
         self.gotos.clear_generation();
         self.callees.clear_generation();
         self.in_disassembly.clear();
-        self.reporting.clear();
+        self.in_runtime.clear();
         self.references.clear_generation();
         self.locations.clear_generation();
         self.variables.clear();

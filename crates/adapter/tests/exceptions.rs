@@ -428,6 +428,28 @@ fn a_panic_that_the_program_catches_stops_by_the_one_filter_and_not_by_the_other
 }
 
 #[test]
+fn a_step_from_a_panic_leads_to_the_users_code_that_catches_it_or_to_the_programs_end() {
+    let fixture = Fixture::new("panics.rs");
+    let panicked = |how: &str| {
+        let session = Session::new();
+        session.launch(&fixture, json!({"args": [how, "equal"]}));
+        session.configured();
+        let (stopped, _, mark) = stop(&session, &fixture);
+        assert_eq!(mark, "equal");
+        session.ok::<NextRequest>(NextArguments::new(stopped.thread));
+        (session, stopped.thread)
+    };
+    let (session, thread) = panicked("caught");
+    session.stopped_at(&fixture, "caught", StoppedEventReason::Step);
+    session.resume(thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+    let (session, _) = panicked("plain");
+    assert_eq!(session.exit_code(), 101);
+    session.disconnect();
+}
+
+#[test]
 fn a_panic_while_another_unwinds_and_one_that_is_resumed_are_told() {
     let fixture = Fixture::new("panics.rs");
     let session = started(

@@ -714,3 +714,31 @@ fn a_program_that_runs_long_leaves_checkpoints_on_its_way_as_many_as_the_launch_
         }
     }
 }
+
+#[test]
+fn a_step_back_from_a_panic_is_one_of_the_users_code() {
+    let fixture = Fixture::new("panics.rs");
+    let session = Session::new();
+    session.launch(
+        &fixture,
+        json!({"record": true, "args": ["plain", "equal"]}),
+    );
+    session.configured();
+    let (panic, said) = stopped_at_panic(&session);
+    let place = format!("panics.rs:{}:", fixture.line("equal"));
+    assert!(said.contains(&place), "{said}");
+    let line = back(&session, &fixture, &panic, "equal");
+    let before = back(&session, &fixture, &line, "before_equal");
+    session.resume(before.thread);
+    // It says the same of it again.
+    assert_eq!(stopped_at_panic(&session).1, said);
+    session.disconnect();
+}
+
+/// Where the program has panicked, and what is said of that.
+#[track_caller]
+fn stopped_at_panic(session: &Session) -> (Stopped, String) {
+    let stop = session.stopped(StoppedEventReason::Exception);
+    let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(stop.thread));
+    (stop, info.description.expect("a description"))
+}

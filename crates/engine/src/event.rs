@@ -222,10 +222,16 @@ impl StopReason {
         }
     }
 
-    /// Whether the thread stopped for a sanitizer's report.
-    pub fn is_report(&self) -> bool {
-        let report = ExceptionKind::Report;
-        matches!(self, StopReason::Exception { kind, .. } if *kind == report)
+    /// Whether the thread stopped in a runtime that has told of an error: for a sanitizer's report or a Rust panic.
+    pub fn is_in_runtime(&self) -> bool {
+        use ExceptionKind::{Panic, Report};
+        matches!(
+            self,
+            StopReason::Exception {
+                kind: Panic | Report,
+                ..
+            }
+        )
     }
 }
 

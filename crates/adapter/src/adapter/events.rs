@@ -149,8 +149,8 @@ impl Adapter {
         self.stopped_thread = Some(first.thread);
         let arrived = stops.iter().filter(|stop| stop.reason.is_arrival());
         self.arrived = arrived.map(|stop| stop.thread).collect();
-        let reporting = stops.iter().filter(|stop| stop.reason.is_report());
-        self.reporting = reporting.map(|stop| stop.thread).collect();
+        let in_runtime = stops.iter().filter(|stop| stop.reason.is_in_runtime());
+        self.in_runtime = in_runtime.map(|stop| stop.thread).collect();
         for (index, stop) in stops.into_iter().enumerate() {
             let mut ids = stop.reason.breakpoints().to_vec();
             if let StopReason::Data(hits) = &stop.reason {

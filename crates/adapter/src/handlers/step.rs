@@ -24,13 +24,13 @@ pub fn next(
 }
 
 /// The granularity of a step. The default is an instruction for a thread whose innermost frame is shown as disassembly, except at a
-/// sanitizer's report.
+/// sanitizer's report or a panic.
 pub(super) fn granularity<'a>(
     adapter: &Adapter,
     thread: i64,
     asked: Option<&'a SteppingGranularity>,
 ) -> Option<&'a SteppingGranularity> {
-    let mut shown = adapter.in_disassembly.difference(&adapter.reporting);
+    let mut shown = adapter.in_disassembly.difference(&adapter.in_runtime);
     let is_shown = asked.is_none() && shown.any(|shown| i64::from(shown.0) == thread);
     is_shown
         .then_some(&SteppingGranularity::Instruction)

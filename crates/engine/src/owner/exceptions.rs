@@ -34,6 +34,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+/// How many frames a panic has at most where it stops: the runtime's, from the one in which it begins.
+const PANIC_FRAMES: usize = 16;
+
 /// The function that begins at a hook, by what its call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hook {
@@ -109,6 +112,11 @@ impl Exceptions {
     /// Whether an address is a hook that a sanitizer's runtime calls with each piece of a report.
     pub(super) fn reports_at(&self, at: Address) -> bool {
         self.is_hook(Hook::SanitizerWrites, at)
+    }
+
+    /// Whether an address is where a Rust panic begins to unwind, behind its message.
+    pub(super) fn panics_at(&self, at: Address) -> bool {
+        self.is_hook(Hook::Panic, at)
     }
 
     fn is_hook(&self, hook: Hook, at: Address) -> bool {
@@ -443,6 +451,13 @@ impl Owner {
         Ok(number.is_true())
     }
 
+    fn place_of_panic(&mut self, thread: ThreadId) -> Option<String> {
+        let registers = self.registers(thread)?;
+        let (modules, memory) = (self.modules(), self.memory());
+        let frames = unwind::frames(registers.to_dwarf(), modules, memory, PANIC_FRAMES);
+        panicked::place(&frames, self.space())
+    }
+
     fn panicked(
         &mut self,
         thread: ThreadId,
@@ -450,6 +465,8 @@ impl Owner {
         table: Address,
     ) -> Option<(ExceptionKind, Exception)> {
         let place = self.control(thread).panic_place.take();
+        // Where the past is run again, only this hook may be in.
+        let place = place.or_else(|| self.place_of_panic(thread));
         let message = rust::message(self.memory(), data, table);
         let filters = self.exceptions.filters.clone();
         let texts = [place.as_deref(), message.as_deref()];

@@ -61,6 +61,12 @@ impl Places {
     }
 }
 
+/// Whether the source of a frame is there.
+fn has_source(frame: &Frame) -> bool {
+    let position = frame.position.as_ref();
+    position.is_some_and(|position| position.file.is_file())
+}
+
 /// The code of a function.
 struct Code<'m> {
     module: &'m Arc<LoadedModule>,
@@ -91,14 +97,20 @@ impl Owner {
         let mut entry = None;
         // The logical frames of a physical one follow each other.
         let same = |one: &Frame, other: &Frame| one.physical.cfa == other.physical.cfa;
-        let chunks = frames.chunk_by(same);
-        for (index, logical) in chunks.enumerate() {
+        let chunks = || frames.chunk_by(same).enumerate();
+        let is_users = |logical: &[Frame]| logical.iter().any(Frame::is_users);
+        let by_line = matches!(how, StepBack::Line | StepBack::Statement);
+        // In a library without its source, and where a panic stops, it is the user's function that is shown.
+        let is_shown =
+            self.exception_of(thread).is_none() && frames.first().is_some_and(has_source);
+        let users = chunks().position(|(_, logical)| is_users(logical));
+        let first = users.filter(|_| by_line && !is_shown).unwrap_or_default();
+        for (index, logical) in chunks().skip(first) {
             let frame = &logical[0];
             let (Some(cfa), Some(module)) = (frame.physical.cfa, frame.physical.module.clone())
             else {
                 break;
             };
-            let by_line = matches!(how, StepBack::Line | StepBack::Statement);
             if places.frames.len() == 2 || index == 2 && !by_line {
                 break;
             }
@@ -120,8 +132,8 @@ impl Owner {
             let found = self.places_in(&code, &shown, how);
             // From a signal handler, a step leads to the function that was interrupted; from one that a library has called back, to the call of the
             // library.
-            let is_users = logical.iter().any(Frame::is_users);
-            from_users |= index == 0 && is_users;
+            let is_users = is_users(logical);
+            from_users |= index == first && is_users;
             let is_no_caller = found.is_empty() || from_users && !is_users;
             if by_line && index > 0 && is_no_caller {
                 continue;

@@ -186,11 +186,13 @@ impl Owner {
             return Ok(());
         }
         let from = registers.pc();
-        // In a sanitizer's report the user is shown the frame with the error, and steps from there.
-        let leaves = self.exceptions.reports_at(from) && kind.is_by_line();
+        // At a sanitizer's report or a panic, the user is shown the frame with the error. From a report it goes on there; from a panic, where that
+        // is caught.
+        let is_report = self.exceptions.reports_at(from);
+        let leaves = (is_report || self.exceptions.panics_at(from)) && kind.is_by_line();
         let leaving = leaves.then(|| Step::out_to_users(&context, options.pace));
         let leaving = leaving.filter(|(_, doing)| *doing != Action::Run);
-        let then = leaving.is_some().then_some((kind, options));
+        let then = (leaving.is_some() && is_report).then_some((kind, options));
         let begin = || Step::begin(kind, &context, before, options, activation, awaiter);
         let (step, doing) = leaving.unwrap_or_else(begin);
         self.activity = Activity::Step(Box::new(Stepping {

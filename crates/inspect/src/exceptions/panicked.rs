@@ -24,19 +24,34 @@ const CALLERS: usize = 4;
 /// The largest distance from the end of that function's frame to the payload, in bytes. The payload is in a caller's frame.
 const FARTHEST: u64 = 1 << 14;
 
+/// Where a thread panics that has these frames, as `FILE:LINE:COLUMN`. `None`: it doesn't, or the location isn't found.
+pub fn place(frames: &[PhysicalFrame], space: Space<'_>) -> Option<String> {
+    let index = index_of_start(frames)?;
+    let words = words_of(frames.get(index)?, space);
+    place_at(&words, frames.get(index + 1..)?, space)
+}
+
+/// Which of the frames is that of the function that all panics go through.
+fn index_of_start(frames: &[PhysicalFrame]) -> Option<usize> {
+    let panics = |frame: &PhysicalFrame| frame.symbol().is_some_and(|name| name.contains(PANICS));
+    frames.iter().position(panics)
+}
+
+/// The location, given the words of that function's frame, and its callers.
+fn place_at(words: &[Address], callers: &[PhysicalFrame], space: Space<'_>) -> Option<String> {
+    // The location's address is also in the frames of the function's callers, unlike that of an unrelated word.
+    let callers = callers.iter().take(CALLERS);
+    let callers = callers.flat_map(|frame| words_of(frame, space));
+    let mut passed = callers.filter(|at| words.contains(at));
+    passed.find_map(|at| rust::place(space.memory, at))
+}
+
 /// The panic that a program aborts for. `None`: there is none in `frames`, or neither its location nor its message is found.
 pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exception> {
-    let panics = |frame: &PhysicalFrame| frame.symbol().is_some_and(|name| name.contains(PANICS));
-    let index = frames.iter().position(panics)?;
+    let index = index_of_start(frames)?;
     let frame = frames.get(index)?;
     let words = words_of(frame, space);
-    // The location's address is also in the frames of the function's callers, unlike that of an unrelated word.
-    let callers = frames.get(index + 1..).unwrap_or_default().iter();
-    let callers = callers
-        .take(CALLERS)
-        .flat_map(|frame| words_of(frame, space));
-    let passed: Vec<Address> = callers.filter(|at| words.contains(at)).collect();
-    let place = passed.iter().find_map(|at| rust::place(space.memory, *at));
+    let place = place_at(&words, frames.get(index + 1..)?, space);
     let end = frame.cfa?;
     let is_near = |at: &&Address| (end.0..end.0.saturating_add(FARTHEST)).contains(&at.0);
     let tables: Vec<Address> = words
