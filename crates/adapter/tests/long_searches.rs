@@ -2,7 +2,9 @@
 
 use crate::support::fixture::{Linking, Optimization};
 use crate::support::{Fixture, Session, Stopped};
-use dapple_adapter::{WhoArguments, WhoRequest};
+use dapple_adapter::{
+    GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, WhoArguments, WhoRequest,
+};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,4 +202,65 @@ fn a_short_instruction_that_is_passed_often_is_found_again() {
         let back = session.stopped_at(&fixture, place, StoppedEventReason::Step);
         assert_eq!(i(&back), number);
     }
+}
+
+/// A recorded program that copies large blocks, where it begins.
+fn copies(arguments: &[&str]) -> (Fixture, Session, Stopped) {
+    let fixture = Fixture::new("travelled_copies.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": arguments}));
+    session.set_breakpoints(&fixture, &["begins", "joined"]);
+    session.configured();
+    let begins = session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+    (fixture, session, begins)
+}
+
+#[test]
+fn a_thread_that_was_interrupted_amid_a_repeated_instruction_is_found_again() {
+    let (fixture, session, mut stop) = copies(&[]);
+    for _ in 0..5 {
+        // Nearly all of its time, it is amid a copy.
+        loop {
+            session.resume(stop.thread);
+            session.ok::<PauseRequest>(PauseArguments::new(stop.thread));
+            stop = session.stopped(StoppedEventReason::Pause);
+            if stop.top.name == "copy" {
+                break;
+            }
+        }
+        let left = session.evaluate(&stop.top, "$rcx");
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
+        session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+        session.ok::<GoToMomentRequest>(GoToMomentArguments {
+            to: Moment::Named(NamedMoment::Present),
+        });
+        stop = session.stopped(StoppedEventReason::Goto);
+        assert_eq!(session.evaluate(&stop.top, "$rcx"), left);
+    }
+    session.resume(stop.thread);
+    session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    session.disconnect();
+}
+
+#[test]
+fn turns_that_ended_amid_a_repeated_instruction_end_there_again() {
+    let (fixture, session, begins) = copies(&["two"]);
+    session.resume(begins.thread);
+    let joined = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    let sums = |stop: &Stopped| ["sums[0]", "sums[1]"].map(|sum| session.evaluate(&stop.top, sum));
+    let known = sums(&joined);
+    session.set_breakpoints(&fixture, &["begins", "copied", "joined"]);
+    for _ in 0..2 {
+        session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(joined.thread));
+        session.stopped_at(&fixture, "copied", StoppedEventReason::Breakpoint);
+    }
+    session.set_breakpoints(&fixture, &["begins", "joined"]);
+    session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(joined.thread));
+    session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+    session.resume(joined.thread);
+    let again = session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
+    assert_eq!(sums(&again), known);
+    session.set_breakpoints(&fixture, &[]);
+    session.resume(joined.thread);
+    assert_eq!(session.exit_code(), 0);
 }

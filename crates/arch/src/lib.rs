@@ -17,6 +17,7 @@ mod memory;
 pub mod operands;
 pub mod processor;
 pub mod registers;
+pub mod repeated;
 pub mod stack_changes;
 pub mod trap;
 pub mod trap_handler;

@@ -54,6 +54,7 @@ mod pass_counts;
 mod past_jumps;
 mod queries;
 mod recursion;
+mod repeated_instructions;
 mod repeated_lines;
 mod restart_frame;
 mod return_values;

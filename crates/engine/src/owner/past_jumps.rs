@@ -101,6 +101,10 @@ impl Owner {
 
     /// What a jump would replace at an address where an instruction begins.
     fn replaced_in_past(&self, thread: ThreadId, at: Address) -> Result<JumpSite, String> {
+        if self.repeated_at(at).is_some() {
+            // Code there would compare with the state in front of it ([`super::repeated_instructions`]).
+            return Err("the instruction is repeated".into());
+        }
         if let Ok((replaced, _)) = self.replaced_by_jump(thread, at) {
             return Ok(replaced);
         }
@@ -122,7 +126,7 @@ impl Owner {
     }
 
     /// The state that is waited for at an address. The end of a turn comes before that of the run.
-    fn awaited_at(&self, at: Address) -> Option<Ahead> {
+    pub(super) fn awaited_at(&self, at: Address) -> Option<Ahead> {
         let next = self.turn_end_ahead().or_else(|| self.state_ahead());
         next.filter(|ahead| ahead.registers.pc() == at)
     }

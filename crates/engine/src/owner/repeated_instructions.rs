@@ -1,0 +1,58 @@
+//! In the past, states amid a repeated string instruction (`rep movsb`).
+//!
+//! A thread that was interrupted there had done a part of its work. When it is run again, it isn't interrupted: it comes to the instruction's site
+//! with all of the work before it. So the part up to the state that is waited for is done here, and the thread put into that state. If it turns out
+//! that it was another pass of the instruction, nothing is lost: any thread may be amid it.
+
+use super::Owner;
+use crate::{Address, ThreadId};
+use dapple_arch::instructions::LONGEST;
+use dapple_arch::repeated::{Part, Repeated, repeated};
+use dapple_inspect::inspect::Inspect;
+
+impl Owner {
+    /// The repeated string instruction at an address.
+    pub(super) fn repeated_at(&self, at: Address) -> Option<Repeated> {
+        let mut code = [0; LONGEST];
+        let count = self.memory().read_some(at, &mut code);
+        repeated(at, &code[..count])
+    }
+
+    /// A thread has come to a site in the past. If it's a repeated instruction's, and a state amid that is waited for to which the thread comes by
+    /// repeating it, brings the thread there.
+    pub(super) fn repeat_up_to_state(&mut self, thread: ThreadId, at: Address) {
+        let Some(instruction) = self.repeated_at(at) else {
+            return;
+        };
+        let Some((now, ahead)) = self.registers(thread).zip(self.awaited_at(at)) else {
+            return;
+        };
+        let Some(repeats) = instruction.between(&now, &ahead.registers) else {
+            return;
+        };
+        // It may be another pass, and there may be much to copy.
+        let written = repeats.written();
+        let is_same = |(at, bytes): &(Address, Box<[u8]>)| {
+            let end = at.offset(bytes.len() as i64);
+            let mut now = vec![0; bytes.len()];
+            let is_kept = *at >= written.end || end <= written.start;
+            !is_kept || self.memory().read(*at, &mut now).is_ok() && *now == **bytes
+        };
+        if !ahead.memory.iter().all(is_same) {
+            return;
+        }
+        for Part {
+            from,
+            to,
+            mut bytes,
+        } in repeats.parts()
+        {
+            let is_read = from.is_none_or(|from| self.memory().read(from, &mut bytes).is_ok());
+            if !is_read || self.write_bytes(to, &bytes).is_err() {
+                tracing::debug!(%at, %to, "the memory of a repeated instruction is gone");
+                return;
+            }
+        }
+        self.set_registers(thread, ahead.registers);
+    }
+}
