@@ -229,6 +229,7 @@ fn a_thread_that_was_interrupted_amid_a_repeated_instruction_is_found_again() {
             }
         }
         let left = session.evaluate(&stop.top, "$rcx");
+        is_written_amid(&session, &stop, left.parse().expect("a number"));
         session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(stop.thread));
         session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
         session.ok::<GoToMomentRequest>(GoToMomentArguments {
@@ -240,6 +241,28 @@ fn a_thread_that_was_interrupted_amid_a_repeated_instruction_is_found_again() {
     session.resume(stop.thread);
     session.stopped_at(&fixture, "joined", StoppedEventReason::Breakpoint);
     session.disconnect();
+}
+
+/// Who wrote a byte of the copy that a thread is amid: that copy, if it has come so far.
+fn is_written_amid(session: &Session, stop: &Stopped, left: u64) {
+    const SIZE: u64 = 8 << 20;
+    const BEFORE: u64 = 100;
+    let Some(index) = (SIZE - left).checked_sub(BEFORE) else {
+        return;
+    };
+    let write = session.ok::<WhoRequest>(WhoArguments {
+        name: format!("copies[0][{index}]"),
+        frame_id: Some(stop.top.id),
+        ..WhoArguments::default()
+    });
+    let bookmark = write.write.and_then(|write| write.bookmark);
+    let bookmark = bookmark.expect("a write");
+    session.ok::<GoToMomentRequest>(GoToMomentArguments {
+        to: Moment::Bookmark(bookmark),
+    });
+    let there = session.stopped(StoppedEventReason::Goto);
+    let left_there = session.evaluate(&there.top, "$rcx");
+    assert_eq!(left_there, (left + BEFORE - 1).to_string());
 }
 
 #[test]

@@ -147,6 +147,36 @@ pub struct Part {
 }
 
 impl Repeats {
+    /// The same up to the first element that writes to `watched`.
+    pub fn before(self, watched: &Range<Address>) -> Repeats {
+        let written = self.written();
+        if watched.start >= written.end || watched.end <= written.start {
+            return self;
+        }
+        let between = match self.is_down {
+            false => watched.start.0.saturating_sub(written.start.0),
+            true => written.end.0.saturating_sub(watched.end.0),
+        };
+        let count = between / self.size;
+        Repeats { count, ..self }
+    }
+
+    /// The registers of the thread behind this, which had `now` in front of it, and moves or stores.
+    pub fn after(&self, mut now: UserRegisters) -> UserRegisters {
+        let bytes = self.count * self.size;
+        let moved = |address: u64| match self.is_down {
+            false => address.wrapping_add(bytes),
+            true => address.wrapping_sub(bytes),
+        };
+        let left = now.get(Register::RCX).unwrap_or_default();
+        now.set(RCX, left.saturating_sub(self.count));
+        now.set(RDI, moved(self.to));
+        if self.does == Does::Moves {
+            now.set(RSI, moved(self.from));
+        }
+        now
+    }
+
     /// The memory that this writes.
     pub fn written(&self) -> Range<Address> {
         let bytes = match self.does {

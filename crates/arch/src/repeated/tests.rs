@@ -107,3 +107,32 @@ fn what_is_not_between_two_states_of_the_instruction_is_told() {
     let repeats = cmpsb.between(&now, &later).expect("it comes to that");
     assert_eq!(repeats.parts().count(), 0);
 }
+
+#[test]
+fn what_is_watched_is_written_by_the_processor_itself() {
+    let movsw = repeated(AT, &[0x66, 0xf3, 0xa5]).expect("one");
+    let range = |start, end| Address(start)..Address(end);
+    let (now, later) = (state(8, 0x100, 0x200), state(2, 0x10c, 0x20c));
+    let repeats = movsw.between(&now, &later).expect("it comes to that");
+    assert_eq!(repeats.written(), range(0x200, 0x20c));
+    assert_eq!(repeats.after(now).to_words(), later.to_words());
+    // Three elements come before the one that touches it.
+    let part = repeats.before(&range(0x207, 0x208));
+    assert_eq!(part.written(), range(0x200, 0x206));
+    assert_eq!(
+        part.after(now).to_words(),
+        state(5, 0x106, 0x206).to_words()
+    );
+    assert_eq!(repeats.before(&range(0x1f8, 0x201)).parts().count(), 0);
+    for elsewhere in [range(0x1f8, 0x200), range(0x20c, 0x210)] {
+        assert_eq!(repeats.before(&elsewhere), repeats);
+    }
+    let (now, later) = (
+        going_down(state(8, 0x110, 0x210)),
+        going_down(state(2, 0x104, 0x204)),
+    );
+    let repeats = movsw.between(&now, &later).expect("it comes to that");
+    assert_eq!(repeats.written(), range(0x206, 0x212));
+    let part = repeats.before(&range(0x208, 0x20a));
+    assert_eq!(part.written(), range(0x20a, 0x212));
+}

@@ -2,13 +2,17 @@
 //!
 //! A thread that was interrupted there had done a part of its work. When it is run again, it isn't interrupted: it comes to the instruction's site
 //! with all of the work before it. So the part up to the state that is waited for is done here, and the thread put into that state. If it turns out
-//! that it was another pass of the instruction, nothing is lost: any thread may be amid it.
+//! that it was another pass of the instruction, nothing is lost: any thread may be amid it. Of what is watched, the processor has to tell: the thread
+//! writes that itself, and comes to the site again behind it.
 
 use super::Owner;
 use crate::{Address, ThreadId};
 use dapple_arch::instructions::LONGEST;
-use dapple_arch::repeated::{Part, Repeated, repeated};
+use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::repeated::{Part, Repeated, Repeats, repeated};
+use dapple_arch::watch_slots::Slot;
 use dapple_inspect::inspect::Inspect;
+use std::ops::Range;
 
 impl Owner {
     /// The repeated string instruction at an address.
@@ -41,18 +45,57 @@ impl Owner {
         if !ahead.memory.iter().all(is_same) {
             return;
         }
+        let watched = self.watched_now();
+        let watched = watched.iter().flatten();
+        let part = watched.fold(repeats, |part, slot| part.before(&range_of(slot)));
+        if part == repeats {
+            self.repeat(thread, part, ahead.registers);
+        } else {
+            self.repeat(thread, part, part.after(now));
+        }
+    }
+
+    /// Does a part of a repeated instruction's work, behind which the thread has these registers.
+    fn repeat(&mut self, thread: ThreadId, part: Repeats, registers: UserRegisters) {
         for Part {
             from,
             to,
             mut bytes,
-        } in repeats.parts()
+        } in part.parts()
         {
             let is_read = from.is_none_or(|from| self.memory().read(from, &mut bytes).is_ok());
             if !is_read || self.write_bytes(to, &bytes).is_err() {
-                tracing::debug!(%at, %to, "the memory of a repeated instruction is gone");
+                tracing::debug!(%to, "the memory of a repeated instruction is gone");
                 return;
             }
         }
-        self.set_registers(thread, ahead.registers);
+        self.set_registers(thread, registers);
     }
+
+    /// A thread of the past has accessed watched data. If that was amid a repeated instruction, and a state amid that is waited for, it comes to the
+    /// site again when it runs on.
+    pub(super) fn comes_to_repeated_again(&mut self, thread: ThreadId) {
+        if !self.is_in_past() {
+            return;
+        }
+        self.leave_copy(thread);
+        let Some(now) = self.registers(thread) else {
+            return;
+        };
+        let at = now.pc();
+        let Some(instruction) = self.repeated_at(at) else {
+            return;
+        };
+        let is_ahead = self.awaited_at(at).is_some_and(|ahead| {
+            let later = &ahead.registers;
+            now.runs_on_as(later, false) || instruction.between(&now, later).is_some()
+        });
+        if is_ahead {
+            self.control(thread).passed = None;
+        }
+    }
+}
+
+fn range_of(slot: &Slot) -> Range<Address> {
+    Address(slot.address)..Address(slot.address.wrapping_add(slot.length))
 }

@@ -35,6 +35,7 @@ impl Owner {
         if status & HITS == 0 {
             return false;
         }
+        self.comes_to_repeated_again(thread);
         if self.searched_data().is_some() {
             self.wrote_searched(thread, Some(status & HITS));
             return true;

@@ -587,13 +587,18 @@ impl Owner {
         }
     }
 
-    pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
-        self.control(thread).watched = self.version_of_watches();
-        let slots = match self.searched_data() {
+    /// What the debug registers of a thread that runs watch.
+    pub(super) fn watched_now(&self) -> [Option<Slot>; SLOTS] {
+        match self.searched_data() {
             Some(slots) => slots,
             None if self.is_quiet() => [None; SLOTS],
             None => *self.watches.table.slots(),
-        };
+        }
+    }
+
+    pub(super) fn set_debug_registers(&mut self, thread: ThreadId) -> std::io::Result<()> {
+        self.control(thread).watched = self.version_of_watches();
+        let slots = self.watched_now();
         self.watch_calls_of_past();
         self.process().set_watch_slots(thread, &slots)
     }
