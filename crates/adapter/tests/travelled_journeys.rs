@@ -195,13 +195,16 @@ impl Journey<'_> {
     #[track_caller]
     fn there_and_back(&mut self, stop: Stopped) -> Stopped {
         let before = Snapshot::of(&self.session, &stop, &self.writable);
+        let depth = self.session.stack(stop.thread).len();
         let Some(there) = self.moves(&stop, Move::NextInstruction) else {
             return stop;
         };
         if there.event.reason != StoppedEventReason::Step || there.thread != stop.thread {
             return there;
         }
-        let is_same_frame = there.top.name == stop.top.name;
+        // A function may return to itself.
+        let is_same_frame =
+            there.top.name == stop.top.name && self.session.stack(there.thread).len() == depth;
         let Some(back) = self.moves(&there, Move::StepBackInstruction) else {
             return there;
         };
