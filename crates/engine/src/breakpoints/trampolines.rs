@@ -275,8 +275,7 @@ impl Trampolines {
         if self.has_all_arenas() {
             return None;
         }
-        let mut mapped: Vec<Range<u64>> = mapped.into_iter().collect();
-        mapped.sort_by_key(|range| range.start);
+        let mapped = sorted(mapped);
         let mut best: Option<u64> = None;
         let mut end = LOWEST;
         let last = HIGHEST..HIGHEST;
@@ -307,10 +306,8 @@ impl Trampolines {
         if self.has_all_arenas() {
             return None;
         }
-        let mut mapped: Vec<Range<u64>> = mapped.into_iter().collect();
-        mapped.sort_by_key(|range| range.start);
         let mut place = range.start.0.max(LOWEST).next_multiple_of(4096);
-        for taken in mapped {
+        for taken in sorted(mapped) {
             // A page stays free on both sides, as in `place_for_arena`.
             if taken.start < place.saturating_add(ARENA + 4096) && taken.end + 4096 > place {
                 place = (taken.end + 4096).next_multiple_of(4096);
@@ -413,6 +410,13 @@ impl Trampolines {
             ring.keep(|id| ids.contains(&id));
         }
     }
+}
+
+/// Ranges of memory by their addresses.
+fn sorted(ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<_> = ranges.into_iter().collect();
+    ranges.sort_by_key(|range| range.start);
+    ranges
 }
 
 #[cfg(test)]

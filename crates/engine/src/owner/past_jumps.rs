@@ -61,7 +61,7 @@ fn covered_end(replaced: &JumpSite) -> Address {
 impl Owner {
     /// A thread has passed the site of a state of the past that it isn't in.
     pub(super) fn passed_other_state(&mut self, at: Address) {
-        if self.end_pc() != Some(at) && self.turn_end_pc() != Some(at) {
+        if !self.is_awaited_at(at) {
             return;
         }
         if self.has_jump(at) {
@@ -123,6 +123,11 @@ impl Owner {
             false => Ok(replaced),
             true => Err("a call would be replaced, and the processor checks returns".into()),
         }
+    }
+
+    /// Whether a state is waited for at an address.
+    pub(super) fn is_awaited_at(&self, at: Address) -> bool {
+        self.end_pc() == Some(at) || self.turn_end_pc() == Some(at)
     }
 
     /// The state that is waited for at an address. The end of a turn comes before that of the run.

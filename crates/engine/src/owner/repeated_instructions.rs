@@ -25,6 +25,9 @@ impl Owner {
     /// A thread has come to a site in the past. If it's a repeated instruction's, and a state amid that is waited for to which the thread comes by
     /// repeating it, brings the thread there.
     pub(super) fn repeat_up_to_state(&mut self, thread: ThreadId, at: Address) {
+        if !self.is_in_past() || !self.is_awaited_at(at) {
+            return;
+        }
         let Some(instruction) = self.repeated_at(at) else {
             return;
         };
@@ -83,6 +86,9 @@ impl Owner {
             return;
         };
         let at = now.pc();
+        if !self.is_awaited_at(at) {
+            return;
+        }
         let Some(instruction) = self.repeated_at(at) else {
             return;
         };

@@ -167,9 +167,7 @@ impl Owner {
         if self.is_vfork_child(thread) {
             return self.release(thread);
         }
-        if self.is_in_past() {
-            self.repeat_up_to_state(thread, at);
-        }
+        self.repeat_up_to_state(thread, at);
         let Some(site) = self.site(at) else {
             return;
         };
