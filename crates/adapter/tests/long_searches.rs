@@ -287,3 +287,21 @@ fn turns_that_ended_amid_a_repeated_instruction_end_there_again() {
     session.resume(joined.thread);
     assert_eq!(session.exit_code(), 0);
 }
+
+/// No jump fits at the return of a function behind which another begins, so a search that ended there would stop at each pass.
+#[test]
+fn a_search_from_a_pause_in_a_small_function_comes_to_its_end() {
+    let fixture = Fixture::new("small_returns.c");
+    let session = Session::started(&fixture, json!({"record": true}), &["begins"]);
+    let begins = session.stopped_at(&fixture, "begins", StoppedEventReason::Breakpoint);
+    for _ in 0..6 {
+        session.set_breakpoints(&fixture, &[]);
+        session.resume(begins.thread);
+        session.assert_output("stdout", "turn\nturn\n");
+        session.ok::<PauseRequest>(PauseArguments::new(begins.thread));
+        session.stopped(StoppedEventReason::Pause);
+        session.ok::<StepBackRequest>(StepBackArguments::new(begins.thread));
+        session.stopped(StoppedEventReason::Step);
+    }
+    session.disconnect();
+}

@@ -4,13 +4,14 @@ use crate::Address;
 use crate::instructions::is_system_call;
 use iced_x86::{BlockEncoder, BlockEncoderOptions, FlowControl, Instruction, InstructionBlock};
 
-/// The most bytes of a copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up.
+/// The most bytes of a copy: the longest instruction (15) and a jump with a 64-bit target (14), rounded up. A system call's takes fewer.
 pub const ROOM: usize = 32;
 
 /// The code of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedCode {
-    /// The copy, and behind it a jump to the instruction after the original. At most [`ROOM`].
+    /// The copy, and behind it a jump to the instruction after the original; behind a system call's, before the jump, code that sets RCX as the
+    /// original does. At most [`ROOM`].
     pub bytes: Vec<u8>,
     /// How many of the bytes are the copy.
     pub copied: u64,
@@ -32,7 +33,12 @@ pub fn copy(instruction: &Instruction, start: Address) -> Option<CopiedCode> {
     let mut bytes = encoded.code_buffer;
     let copied = bytes.len() as u64;
     let next = instruction.next_ip();
-    let from = start.0.wrapping_add(copied).wrapping_add(5);
+    if is_system_call(instruction) {
+        // `syscall` leaves the next instruction's address in RCX: `mov rcx, next`.
+        bytes.extend([0x48, 0xb9]);
+        bytes.extend(next.to_le_bytes());
+    }
+    let from = start.0.wrapping_add(bytes.len() as u64).wrapping_add(5);
     if let Ok(distance) = i32::try_from(next.wrapping_sub(from).cast_signed()) {
         bytes.push(0xe9);
         bytes.extend(distance.to_le_bytes());
@@ -80,5 +86,17 @@ mod tests {
         assert_eq!(copy_at(&[0xc3], 0x2000), None);
         assert_eq!(copy_at(&[0xe8, 0, 0, 0, 0], 0x2000), None);
         assert!(copy_at(&crate::instructions::SYSCALL, 0x2000).is_some());
+    }
+
+    #[test]
+    fn a_copied_system_call_leaves_the_address_behind_the_original_in_rcx() {
+        let near = copy_at(&crate::instructions::SYSCALL, 0x2000).expect("a copy");
+        assert_eq!(near.copied, 2);
+        let set = decode(Address(0x2002), &near.bytes[2..]).expect("an instruction");
+        assert_eq!(set.to_string(), "mov rcx,1002h");
+        let back = decode(Address(0x200c), &near.bytes[12..]).expect("an instruction");
+        assert_eq!(back.near_branch_target(), 0x1002);
+        let far = copy_at(&crate::instructions::SYSCALL, 0x7000_0000_0000).expect("a copy");
+        assert_eq!(far.bytes[18..], 0x1002_u64.to_le_bytes());
     }
 }

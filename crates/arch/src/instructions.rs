@@ -118,6 +118,17 @@ pub fn enters_kernel(code: Code) -> bool {
     comes_back_by_itself(code) || code == Code::Int_imm8
 }
 
+/// Whether an instruction does the same each time that it is executed in the same state, and neither calls the kernel nor traps of its own
+/// accord. `rdtsc` and `rdtscp` don't.
+pub fn is_repeatable(instruction: &Instruction) -> bool {
+    let traps = matches!(
+        instruction.flow_control(),
+        FlowControl::Interrupt | FlowControl::Exception
+    );
+    let reads_time = matches!(instruction.mnemonic(), Mnemonic::Rdtsc | Mnemonic::Rdtscp);
+    !traps && !reads_time && !enters_kernel(instruction.code())
+}
+
 /// Whether an instruction calls a function.
 pub fn is_call(instruction: &Instruction) -> bool {
     let flow = instruction.flow_control();

@@ -52,6 +52,7 @@ mod logging;
 pub(crate) mod memory;
 mod pass_counts;
 mod past_jumps;
+mod pauses;
 mod queries;
 mod recursion;
 mod repeated_instructions;
@@ -475,6 +476,11 @@ impl Owner {
         if let Some(asked) = self.stop.pause.take()
             && reports.is_empty()
         {
+            if !self.goes_to_jump_place() {
+                self.stop.pause = Some(asked);
+                self.run_alone(&[]);
+                return self.stop_all();
+            }
             let thread = asked
                 .filter(|t| self.is_live(*t))
                 .or_else(|| self.live_threads().next());

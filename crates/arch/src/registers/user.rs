@@ -258,6 +258,14 @@ impl UserRegisters {
         words(self) == words(other)
     }
 
+    /// Behind a system call that was made elsewhere: `syscall` has left the address behind itself there, `elsewhere`, in RCX. Sets RCX to the one
+    /// behind the original, `here`. Does nothing if that is done, or if another instruction was executed.
+    pub fn leave_system_call(&mut self, elsewhere: Address, here: Address) {
+        if self.0[word::RCX] == elsewhere.0 {
+            self.0[word::RCX] = here.0;
+        }
+    }
+
     /// Sets the arguments of a system call that the thread is about to make, is at the entry of, or has made.
     pub fn set_arguments(&mut self, arguments: [u64; 6]) {
         for (place, argument) in ARGUMENTS.into_iter().zip(arguments) {

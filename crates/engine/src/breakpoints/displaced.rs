@@ -38,6 +38,13 @@ pub(crate) struct Copy {
     length: u64,
 }
 
+impl Copy {
+    /// The address behind the copied instruction.
+    pub(crate) fn behind(&self) -> Address {
+        self.start.offset(self.copied as i64)
+    }
+}
+
 /// All memory that is used for copies, with the copies in it.
 #[derive(Debug, Default)]
 pub(crate) struct Caves {

@@ -370,6 +370,9 @@ impl Owner {
             // The kernel will restart the system call by moving the thread back to the site. That is no new hit.
             self.will_come_back(thread, copy.original, registers.sp());
         }
+        if original != copy.original {
+            registers.leave_system_call(copy.behind(), original);
+        }
         registers.set_pc(original);
         self.set_registers(thread, registers);
     }
