@@ -6,13 +6,11 @@ mod ending;
 pub mod events;
 pub mod fetched;
 mod if_debugged;
-pub mod later;
 pub mod loaded_sources;
 pub mod main_stop;
 
 use crate::adapter::disassembled::Disassembled;
 use crate::adapter::fetched::Fetched;
-use crate::adapter::later::Later;
 use crate::adapter::loaded_sources::LoadedSources;
 use crate::adapter::main_stop::MainStop;
 use crate::arguments::CallSettings;
@@ -35,6 +33,7 @@ use crate::source_map::SourceMap;
 use crate::to_dap;
 use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, Sender};
+use dapple_dap::server::Later;
 use dapple_dap::server::{Exhausted, Failure, Outbox, Progress, References};
 use dapple_dap::transport::Writer;
 use dapple_dap::types::{
@@ -165,7 +164,7 @@ pub struct Adapter {
     pub patience: Option<Sender<Infallible>>,
     /// The client ends this session to restart it (`restart` in `terminate`).
     pub begun_again: bool,
-    pub later: Later,
+    pub later: Later<Adapter>,
     /// Dropping it ends the wait for a process or a terminal.
     pub start_wait: Option<Sender<Infallible>>,
     /// The build that runs before the launch.
@@ -243,7 +242,7 @@ impl Adapter {
     pub fn new(
         options: ServeOptions,
         (engine_events, engine): (Sender<dapple_engine::Event>, Receiver<dapple_engine::Event>),
-        later: Later,
+        later: Later<Adapter>,
         waker: Arc<Waker>,
         outgoing: Writer,
     ) -> Adapter {

@@ -81,6 +81,7 @@ fn with_own_requests(builder: ServerBuilder<Adapter>) -> ServerBuilder<Adapter> 
 /// The server with all handlers and capabilities.
 pub fn server() -> Server<Adapter> {
     with_own_requests(Server::builder())
+        .keep_conventions()
         .capabilities(|capabilities| {
             capabilities.supports_evaluate_for_hovers = Some(true);
             let triggers = [".", ">", ":", "$"].map(str::to_owned);

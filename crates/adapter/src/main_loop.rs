@@ -14,13 +14,12 @@
 mod input;
 
 use crate::adapter::Adapter;
-use crate::adapter::later::{Job, Later};
 use crate::handlers;
 use crate::serve_options::ServeOptions;
 use crossbeam_channel::{
     Receiver, Select, Sender, TryRecvError, bounded, never, select, unbounded,
 };
-use dapple_dap::server::Flow;
+use dapple_dap::server::{Flow, Job};
 use dapple_dap::transport::{Closed, Connection, Incoming};
 use dapple_engine::session::Waker;
 use std::convert::Infallible;
@@ -36,7 +35,7 @@ enum Event {
     /// The engine has failed.
     EngineLost,
     /// A job from another thread.
-    Job(Job),
+    Job(Job<Adapter>),
     /// This process is asked to end.
     Shutdown,
 }
@@ -54,15 +53,18 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
         let waker = Arc::clone(&waker);
         move || waker.wake()
     });
-    let (later, jobs) = Later::channel(Arc::clone(&waker));
-    let outgoing = connection.outgoing.clone();
-    let mut adapter = Adapter::new(options, unbounded(), later, waker, outgoing);
     let server = handlers::server();
     let mut session = server.start(&connection);
+    session.on_job({
+        let waker = Arc::clone(&waker);
+        move || waker.wake()
+    });
+    let outgoing = connection.outgoing.clone();
+    let mut adapter = Adapter::new(options, unbounded(), session.later(), waker, outgoing);
     let mut sources = Sources {
         input: input::Input::new(&connection),
         connection: &connection,
-        jobs,
+        jobs: session.jobs().clone(),
         shutdown: &shutdown,
         news_first: None,
         turns: 0,
@@ -82,7 +84,13 @@ pub fn serve(connection: Connection, options: ServeOptions) -> Result<(), Closed
                 }
                 adapter.delayed.flush();
             }
-            Event::Job(job) => job(&mut adapter, &session.outbox(), session.conventions()),
+            Event::Job(job) => match session.run_job(&mut adapter, job) {
+                Flow::Continue => {}
+                Flow::Closed => {
+                    session.finish();
+                    break;
+                }
+            },
             Event::EngineLost => adapter.lost_engine(&session.outbox()),
             Event::Shutdown => {
                 adapter.ends_with_the_process(&session.outbox());
@@ -115,7 +123,7 @@ const TURNS: usize = 1000;
 struct Sources<'a> {
     connection: &'a Connection,
     input: input::Input<'a>,
-    jobs: Receiver<Job>,
+    jobs: Receiver<Job<Adapter>>,
     shutdown: &'a Receiver<Infallible>,
     /// While the engine's events never run out: how many of them are still handled before other sources are looked at.
     news_first: Option<usize>,

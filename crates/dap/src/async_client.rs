@@ -302,6 +302,14 @@ impl AsyncClient {
         retried(patience, || Self::connect_unix(path.as_ref())).await
     }
 
+    /// Lets requests be sent although the adapter does not advertise the capability that they depend on; see
+    /// [`Client::with_unadvertised_requests`](crate::Client::with_unadvertised_requests).
+    #[must_use]
+    pub fn with_unadvertised_requests(self) -> Self {
+        self.shared.send_unadvertised();
+        self
+    }
+
     /// Sets two equal limits: how long sending a request may wait for the adapter to read, and how long to wait for its response then.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {

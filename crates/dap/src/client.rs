@@ -342,6 +342,14 @@ impl Client {
         Ok(Self::new(Connection::unix(stream)?))
     }
 
+    /// Lets requests be sent although the adapter does not advertise the capability that they depend on. Without it, such a request fails
+    /// with [`Violation::NotAdvertised`] and is not sent.
+    #[must_use]
+    pub fn with_unadvertised_requests(self) -> Self {
+        self.shared.send_unadvertised();
+        self
+    }
+
     /// Sets how long requests wait for their response.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {

@@ -1,19 +1,25 @@
 //! The rules of a session: which message may be sent when.
 //!
 //! The rules are one pure state machine. It gets each message in either direction, in order, and returns the rule that the message
-//! breaks. It knows of payloads only what [`Facts`] carries, and does no I/O. The server session and the client enforce the
-//! rules on messages that they send, and report violations of messages that they receive.
+//! breaks. It does no I/O. The server session and the client send no message that the specification forbids, and report violations
+//! of messages that they receive.
 //!
 //! | rule | |
 //! | --- | --- |
 //! | the first request is `initialize`, once | [`Violation::BeforeInitialize`], [`Violation::InitializeTwice`] |
-//! | before its response to `initialize` the adapter sends no event and no request | [`Violation::BeforeInitializeResponse`] |
-//! | `initialized` is sent once | [`Violation::InitializedTwice`] |
+//! | before the response to `initialize` neither side sends anything else | [`Violation::RequestBeforeInitializeResponse`], [`Violation::BeforeInitializeResponse`] |
+//! | what depends on a capability is sent to a receiver that advertises it | [`Violation::NotAdvertised`] |
 //! | `seq` counts from 1, per direction | [`Violation::Sequence`] |
 //! | one response to each request, with its command | [`Violation::ResponseToNothing`], [`Violation::WrongCommand`], [`Lifecycle::unanswered`] |
 //! | only the adapter sends events | [`Violation::EventFromClient`] |
-//! | no `continued` for a resume that the client asked for | [`Violation::RedundantContinued`] |
 //! | a progress starts once, and has no events before its start or after its end | [`Violation::ProgressTwice`], [`Violation::NoSuchProgress`] |
+//!
+//! Conventions that clients rely on, though the specification doesn't state them, are [`Severity::Advice`]:
+//!
+//! | convention | |
+//! | --- | --- |
+//! | `initialized` is sent once | [`Violation::InitializedTwice`] |
+//! | no `continued` for a resume that the client asked for | [`Violation::RedundantContinued`] |
 //! | a progress that was started is ended | [`Lifecycle::open_progress`] |
 //! | after `terminated` the adapter sends only responses | [`Violation::AfterTerminated`] |
 //!
@@ -21,7 +27,7 @@
 //!
 //! ```
 //! use dapple_dap::envelope::Envelope;
-//! use dapple_dap::lifecycle::{Facts, Lifecycle, Side};
+//! use dapple_dap::lifecycle::{Facts, Lifecycle, Severity, Side};
 //!
 //! let mut session = Lifecycle::new();
 //! let mut broken = Vec::new();
@@ -32,8 +38,10 @@
 //! ] {
 //!     let envelope = Envelope::parse(text)?;
 //!     broken.extend(session.sequence(from, envelope.seq).err());
-//!     broken.extend(session.message(from, Facts::of(&envelope)).err());
+//!     broken.extend(session.observe(from, Facts::of(&envelope)));
 //! }
+//! assert_eq!(broken[0].rule(), "before-initialize-response");
+//! assert_eq!(broken[0].severity(), Severity::Violation);
 //! let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
 //! assert_eq!(
 //!     broken,
@@ -42,13 +50,17 @@
 //! # Ok::<(), dapple_dap::envelope::EnvelopeError>(())
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+mod advertised;
+mod violation;
+
+use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
 use crate::envelope::{Envelope, Kind};
 use crate::message::decode_or_default;
-use crate::message::excerpt::of_name;
+use advertised::{Advertised, Needed};
+pub use violation::{Severity, Violation};
 
 /// Which end of a connection a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +72,7 @@ pub enum Side {
 }
 
 /// The parts of a message that the rules depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Facts<'a> {
     /// A request.
     Request {
@@ -68,8 +80,8 @@ pub enum Facts<'a> {
         seq: i64,
         /// Its command.
         command: &'a str,
-        /// Which threads the request resumes, if it does.
-        resumes: Option<Threads>,
+        /// Its arguments.
+        arguments: Option<&'a RawValue>,
     },
     /// A response.
     Response {
@@ -79,116 +91,25 @@ pub enum Facts<'a> {
         command: &'a str,
         /// Whether the request succeeded.
         success: bool,
+        /// Its body.
+        body: Option<&'a RawValue>,
     },
     /// An event.
     Event {
         /// Its name.
         event: &'a str,
-        /// If the event is `continued`: which threads it reports as running.
-        threads: Option<Threads>,
-        /// If it is a progress event: the JSON text of the `progressId`.
-        progress: Option<&'a str>,
+        /// Its body.
+        body: Option<&'a RawValue>,
     },
 }
 
 /// The threads that a resume applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
+enum Threads {
     /// All of them.
     All,
     /// Only this one.
     One(i64),
-}
-
-/// A rule that a message breaks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Violation {
-    /// A request was sent before `initialize`.
-    #[error(
-        "`{}` came before `initialize`; the first request must be `initialize`",
-        of_name(command)
-    )]
-    BeforeInitialize {
-        /// The request's command.
-        command: Box<str>,
-    },
-    /// A second `initialize`.
-    #[error("`initialize` may be sent only once in a session")]
-    InitializeTwice,
-    /// The adapter sent something before its response to `initialize`.
-    #[error("`{message}` was sent before the response to `initialize`")]
-    BeforeInitializeResponse {
-        /// The event's name or the request's command.
-        message: Box<str>,
-    },
-    /// A second `initialized` event.
-    #[error("the event `initialized` may be sent only once in a session")]
-    InitializedTwice,
-    /// A message's number is not one more than the one before.
-    #[error("`seq` is {found}, expected {expected}")]
-    Sequence {
-        /// One more than the last number from this side.
-        expected: i64,
-        /// The message's number.
-        found: i64,
-    },
-    /// A response to a request that was never sent or was answered already.
-    #[error(
-        "a response to request {request_seq} (`{}`), which is not waiting for one",
-        of_name(command)
-    )]
-    ResponseToNothing {
-        /// The number the response names.
-        request_seq: i64,
-        /// The command the response names.
-        command: Box<str>,
-    },
-    /// A response that names another command than its request.
-    #[error(
-        "the response to request {request_seq} (`{expected}`) names the command `{}`",
-        of_name(found)
-    )]
-    WrongCommand {
-        /// The request's number.
-        request_seq: i64,
-        /// The request's command.
-        expected: Box<str>,
-        /// The response's command.
-        found: Box<str>,
-    },
-    /// An event from the client.
-    #[error(
-        "the client sent the event `{}`; only the adapter sends events",
-        of_name(event)
-    )]
-    EventFromClient {
-        /// The event's name.
-        event: Box<str>,
-    },
-    /// A `continued` event for a resume that the client itself asked for.
-    #[error("a `continued` event for threads that the client resumed itself")]
-    RedundantContinued,
-    /// A `progressStart` for a progress that is already open.
-    #[error("progress {id} is started a second time")]
-    ProgressTwice {
-        /// The progress's id, as JSON.
-        id: Box<str>,
-    },
-    /// An event for a progress that was not started, or has ended.
-    #[error("`{event}` for progress {id}, which does not go on")]
-    NoSuchProgress {
-        /// The event's name.
-        event: Box<str>,
-        /// The progress's id, as JSON.
-        id: Box<str>,
-    },
-    /// Something other than a response after `terminated`.
-    #[error("`{message}` was sent after `terminated`; only responses may follow it")]
-    AfterTerminated {
-        /// The event's name or the request's command.
-        message: Box<str>,
-    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,14 +129,16 @@ enum Phase {
 pub struct Lifecycle {
     phase: Phase,
     initialized: bool,
-    /// Resumes by the client since the last stop.
-    resumed: Vec<Threads>,
+    /// Requests by which the client resumed threads since the last stop, by number.
+    resumed: Vec<(i64, Threads)>,
     /// The requests without a response, by the [`Side`] that sent them.
     waiting: [Waiting; 2],
     /// The last number seen, by [`Side`].
     last_seq: [i64; 2],
-    /// The ids of the progresses that were started and not ended.
-    progress: BTreeSet<Box<str>>,
+    /// The capabilities of each [`Side`].
+    advertised: [Advertised; 2],
+    /// The progresses that were started, by id, and whether they go on.
+    progress: BTreeMap<Box<str>, bool>,
 }
 
 impl Default for Lifecycle {
@@ -227,7 +150,8 @@ impl Default for Lifecycle {
 /// How many resumes since the last stop are kept one by one. With more, all threads count as resumed.
 const RESUMED_LIMIT: usize = 256;
 
-/// How many progresses are tracked at once. While that many are open, the events of further ones are not checked.
+/// How many progresses are tracked. With more, ended ones are forgotten; while that many are open, the events of further ones are not
+/// checked.
 const PROGRESS_LIMIT: usize = 4096;
 
 impl Lifecycle {
@@ -239,7 +163,8 @@ impl Lifecycle {
             resumed: Vec::new(),
             waiting: [Waiting::default(), Waiting::default()],
             last_seq: [0, 0],
-            progress: BTreeSet::new(),
+            advertised: [Advertised::default(), Advertised::default()],
+            progress: BTreeMap::new(),
         }
     }
 
@@ -262,14 +187,43 @@ impl Lifecycle {
         }
     }
 
-    /// Checks a message and applies it to the state. A message that breaks a rule leaves the state as it is.
+    /// Applies a message that was sent, whether it was allowed or not, and returns the rule that it breaks.
     ///
-    /// # Errors
-    /// The rule that the message breaks.
-    pub fn message(&mut self, from: Side, message: Facts<'_>) -> Result<(), Violation> {
-        self.check(from, message)?;
-        self.apply(from, message);
-        Ok(())
+    /// A request always counts as unanswered from now on. A response answers the request that it names. An event that breaks a
+    /// rule, other than a mere [convention](Severity::Advice), has no further effect.
+    pub fn observe(&mut self, from: Side, message: Facts<'_>) -> Option<Violation> {
+        let violation = self.check(from, message).err();
+        let is_allowed = violation
+            .as_ref()
+            .is_none_or(|violation| violation.severity() == Severity::Advice);
+        match message {
+            Facts::Request {
+                seq,
+                command,
+                arguments,
+            } => {
+                self.note_request(from, seq, command);
+                if is_allowed && from == Side::Client {
+                    self.apply_request(seq, command, arguments);
+                }
+            }
+            Facts::Response {
+                request_seq,
+                command,
+                success,
+                body,
+            } => {
+                if !matches!(violation, Some(Violation::ResponseToNothing { .. })) {
+                    self.apply_response(from, request_seq, command, success, body);
+                }
+            }
+            Facts::Event { event, body } => {
+                if is_allowed {
+                    self.apply_event(event, body);
+                }
+            }
+        }
+        violation
     }
 
     /// Whether a message would be allowed now.
@@ -284,9 +238,15 @@ impl Lifecycle {
                 (Phase::Start, _) => Err(Violation::BeforeInitialize {
                     command: command.into(),
                 }),
-                _ => Ok(()),
+                (Phase::Initializing(_), _) => Err(Violation::RequestBeforeInitializeResponse {
+                    command: command.into(),
+                }),
+                _ => self.is_advertised(from, command, Needed::by_request(from, command)),
             },
-            Facts::Request { command, .. } => self.adapter_may_send(command),
+            Facts::Request { command, .. } => {
+                self.is_advertised(from, command, Needed::by_request(from, command))?;
+                self.adapter_may_send(command)
+            }
             Facts::Response {
                 request_seq,
                 command,
@@ -309,21 +269,43 @@ impl Lifecycle {
             Facts::Event { event, .. } if from == Side::Client => Err(Violation::EventFromClient {
                 event: event.into(),
             }),
-            Facts::Event {
-                event,
-                threads,
-                progress,
-            } => {
+            Facts::Event { event, body } => {
+                if !self.is_open() {
+                    return self.adapter_may_send(event);
+                }
+                self.is_advertised(from, event, Needed::by_event(event))?;
+                if let Some(id) = progress_id(event, body) {
+                    self.progress_may_be(event, id)?;
+                }
                 self.adapter_may_send(event)?;
-                match (event, progress) {
-                    ("initialized", _) if self.initialized => Err(Violation::InitializedTwice),
-                    ("continued", _) if self.client_resumed(threads) => {
+                match event {
+                    "initialized" if self.initialized => Err(Violation::InitializedTwice),
+                    "continued" if self.client_resumed(continued_threads(body)) => {
                         Err(Violation::RedundantContinued)
                     }
-                    (_, Some(id)) => self.progress_may_be(event, id),
                     _ => Ok(()),
                 }
             }
+        }
+    }
+
+    fn is_advertised(
+        &self,
+        from: Side,
+        message: &str,
+        needed: Option<&Needed>,
+    ) -> Result<(), Violation> {
+        match needed {
+            Some(needed)
+                if self.is_open() && !self.advertised[from.other() as usize].has(needed) =>
+            {
+                Err(Violation::NotAdvertised {
+                    message: message.into(),
+                    capability: needed.capability,
+                    receiver: from.other(),
+                })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -340,16 +322,18 @@ impl Lifecycle {
     }
 
     fn progress_may_be(&self, event: &str, id: &str) -> Result<(), Violation> {
-        let (known, full) = (
-            self.progress.contains(id),
-            self.progress.len() >= PROGRESS_LIMIT,
-        );
+        let goes_on = self.progress.get(id);
+        let is_full = self.progress.len() >= PROGRESS_LIMIT;
         match event {
-            "progressStart" if known => Err(Violation::ProgressTwice { id: id.into() }),
-            "progressUpdate" | "progressEnd" if !known && !full => Err(Violation::NoSuchProgress {
-                event: event.into(),
-                id: id.into(),
-            }),
+            "progressStart" if goes_on.is_some() => Err(Violation::ProgressTwice { id: id.into() }),
+            "progressUpdate" | "progressEnd"
+                if goes_on == Some(&false) || goes_on.is_none() && !is_full =>
+            {
+                Err(Violation::NoSuchProgress {
+                    event: event.into(),
+                    id: id.into(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -360,56 +344,80 @@ impl Lifecycle {
             (Threads::One(_), None | Some(Threads::All)) => false,
             (Threads::One(one), Some(Threads::One(other))) => *one == other,
         };
-        self.resumed.iter().any(covers)
+        self.resumed.iter().any(|(_, threads)| covers(threads))
     }
 
-    fn apply(&mut self, from: Side, message: Facts<'_>) {
-        match message {
-            Facts::Request {
-                seq,
-                command,
-                resumes,
-            } => {
-                self.note_request(from, seq, command);
-                if from == Side::Client && command == "initialize" {
-                    self.phase = Phase::Initializing(seq);
-                }
-                if let Some(threads) = resumes {
-                    if self.resumed.len() < RESUMED_LIMIT {
-                        self.resumed.push(threads);
-                    } else {
-                        self.resumed = vec![Threads::All];
-                    }
+    fn apply_request(&mut self, seq: i64, command: &str, arguments: Option<&RawValue>) {
+        if command == "initialize" {
+            self.phase = Phase::Initializing(seq);
+            self.advertised[Side::Client as usize].merge(arguments);
+        }
+        let Some(threads) = resumed_threads(command, arguments) else {
+            return;
+        };
+        if self.resumed.len() >= RESUMED_LIMIT {
+            self.resumed.retain(|(_, threads)| *threads == Threads::All);
+            self.resumed.truncate(1);
+            self.resumed.push((seq, Threads::All));
+        } else {
+            self.resumed.push((seq, threads));
+        }
+    }
+
+    fn apply_response(
+        &mut self,
+        from: Side,
+        request_seq: i64,
+        command: &str,
+        success: bool,
+        body: Option<&RawValue>,
+    ) {
+        self.waiting[from.other() as usize].remove(request_seq, command);
+        if from != Side::Adapter {
+            return;
+        }
+        if self.phase == Phase::Initializing(request_seq) {
+            // After a failure the client may try again.
+            self.phase = if success { Phase::Open } else { Phase::Start };
+            if success {
+                self.advertised[Side::Adapter as usize].merge(body);
+            }
+        }
+        if !success {
+            self.resumed.retain(|(seq, _)| *seq != request_seq);
+        }
+    }
+
+    fn apply_event(&mut self, event: &str, body: Option<&RawValue>) {
+        match event {
+            "initialized" => self.initialized = true,
+            "stopped" => self.resumed.clear(),
+            "terminated" => self.phase = Phase::Terminated,
+            "capabilities" => {
+                if let Ok(ChangedCapabilities { capabilities }) = decode_or_default(body) {
+                    self.advertised[Side::Adapter as usize].merge(capabilities.as_deref());
                 }
             }
-            Facts::Response {
-                request_seq,
-                command,
-                success,
-            } => {
-                self.waiting[from.other() as usize].remove(request_seq, command);
-                if self.phase == Phase::Initializing(request_seq) {
-                    // After a failure the client may try again.
-                    self.phase = if success { Phase::Open } else { Phase::Start };
+            _ => {}
+        }
+        let Some(id) = progress_id(event, body) else {
+            return;
+        };
+        match event {
+            "progressStart" => {
+                if self.progress.len() >= PROGRESS_LIMIT {
+                    self.progress.retain(|_, goes_on| *goes_on);
                 }
-                if !success && is_resume(command) {
-                    self.resumed.pop();
+                if self.progress.len() < PROGRESS_LIMIT {
+                    self.progress.insert(id.into(), true);
                 }
             }
-            Facts::Event {
-                event, progress, ..
-            } => match (event, progress) {
-                ("initialized", _) => self.initialized = true,
-                ("stopped", _) => self.resumed.clear(),
-                ("terminated", _) => self.phase = Phase::Terminated,
-                ("progressStart", Some(id)) if self.progress.len() < PROGRESS_LIMIT => {
-                    self.progress.insert(id.into());
+            "progressEnd" => {
+                if let Some(goes_on) = self.progress.get_mut(id) {
+                    *goes_on = false;
                 }
-                ("progressEnd", Some(id)) => {
-                    self.progress.remove(id);
-                }
-                _ => {}
-            },
+            }
+            _ => {}
         }
     }
 
@@ -438,7 +446,10 @@ impl Lifecycle {
 
     /// The ids, as JSON, of the progresses that were started and not ended.
     pub fn open_progress(&self) -> impl Iterator<Item = &str> {
-        self.progress.iter().map(|id| &**id)
+        self.progress
+            .iter()
+            .filter(|(_, goes_on)| **goes_on)
+            .map(|(id, _)| &**id)
     }
 
     /// True if a request of this side and number is not answered yet.
@@ -481,6 +492,15 @@ impl Waiting {
     }
 }
 
+impl std::fmt::Display for Side {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Client => "client",
+            Self::Adapter => "adapter",
+        })
+    }
+}
+
 impl Side {
     /// The opposite end.
     pub fn other(self) -> Self {
@@ -508,54 +528,50 @@ struct ThreadFields {
     all_threads_continued: Option<bool>,
 }
 
+/// The body of a `capabilities` event.
+#[derive(Default, serde::Deserialize)]
+struct ChangedCapabilities {
+    capabilities: Option<Box<RawValue>>,
+}
+
 impl<'a> Facts<'a> {
     /// Takes the facts from an envelope.
     pub fn of(envelope: &'a Envelope<'_>) -> Self {
         match &envelope.kind {
-            Kind::Request { command, arguments } => {
-                let resumes = Self::resumes(command, *arguments);
-                Facts::Request {
-                    seq: envelope.seq,
-                    command,
-                    resumes,
-                }
-            }
+            Kind::Request { command, arguments } => Facts::Request {
+                seq: envelope.seq,
+                command,
+                arguments: *arguments,
+            },
             Kind::Response {
                 request_seq,
                 success,
                 command,
+                body,
                 ..
             } => Facts::Response {
                 request_seq: *request_seq,
                 command,
                 success: *success,
+                body: *body,
             },
-            Kind::Event { event, body } => Self::event(event, *body),
+            Kind::Event { event, body } => Facts::Event { event, body: *body },
         }
     }
+}
 
-    /// Takes the facts from an event.
-    pub fn event(event: &'a str, body: Option<&'a RawValue>) -> Self {
-        Facts::Event {
-            event,
-            threads: event_threads(event, body),
-            progress: progress_id(event, body),
-        }
+/// Which threads a client's request resumes. `None` if the request resumes nothing.
+fn resumed_threads(command: &str, arguments: Option<&RawValue>) -> Option<Threads> {
+    if !is_resume(command) {
+        return None;
     }
-
-    /// Which threads a client's request resumes. `None` if the request resumes nothing.
-    pub fn resumes(command: &str, arguments: Option<&RawValue>) -> Option<Threads> {
-        if !is_resume(command) {
-            return None;
-        }
-        match decode_or_default::<ThreadFields>(arguments) {
-            Ok(ThreadFields {
-                thread_id: Some(id),
-                single_thread: Some(true),
-                ..
-            }) => Some(Threads::One(id)),
-            _ => Some(Threads::All),
-        }
+    match decode_or_default::<ThreadFields>(arguments) {
+        Ok(ThreadFields {
+            thread_id: Some(id),
+            single_thread: Some(true),
+            ..
+        }) => Some(Threads::One(id)),
+        _ => Some(Threads::All),
     }
 }
 
@@ -573,11 +589,8 @@ fn progress_id<'a>(event: &str, body: Option<&'a RawValue>) -> Option<&'a str> {
     Some(body.id.get())
 }
 
-/// Which threads a `continued` event reports as running. `None` for other events, and if the event names no threads.
-fn event_threads(event: &str, body: Option<&RawValue>) -> Option<Threads> {
-    if event != "continued" {
-        return None;
-    }
+/// Which threads a `continued` event reports as running. `None` if the event names no threads.
+fn continued_threads(body: Option<&RawValue>) -> Option<Threads> {
     match decode_or_default::<ThreadFields>(body) {
         Ok(ThreadFields {
             all_threads_continued: Some(true),

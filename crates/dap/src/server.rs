@@ -72,6 +72,7 @@ mod conventions;
 mod dispatch;
 mod failure;
 mod late_progress;
+mod later;
 mod outbox;
 mod progress;
 mod references;
@@ -91,6 +92,7 @@ pub use conventions::{
 pub use dispatch::{Context, Responder};
 pub use failure::Failure;
 pub use late_progress::LateProgress;
+pub use later::{Job, Later};
 pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
 pub use progress::Progress;
@@ -113,6 +115,7 @@ struct Inner<S> {
     capabilities_for: Vec<CapabilitiesFor>,
     failures_for: Option<FailuresFor>,
     on_initialize: Vec<OnInitialize<S>>,
+    keeps_conventions: bool,
 }
 
 impl<S> Clone for Server<S> {
@@ -141,6 +144,7 @@ impl<S: 'static> Server<S> {
                 capabilities_for: Vec::new(),
                 failures_for: None,
                 on_initialize: Vec::new(),
+                keeps_conventions: false,
             },
         }
     }
@@ -151,7 +155,7 @@ impl<S: 'static> Server<S> {
         Session::new(self, connection)
     }
 
-    /// Serves each client of a listener on a thread of its own, with a state of its own, until the listener is stopped and the last
+    /// Serves each client of a listener on a thread of its own, with a state of its own that `state` makes, until the listener is stopped and the last
     /// session has ended. Refused or lost clients do not end the serving. To serve with options, or by a loop of your own, use
     /// [`serve_each`].
     ///
@@ -170,7 +174,7 @@ impl<S: 'static> Server<S> {
     /// let listener = Arc::new(TcpServer::bind("127.0.0.1:0".parse()?, Reach::Loopback)?);
     /// let serving = {
     ///     let listener = listener.clone();
-    ///     std::thread::spawn(move || server.serve(&*listener, || 0))
+    ///     std::thread::spawn(move || server.serve(&*listener, |_| 0))
     /// };
     /// for _ in 0..2 {
     ///     let client = Client::connect(listener.address()?)?;
@@ -187,13 +191,17 @@ impl<S: 'static> Server<S> {
     pub fn serve(
         &self,
         listener: &impl Listener,
-        state: impl Fn() -> S + Send + Sync + 'static,
+        state: impl Fn(&Session<S>) -> S + Send + Sync + 'static,
     ) -> Result<(), AcceptError> {
         let server = self.clone();
         serve_each(
             listener,
             |_| Options::new(),
-            move |_, connection| server.start(&connection).run(&mut state()),
+            move |_, connection| {
+                let mut session = server.start(&connection);
+                let mut state = state(&session);
+                session.run(&mut state);
+            },
         )
     }
 
@@ -221,6 +229,14 @@ impl<S: 'static> ServerBuilder<S> {
     /// Sets capabilities that no request's handler implies, such as `supportsEvaluateForHovers`.
     pub fn capabilities(mut self, set: impl FnOnce(&mut Capabilities)) -> Self {
         set(&mut self.inner.capabilities);
+        self
+    }
+
+    /// Leaves out the events that go against [conventions](crate::lifecycle) of clients, such as a `continued` about threads that the client
+    /// resumed itself, and all events and reverse requests after `terminated`. For an adapter that sends an event for all that its debugger
+    /// reports. Without it, only what the specification forbids is left out.
+    pub fn keep_conventions(mut self) -> Self {
+        self.inner.keeps_conventions = true;
         self
     }
 

@@ -65,6 +65,7 @@ fn adapter() -> Server<Program> {
             program.disconnects += 1;
             Ok(Empty)
         })
+        .keep_conventions()
         .build()
 }
 

@@ -37,7 +37,7 @@ fn listening() -> (Arc<TcpServer>, SocketAddr) {
 
 fn serve(listener: &Arc<TcpServer>) -> JoinHandle<Result<(), AcceptError>> {
     let listener = listener.clone();
-    std::thread::spawn(move || counting().serve(&*listener, || 0))
+    std::thread::spawn(move || counting().serve(&*listener, |_| 0))
 }
 
 fn connect(address: SocketAddr) -> TestClient {
@@ -96,7 +96,7 @@ fn a_unix_socket_is_served_and_stopped_like_any() {
     let listener = Arc::new(UnixServer::bind(&path).expect("the path is free"));
     let serving = {
         let listener = listener.clone();
-        std::thread::spawn(move || counting().serve(&*listener, || 6))
+        std::thread::spawn(move || counting().serve(&*listener, |_| 6))
     };
     let client = TestClient::from(Client::connect_unix(&path).expect("it listens"));
     client.initialize();
@@ -110,17 +110,17 @@ fn a_unix_socket_is_served_and_stopped_like_any() {
 }
 
 #[test]
-fn a_session_that_panics_ends_alone() {
+fn a_request_whose_handler_panics_fails_and_its_session_goes_on() {
     let (listener, address) = listening();
     let serving = serve(&listener);
-    let [doomed, other] = [0, 1].map(|_| connect(address));
-    doomed
-        .request::<PauseRequest>(PauseArguments::new(1))
-        .expect_err("its handler panics");
-    doomed.wait_closed(PATIENCE).expect("the session is over");
-    assert_eq!(threads(&other), 1);
+    let [hurt, other] = [0, 1].map(|_| connect(address));
+    assert_eq!(
+        hurt.fails::<PauseRequest>(PauseArguments::new(1)),
+        "the handler of `pause` panicked: this handler always does"
+    );
+    assert_eq!([threads(&hurt), threads(&other)], [1, 1]);
     assert_eq!(threads(&connect(address)), 1);
-    drop(other);
+    drop((hurt, other));
     listener.stop();
     serving.join().expect("no panic").expect("it was stopped");
 }
@@ -214,7 +214,9 @@ fn strangers_lost_connections_and_shortages_do_not_end_it() {
 fn an_error_of_the_listener_itself_ends_it() {
     let (listener, _) = listening();
     let troubled = Troubled::new(listener, vec![system(rustix::io::Errno::BADF)]);
-    let error = counting().serve(&troubled, || 0).expect_err("it is broken");
+    let error = counting()
+        .serve(&troubled, |_| 0)
+        .expect_err("it is broken");
     assert!(!error.is_passing());
     assert!(
         error.to_string().starts_with("cannot accept connections: "),

@@ -102,6 +102,7 @@ fn plain() -> Server<()> {
             Ok(ContinueResponse::new().with_all_threads_continued(true))
         })
         .on::<PauseRequest>(|_, _, _| Err(Failure::not_stopped()))
+        .keep_conventions()
         .build()
 }
 
@@ -221,6 +222,32 @@ fn events_before_initialize_wait_and_those_after_terminated_are_dropped() {
     assert_eq!(
         wire.say(&[&request(2, "disconnect", "{}")]),
         ["2: disconnect ok"]
+    );
+}
+
+/// A client that gets no `exited` knows no exit code: what only goes against a convention is sent.
+#[test]
+fn events_after_terminated_are_sent_unless_the_adapter_keeps_conventions() {
+    let server = Server::<()>::builder()
+        .on::<NextRequest>(|_, _, context| {
+            let outbox = context.outbox();
+            outbox.event::<ContinuedEvent>(ContinuedEventBody::new(1));
+            outbox.event::<TerminatedEvent>(TerminatedEventBody::new());
+            outbox.event::<ExitedEvent>(ExitedEventBody::new(7));
+            Ok(Empty)
+        })
+        .build();
+    let mut wire = Wire::new(&server, ());
+    wire.initialize();
+    let next = request(2, "next", r#"{"threadId":1}"#);
+    assert_eq!(
+        wire.say(&[&next]),
+        [
+            "2: next ok",
+            "event continued",
+            "event terminated",
+            "event exited"
+        ]
     );
 }
 

@@ -38,7 +38,8 @@ impl Adapter {
         let later = self.later.clone();
         let wait = move || {
             if cancelled.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-                later.run(move |adapter, outbox, _| {
+                later.run(move |adapter, session| {
+                    let outbox = &session.outbox();
                     let Some(what) = adapter.kill_late(process) else {
                         return;
                     };

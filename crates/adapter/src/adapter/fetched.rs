@@ -131,7 +131,7 @@ impl Adapter {
         };
         let later = self.later.clone();
         let stop = move || {
-            later.run(|adapter, _, _| {
+            later.run(|adapter, _| {
                 if let Some(debuggee) = &adapter.debuggee {
                     // Fails if the program has ended: then nothing waits for the download.
                     let _ = debuggee.stop_fetching();

@@ -148,7 +148,8 @@ impl Adapter {
         let read = move || {
             let files = modules.iter().map(|of| (of.module(), of.files()));
             let files: Vec<(u64, Vec<SourceFile>)> = files.collect();
-            later.run(move |adapter, outbox, client| {
+            later.run(move |adapter, session| {
+                let (outbox, client) = (&session.outbox(), session.conventions());
                 adapter.sources.reading = false;
                 adapter.sources_read(round, files, outbox, client);
                 adapter.read_sources();

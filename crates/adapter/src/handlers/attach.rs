@@ -147,12 +147,15 @@ fn wait_for(
                 && !responder.cancelled().is_cancelled()
         });
         drop(waiting);
-        later.run(move |adapter, outbox, client| match found {
-            Some(process) => {
-                let found = Found::named(process.pid, &name);
-                take_over(adapter, &found, options, responder, outbox, client);
+        later.run(move |adapter, session| {
+            let (outbox, client) = (&session.outbox(), session.conventions());
+            match found {
+                Some(process) => {
+                    let found = Found::named(process.pid, &name);
+                    take_over(adapter, &found, options, responder, outbox, client);
+                }
+                None => fail(adapter, Failure::cancelled(), responder, outbox),
             }
-            None => fail(adapter, Failure::cancelled(), responder, outbox),
         });
     };
     let waiting = std::thread::Builder::new().name("wait for process".into());

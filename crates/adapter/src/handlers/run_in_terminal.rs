@@ -41,7 +41,8 @@ pub fn run(
     let (later, session_end) = (adapter.later.clone(), adapter.session_end());
     let wait = move || {
         let came = rendezvous.wait(|time| waiting::pause(time, &session_end, &refusal));
-        later.run(move |adapter, outbox, client| {
+        later.run(move |adapter, session| {
+            let (outbox, client) = (&session.outbox(), session.conventions());
             let started = came.map_err(Failure::new).and_then(|(options, launcher)| {
                 let options = LaunchOptions {
                     launcher: Some(Arc::new(launcher)),

@@ -56,7 +56,8 @@ pub fn loaded_sources(
         let sources = sources.into_iter().map(|(_, source)| source).collect();
         let answer = LoadedSourcesResponse::new(sources);
         // `loadedSource` events about later changes follow the response.
-        later.run(move |adapter, outbox, client| {
+        later.run(move |adapter, session| {
+            let (outbox, client) = (&session.outbox(), session.conventions());
             if adapter.is_list_good(round) {
                 responder.respond(answer);
                 adapter.sources_listed(listed, outbox, client);

@@ -98,9 +98,12 @@ impl Adapter {
                 }
                 waiting::pause(time, &session_end, &refusal)
             });
-            later.run(move |adapter, outbox, _| match came {
-                Ok(successor) => adapter.give_child(child, successor, outbox),
-                Err(reason) => adapter.settle_child(child, Outcome::Held(reason), outbox),
+            later.run(move |adapter, session| {
+                let outbox = &session.outbox();
+                match came {
+                    Ok(successor) => adapter.give_child(child, successor, outbox),
+                    Err(reason) => adapter.settle_child(child, Outcome::Held(reason), outbox),
+                }
             });
         };
         std::thread::Builder::new()
@@ -135,7 +138,8 @@ impl Adapter {
         let kept = handed.clone();
         let confirm = move || {
             let taken = successor.give(&handed).is_ok() && successor.has_taken();
-            later.run(move |adapter, outbox, _| {
+            later.run(move |adapter, session| {
+                let outbox = &session.outbox();
                 let outcome = match taken {
                     true => Outcome::Taken,
                     false => Outcome::Lost(handed),

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::{ClientError, EventMessage, RequestFailure};
 use crate::envelope::{Envelope, Kind};
-use crate::lifecycle::{Facts, Lifecycle, Side, Violation};
+use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::server::{Failure, failure_text};
 use crate::transport::{Message, Outgoing};
@@ -111,6 +111,8 @@ pub(crate) struct Core<S, H> {
     handlers: HashMap<&'static str, H>,
     capabilities: Capabilities,
     violations: Vec<Violation>,
+    /// Requests are sent although the adapter does not advertise the capability that they depend on.
+    sends_unadvertised: bool,
     closed: bool,
 }
 
@@ -124,6 +126,7 @@ impl<S, H: Clone> Core<S, H> {
             handlers: HashMap::new(),
             capabilities: Capabilities::new(),
             violations: Vec::new(),
+            sends_unadvertised: false,
             closed: false,
         }
     }
@@ -143,9 +146,16 @@ impl<S, H: Clone> Core<S, H> {
         let facts = Facts::Request {
             seq,
             command,
-            resumes: Facts::resumes(command, arguments),
+            arguments,
         };
-        self.lifecycle.message(Side::Client, facts)?;
+        match self.lifecycle.check(Side::Client, facts) {
+            Err(Violation::NotAdvertised { .. }) if self.sends_unadvertised => {}
+            Err(violation) if violation.severity() == Severity::Violation => {
+                return Err(violation.into());
+            }
+            _ => {}
+        }
+        self.lifecycle.observe(Side::Client, facts);
         let failed = Arc::new(AtomicBool::new(false));
         let waiting = Waiting {
             reply,
@@ -164,10 +174,9 @@ impl<S, H: Clone> Core<S, H> {
                 return Action::None;
             }
         };
-        let noted = self.lifecycle.message(Side::Adapter, Facts::of(&envelope));
         let numbered = self.lifecycle.sequence(Side::Adapter, envelope.seq);
-        let allowed = noted.is_ok();
-        for violation in [numbered.err(), noted.err()].into_iter().flatten() {
+        let broken = self.lifecycle.observe(Side::Adapter, Facts::of(&envelope));
+        for violation in numbered.err().into_iter().chain(broken) {
             tracing::debug!(%violation, "the adapter breaks a rule");
             if self.violations.len() < VIOLATIONS_LIMIT {
                 self.violations.push(violation);
@@ -210,19 +219,12 @@ impl<S, H: Clone> Core<S, H> {
                 self.events_seen += 1;
                 Action::Event(event)
             }
-            Kind::Request { command, arguments } => {
-                if !allowed {
-                    // A request that breaks a rule has to be answered all the same.
-                    self.lifecycle
-                        .note_request(Side::Adapter, envelope.seq, &command);
-                }
-                Action::Request(ReverseRequest {
-                    seq: envelope.seq,
-                    handler: self.handlers.get(&*command).cloned(),
-                    command: command.into_owned(),
-                    arguments: arguments.map(Raw::from),
-                })
-            }
+            Kind::Request { command, arguments } => Action::Request(ReverseRequest {
+                seq: envelope.seq,
+                handler: self.handlers.get(&*command).cloned(),
+                command: command.into_owned(),
+                arguments: arguments.map(Raw::from),
+            }),
         }
     }
 
@@ -233,15 +235,18 @@ impl<S, H: Clone> Core<S, H> {
         command: String,
         result: Result<Option<Raw>, Failure>,
     ) -> Option<Outgoing> {
+        let body = result.as_ref().ok().and_then(Option::as_ref);
         let facts = Facts::Response {
             request_seq,
             command: &command,
             success: result.is_ok(),
+            body: body.map(Raw::as_raw_value),
         };
-        if let Err(violation) = self.lifecycle.message(Side::Client, facts) {
+        if let Err(violation) = self.lifecycle.check(Side::Client, facts) {
             tracing::error!(%violation, "a response was not sent");
             return None;
         }
+        self.lifecycle.observe(Side::Client, facts);
         let command = Cow::Owned(command);
         Some(match result {
             Ok(body) => Outgoing::Success {
@@ -304,6 +309,10 @@ impl<S, H: Clone> Core<S, H> {
 
     pub(crate) fn on(&mut self, command: &'static str, handler: H) {
         self.handlers.insert(command, handler);
+    }
+
+    pub(crate) fn send_unadvertised(&mut self) {
+        self.sends_unadvertised = true;
     }
 
     /// Notes that the adapter is gone. Drops the senders of all responses still awaited, which ends the waiting.

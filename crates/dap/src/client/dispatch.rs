@@ -155,6 +155,10 @@ impl Shared {
         self.lock().core.violations()
     }
 
+    pub(super) fn send_unadvertised(&self) {
+        self.lock().core.send_unadvertised();
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.lock().core.is_closed()
     }

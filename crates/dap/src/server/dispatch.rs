@@ -1,6 +1,7 @@
 //! Decodes a request's arguments for its handler, and encodes the handler's result as the response.
 
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -134,10 +135,13 @@ impl<R: Request> Drop for Responder<R> {
     fn drop(&mut self) {
         if !self.answered {
             let _entered = self.span.clone().entered();
-            let failure = Failure::new(format!(
-                "the handler of `{}` dropped the request without answering",
-                R::COMMAND
-            ));
+            let command = R::COMMAND;
+            let failure = Failure::new(match std::thread::panicking() {
+                true => format!("the handler of `{command}` panicked"),
+                false => {
+                    format!("the handler of `{command}` dropped the request without answering")
+                }
+            });
             answer::<R>(&self.outbox, self.request_seq, &self.cancel, Err(failure));
         }
     }
@@ -170,8 +174,10 @@ pub(super) fn immediate<S, R: Request>(
     + 'static,
 ) -> Handler<S> {
     Box::new(move |state, arguments, context| {
-        let result =
-            decode::<R>(arguments).and_then(|arguments| handler(state, arguments, context));
+        let result = decode::<R>(arguments).and_then(|arguments| {
+            catch_unwind(AssertUnwindSafe(|| handler(state, arguments, context)))
+                .unwrap_or_else(|panic| Err(panicked(R::COMMAND, &*panic)))
+        });
         answer::<R>(
             &context.outbox,
             context.request_seq,
@@ -192,7 +198,14 @@ pub(super) fn deferred<S, R: Request>(
             context.cancel.clone(),
         );
         match decode::<R>(arguments) {
-            Ok(arguments) => handler(state, arguments, responder, context),
+            Ok(arguments) => {
+                let run = || handler(state, arguments, responder, context);
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+                    // Dropping the responder has answered, unless the handler had passed it on.
+                    let failure = panicked(R::COMMAND, &*panic);
+                    tracing::error!("{failure}");
+                }
+            }
             Err(failure) => responder.fail(failure),
         }
     })
@@ -205,6 +218,16 @@ fn decode<R: Request>(arguments: Option<&RawValue>) -> Result<R::Arguments, Fail
 /// The failure for arguments of the wrong shape: which field of which request, and what was expected.
 pub(super) fn bad_arguments(command: &str, error: &message::DecodeError) -> Failure {
     Failure::new(format!("bad arguments for `{command}`: {error}"))
+}
+
+/// The failure of a request whose handler panicked. The session goes on.
+fn panicked(command: &str, panic: &(dyn std::any::Any + Send)) -> Failure {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    let why = text.map_or_else(String::new, |text| format!(": {text}"));
+    Failure::new(format!("the handler of `{command}` panicked{why}"))
 }
 
 /// The `body` of a response that has none.

@@ -119,6 +119,29 @@ impl fmt::Display for Failure {
 
 impl<E: std::error::Error> From<E> for Failure {
     fn from(error: E) -> Self {
+        Self::from_error(&error)
+    }
+}
+
+impl Failure {
+    /// A failure from anything that converts to a boxed error, such as a `String` or an `anyhow::Error`. Other errors need only `?`.
+    ///
+    /// ```
+    /// use dapple_dap::Failure;
+    ///
+    /// fn parse(text: &str) -> Result<u8, String> {
+    ///     text.parse().map_err(|_| format!("{text:?} is no small number"))
+    /// }
+    /// fn line(text: &str) -> Result<u8, Failure> {
+    ///     Ok(parse(text).map_err(Failure::of)?)
+    /// }
+    /// assert_eq!(line("many").unwrap_err().sentence(), "\"many\" is no small number");
+    /// ```
+    pub fn of(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::from_error(&*error.into())
+    }
+
+    fn from_error(error: &(dyn std::error::Error + '_)) -> Self {
         let mut sentence = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {

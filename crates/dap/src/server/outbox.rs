@@ -2,7 +2,7 @@
 //!
 //! An [`Outbox`] may be used from any thread. It keeps the order that clients rely on: events and requests that are sent while a
 //! handler runs leave when the handler has returned. If the handler answers by returning, its response leaves before them. Progress
-//! events don't wait for the handler. Before `initialize` is answered and after `terminated`, nothing but responses leaves.
+//! events don't wait for the handler. Before `initialize` is answered, nothing but responses leaves.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use super::FailuresFor;
 use super::failure::Failure;
 use crate::cancel::{CancelToken, Cancellations};
 use crate::envelope::Envelope;
-use crate::lifecycle::{Facts, Lifecycle, Side, Violation};
+use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
@@ -29,7 +29,7 @@ use crate::types::{
 ///
 /// It keeps the order that clients rely on: events and requests that are sent while a handler runs leave when the handler has
 /// returned. If the handler answers by returning, its response leaves before them. Progress events don't wait for the handler. Before
-/// `initialize` is answered and after `terminated`, nothing but responses leaves.
+/// `initialize` is answered, nothing but responses leaves.
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -50,6 +50,7 @@ struct Shared {
     writer: Writer,
     cancellations: Arc<Cancellations>,
     failures_for: Option<FailuresFor>,
+    keeps_conventions: bool,
 }
 
 type AfterResponse = Box<dyn FnOnce() + Send>;
@@ -137,6 +138,7 @@ impl Outbox {
         writer: Writer,
         cancellations: Arc<Cancellations>,
         failures_for: Option<FailuresFor>,
+        keeps_conventions: bool,
     ) -> Self {
         let state = State {
             lifecycle: Lifecycle::new(),
@@ -155,6 +157,7 @@ impl Outbox {
                 writer,
                 cancellations,
                 failures_for,
+                keeps_conventions,
             }),
         }
     }
@@ -162,8 +165,8 @@ impl Outbox {
     /// Sends an event. It leaves at once or, while a handler runs, when the handler has returned: after the response, if the handler
     /// answers by returning. Before `initialize` is answered, the event waits for that. Progress events don't wait for a handler.
     ///
-    /// An event that breaks a [rule](crate::lifecycle) is not sent. That is logged as a warning, except for progress after `terminated` and
-    /// for a `continued` after a resume that the client asked for. If the client is gone, nothing is sent.
+    /// An event that the [specification](crate::lifecycle) forbids is not sent. That is logged as a warning, except for progress after
+    /// `terminated` and for events that the client does not support. If the client is gone, nothing is sent.
     ///
     /// If the client reads slowly, `output` events wait in a queue of their own. Later messages overtake them, except for `exited`,
     /// `terminated` and the response to `disconnect`. Sending output never blocks.
@@ -312,27 +315,39 @@ impl Outbox {
     fn send_event(&self, state: &mut State, name: &'static str, body: Option<Raw>, kept: Kept) {
         if name == TerminatedEvent::EVENT {
             self.end_progress(state);
-        } else if is_progress(name) && state.lifecycle.is_terminated() {
-            // `terminated` has ended all progress, even if the work goes on.
-            return;
         }
-        let facts = Facts::event(name, body.as_ref().map(Raw::as_raw_value));
-        match state.lifecycle.message(Side::Adapter, facts) {
-            Ok(()) => {
-                let message = Outgoing::Event {
-                    event: Cow::Borrowed(name),
-                    body,
-                };
-                let writer = &self.shared.writer;
-                match follows_output(name) {
-                    true => writer.send_output(message, kept).ok(),
-                    false => writer.send(&message).map(drop).ok(),
-                };
+        let facts = Facts::Event {
+            event: name,
+            body: body.as_ref().map(Raw::as_raw_value),
+        };
+        match state.lifecycle.check(Side::Adapter, facts) {
+            Ok(()) => {}
+            // Not a mistake: work may go on after `terminated` has ended its progress, and not every client wants every event.
+            Err(
+                violation @ (Violation::NoSuchProgress { .. } | Violation::NotAdvertised { .. }),
+            ) => {
+                return tracing::debug!(%violation, "an event was not sent");
             }
-            // Not sent, but without a warning, since it is not a mistake: an engine reports every resume.
-            Err(Violation::RedundantContinued) => {}
-            Err(violation) => tracing::warn!(%violation, "an event was not sent"),
+            Err(violation) if violation.severity() == Severity::Violation => {
+                return tracing::warn!(%violation, "an event was not sent");
+            }
+            Err(advice) => {
+                tracing::debug!(%advice, left_out = self.shared.keeps_conventions);
+                if self.shared.keeps_conventions {
+                    return;
+                }
+            }
         }
+        state.lifecycle.observe(Side::Adapter, facts);
+        let message = Outgoing::Event {
+            event: Cow::Borrowed(name),
+            body,
+        };
+        let writer = &self.shared.writer;
+        match follows_output(name) {
+            true => writer.send_output(message, kept).ok(),
+            false => writer.send(&message).map(drop).ok(),
+        };
     }
 
     /// Ends each open progress before `terminated` is sent, since no `progressEnd` may follow that.
@@ -362,10 +377,15 @@ impl Outbox {
         let facts = Facts::Request {
             seq: 0,
             command,
-            resumes: None,
+            arguments: None,
         };
-        if let Err(violation) = state.lifecycle.check(Side::Adapter, facts) {
-            return Err((answer, violation.into()));
+        match state.lifecycle.check(Side::Adapter, facts) {
+            Err(violation)
+                if self.shared.keeps_conventions || violation.severity() == Severity::Violation =>
+            {
+                return Err((answer, violation.into()));
+            }
+            _ => {}
         }
         let request = Outgoing::Request {
             command: Cow::Borrowed(command),
@@ -384,13 +404,13 @@ impl Outbox {
         }
     }
 
-    /// Notes a message of the client. The error is the rule that the message breaks.
-    pub(super) fn received(&self, envelope: &Envelope<'_>) -> Result<(), Violation> {
+    /// Notes a message of the client. Returns the rule that the message breaks.
+    pub(super) fn received(&self, envelope: &Envelope<'_>) -> Option<Violation> {
         let mut state = self.shared.lock();
         if let Err(violation) = state.lifecycle.sequence(Side::Client, envelope.seq) {
             tracing::warn!(%violation, "the client's messages are not numbered in order");
         }
-        state.lifecycle.message(Side::Client, Facts::of(envelope))
+        state.lifecycle.observe(Side::Client, Facts::of(envelope))
     }
 
     /// Notes a request that broke a rule and will be answered with an error.
@@ -451,12 +471,14 @@ impl Outbox {
     ) {
         let result = result.map_err(|failure| self.adjusted(failure));
         let mut state = self.shared.lock();
+        let body = result.as_ref().ok().and_then(Option::as_ref);
         let facts = Facts::Response {
             request_seq,
             command,
             success: result.is_ok(),
+            body: body.map(Raw::as_raw_value),
         };
-        if let Err(violation) = state.lifecycle.message(Side::Adapter, facts) {
+        if let Err(violation) = state.lifecycle.check(Side::Adapter, facts) {
             if state.ended {
                 tracing::debug!(%violation, "a response came after the session had ended");
             } else {
@@ -464,6 +486,7 @@ impl Outbox {
             }
             return;
         }
+        state.lifecycle.observe(Side::Adapter, facts);
         tracing::debug!(success = result.is_ok(), "answered");
         // A `disconnect` before `initialize` was refused and does not end the session.
         if command == DisconnectRequest::COMMAND

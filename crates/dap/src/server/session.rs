@@ -3,18 +3,21 @@
 //! A [`Session`] handles the incoming messages in order and calls the handlers of its [`Server`]. Without a handler it answers
 //! `initialize`, unknown requests, and requests at the wrong time or with bad arguments.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, select};
 
 use super::conventions::ClientConventions;
 use super::dispatch::{Context, NO_BODY, bad_arguments};
 use super::failure::Failure;
+use super::later::{Job, Later};
 use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
 use crate::codec::CodecError;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
+use crate::lifecycle::Violation;
 use crate::message::excerpt::of_name;
 use crate::message::{self, Raw, Request};
 use crate::transport::{Closed, Connection, Incoming, Message};
@@ -78,6 +81,8 @@ pub struct Session<S> {
     server: Arc<Inner<S>>,
     context: Context,
     incoming: Receiver<Incoming>,
+    later: Later<S>,
+    jobs: Receiver<Job<S>>,
     /// The handler of `disconnect` was called, because the client sent one or is gone, or the adapter ends the session.
     disconnecting: bool,
     closed: bool,
@@ -103,14 +108,16 @@ impl<S> Drop for Session<S> {
     }
 }
 
-impl<S> Session<S> {
+impl<S: 'static> Session<S> {
     /// Starts a session on a connection; see [`Server::start`].
     pub fn new(server: &Server<S>, connection: &Connection) -> Self {
         let outbox = Outbox::new(
             connection.outgoing.clone(),
             connection.cancellations.clone(),
             server.inner.failures_for.clone(),
+            server.inner.keeps_conventions,
         );
+        let (later, jobs) = Later::new(outbox.clone());
         let context = Context {
             client: Arc::new(InitializeRequestArguments::new("")),
             conventions: ClientConventions::default(),
@@ -124,6 +131,8 @@ impl<S> Session<S> {
             server: server.inner.clone(),
             context,
             incoming,
+            later,
+            jobs,
             disconnecting: false,
             closed: false,
             reason: None,
@@ -142,10 +151,52 @@ impl<S> Session<S> {
         &self.context.conventions
     }
 
-    /// Handles messages until the session is over. For adapters that wait only for the client.
+    /// The arguments of the client's `initialize`; those of a client that supports nothing before it.
+    pub fn client(&self) -> &InitializeRequestArguments {
+        &self.context.client
+    }
+
+    /// Runs closures with the session's state, from any thread and in answers to reverse requests.
+    pub fn later(&self) -> Later<S> {
+        self.later.clone()
+    }
+
+    /// The closures of [`later`](Self::later) that wait to be run. A loop of one's own receives them beside the client's messages, and
+    /// passes them to [`run_job`](Self::run_job). [`run`](Self::run) does so by itself.
+    pub fn jobs(&self) -> &Receiver<Job<S>> {
+        &self.jobs
+    }
+
+    /// Calls `wake` whenever a closure was added to [`jobs`](Self::jobs), on the thread that has added it. For loops that don't wait on
+    /// channels only.
+    pub fn on_job(&self, wake: impl Fn() + Send + Sync + 'static) {
+        self.later.set_wake(Arc::new(wake));
+    }
+
+    /// Runs a closure of [`jobs`](Self::jobs). If it panics, that is logged, and the session goes on.
+    pub fn run_job(&self, state: &mut S, job: Job<S>) -> Flow {
+        if catch_unwind(AssertUnwindSafe(|| job(state, self))).is_err() {
+            tracing::error!("a closure that was to run later has panicked");
+        }
+        self.flow()
+    }
+
+    /// Handles messages and runs the closures of [`later`](Self::later) until the session is over. For adapters that wait for nothing
+    /// else.
     pub fn run(&mut self, state: &mut S) {
-        while let Ok(incoming) = self.incoming.recv() {
-            if self.handle(state, incoming) == Flow::Closed {
+        loop {
+            let flow = select! {
+                recv(self.incoming) -> incoming => match incoming {
+                    Ok(incoming) => self.handle(state, incoming),
+                    Err(_) => return,
+                },
+                recv(self.jobs) -> job => match job {
+                    Ok(job) => self.run_job(state, job),
+                    Err(_) => return,
+                },
+            };
+            if flow == Flow::Closed {
+                self.finish();
                 return;
             }
         }
@@ -268,16 +319,20 @@ impl<S> Session<S> {
             _ => tracing::Span::none(),
         };
         let _entered = span.enter();
-        let violation = self.context.outbox.received(&envelope).err();
+        let violation = self.context.outbox.received(&envelope);
         match (envelope.kind, violation) {
-            (Kind::Request { command, .. }, Some(violation)) => {
-                self.reject(
-                    envelope.seq,
-                    &command,
-                    Err(Failure::new(violation.to_string())),
-                );
+            (
+                Kind::Request { command, .. },
+                Some(violation @ (Violation::BeforeInitialize { .. } | Violation::InitializeTwice)),
+            ) => {
+                let failure = Failure::new(violation.to_string());
+                let outbox = &self.context.outbox;
+                outbox.respond(envelope.seq, &command, Err(failure));
             }
-            (Kind::Request { command, arguments }, None) => {
+            (Kind::Request { command, arguments }, violation) => {
+                if let Some(violation) = violation {
+                    tracing::debug!(%violation, "a request of the client breaks a rule");
+                }
                 self.dispatch(state, envelope.seq, &command, arguments);
             }
             (_, Some(violation)) => {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::client::{Client, ClientError, DEFAULT_TIMEOUT, Pending};
 use crate::message::{Event, Raw, Request};
-use crate::server::Server;
+use crate::server::{Server, Session};
 use crate::transport::Connection;
 use crate::types::{
     Capabilities, ConfigurationDoneArguments, ConfigurationDoneRequest, ContinueArguments,
@@ -95,9 +95,9 @@ pub fn launch_arguments(fields: &impl Serialize) -> LaunchRequestArguments {
 }
 
 impl TestClient {
-    /// A client of the adapter at the other end of a connection.
+    /// A client of the adapter at the other end of a connection. It also sends requests whose capability the adapter does not advertise.
     pub fn new(connection: Connection) -> Self {
-        Self::from(Client::new(connection))
+        Self::from(Client::new(connection).with_unadvertised_requests())
     }
 
     /// A client of an adapter that runs on a thread of its own in this process. The thread ends with the session and returns its
@@ -125,6 +125,22 @@ impl TestClient {
         let server = server.clone();
         let session = std::thread::spawn(move || {
             server.start(&adapter).run(&mut state);
+            state
+        });
+        (Self::new(client), session)
+    }
+
+    /// As [`of`](Self::of), for a state that is made from its session, e.g. to keep a [`Later`](crate::server::Later).
+    pub fn of_with<S: Send + 'static>(
+        server: &Server<S>,
+        state: impl FnOnce(&Session<S>) -> S + Send + 'static,
+    ) -> (Self, JoinHandle<S>) {
+        let (client, adapter) = Connection::memory();
+        let server = server.clone();
+        let session = std::thread::spawn(move || {
+            let mut session = server.start(&adapter);
+            let mut state = state(&session);
+            session.run(&mut state);
             state
         });
         (Self::new(client), session)

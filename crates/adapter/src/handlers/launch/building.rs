@@ -50,7 +50,8 @@ pub fn begin(adapter: &mut Adapter, prepared: Prepared, context: &mut Context, f
         let mut build_context = BuildContext::new(&outbox, title, programs, is_wanted);
         let built = build_all(&prepared.plans, &mut build_context);
         drop(build_context);
-        later.run(move |adapter, outbox, client| {
+        later.run(move |adapter, session| {
+            let (outbox, client) = (&session.outbox(), session.conventions());
             let was_ended = adapter.phase != Phase::Starting;
             adapter.building = None;
             match built {
