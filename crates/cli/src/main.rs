@@ -7,6 +7,7 @@
 //! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.
 
 mod cache;
+mod check;
 mod completions;
 mod dap;
 mod debug;
@@ -53,6 +54,8 @@ enum Command {
     Record(record::Options),
     /// Debug a recording in the terminal: the same run again, forwards and backwards
     Replay(replay::Options),
+    /// Check whether a debug adapter, this one or any other, keeps to the protocol
+    Check(check::Options),
     /// Generate from, compare and check against definitions of the protocol
     Schema(schema::Options),
     /// Show what a program's debug information says, and look up addresses, lines and names in it
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(options).map(ExitCode::from),
         Command::InTerminal(options) => in_terminal::run(&options),
+        Command::Check(options) => check::run(&options),
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),
         Command::Cache(options) => cache::run(options),

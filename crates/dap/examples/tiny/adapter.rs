@@ -201,6 +201,9 @@ impl Debuggee {
         arguments: StackTraceArguments,
         context: &mut Context,
     ) -> Result<StackTraceResponse, Failure> {
+        if arguments.thread_id != THREAD {
+            return Err(Failure::new("there is no such thread"));
+        }
         let path = context.conventions().path_to_client(&self.path);
         let stack = self.stopped()?.stack();
         let calls: Vec<_> = stack
