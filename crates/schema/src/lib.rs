@@ -8,7 +8,7 @@
 //! | [`model`] | the definitions, requests and events as plain data |
 //! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
 //! | [`markdown`] | the specification as a document: for the official schema, the published page |
-//! | [`rust`] | types with serialization: those of `dapple-dap` |
+//! | [`rust`] | types with serialization: those of `dapple-dap`, or those that one's own definition adds |
 //! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
 //! | [`validate`] | whether a message conforms to the definition, and where not |
 //!
@@ -47,6 +47,8 @@ pub mod diff;
 mod json;
 pub mod markdown;
 pub mod model;
+mod names;
+mod prose;
 mod read;
 pub mod rust;
 pub mod typescript;

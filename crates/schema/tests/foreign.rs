@@ -13,6 +13,9 @@ fn used(file: &str, ours: &Model) -> bool {
     let _ = rust::generate(&model, &rust::Options::default());
     let _ = typescript::generate(&model, &typescript::Options::default());
     let _ = markdown::generate(&model, &markdown::Options::default());
+    if let Ok(extended) = ours.extended_by(file) {
+        let _ = rust::generate_extension(&extended, ours, &rust::Options::default());
+    }
     diff(&model, ours);
     text(&model, ours);
     Validator::new(model).line(br#"{"seq":1,"type":"request","command":"next","arguments":{}}"#);
