@@ -6,6 +6,7 @@
 //! | module | |
 //! | --- | --- |
 //! | [`model`] | the definitions, requests and events as plain data |
+//! | [`upstream`] | where the project's own definition came from |
 //! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
 //! | [`markdown`] | the specification as a document: for the official schema, the published page |
 //! | [`rust`] | types with serialization: those of `dapple-dap`, or those that one's own definition adds |
@@ -52,10 +53,14 @@ mod prose;
 mod read;
 pub mod rust;
 pub mod typescript;
+pub mod upstream;
 pub mod validate;
 
 pub use model::Model;
 pub use read::SchemaError;
+
+/// The version of the protocol that the project's own definition describes.
+pub const PROTOCOL_VERSION: &str = "1.71";
 
 /// The project's own definition of the protocol, as JSON schema.
 pub const PROTOCOL: &str = include_str!("../protocol.json");
