@@ -8,6 +8,7 @@
 //! | [`model`] | the definitions, requests and events as plain data |
 //! | [`upstream`] | where the project's own definition came from |
 //! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
+//! | [`python`] | Python types for type checkers |
 //! | [`markdown`] | the specification as a document: for the official schema, the published page |
 //! | [`rust`] | types with serialization: those of `dapple-dap`, or those that one's own definition adds |
 //! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
@@ -50,6 +51,7 @@ pub mod markdown;
 pub mod model;
 mod names;
 mod prose;
+pub mod python;
 mod read;
 pub mod rust;
 pub mod typescript;
