@@ -9,6 +9,7 @@
 //! | [`upstream`] | where the project's own definition came from |
 //! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
 //! | [`python`] | Python types for type checkers |
+//! | [`go`] | Go structs, and functions that decode messages to them |
 //! | [`markdown`] | the specification as a document: for the official schema, the published page |
 //! | [`rust`] | types with serialization: those of `dapple-dap`, or those that one's own definition adds |
 //! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
@@ -46,6 +47,7 @@
 //! ```
 
 pub mod diff;
+pub mod go;
 mod json;
 pub mod markdown;
 pub mod model;

@@ -2,7 +2,7 @@
 
 use dapple_schema::diff::{diff, text};
 use dapple_schema::validate::Validator;
-use dapple_schema::{Model, PROTOCOL, markdown, python, rust, typescript};
+use dapple_schema::{Model, PROTOCOL, go, markdown, python, rust, typescript};
 
 /// Parses a file and generates everything from it. Returns whether it could be parsed.
 fn used(file: &str, ours: &Model) -> bool {
@@ -14,6 +14,7 @@ fn used(file: &str, ours: &Model) -> bool {
     let _ = typescript::generate(&model, &typescript::Options::default());
     let _ = markdown::generate(&model, &markdown::Options::default());
     let _ = python::generate(&model, &python::Options::default());
+    let _ = go::generate(&model, &go::Options::default());
     if let Ok(extended) = ours.extended_by(file) {
         let _ = rust::generate_extension(&extended, ours, &rust::Options::default());
     }
