@@ -5,6 +5,7 @@
 //! test for it.
 
 mod check;
+mod order;
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,6 +18,8 @@ use dapple_schema::diff::{self, Difference};
 use dapple_schema::model::UnknownKeyword;
 use dapple_schema::validate::Validator;
 use dapple_schema::{Model, go, markdown, python, rust, typescript};
+
+use order::Order;
 
 /// The longest line that `dapple schema validate` reads, in bytes.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
@@ -36,7 +39,8 @@ enum Action {
     Generate(Generate),
     /// List how two definitions differ, in structure and in text; exit code 1 if they do
     Diff(Diff),
-    /// Check messages, one on each line, against the definition; exit code 1 if one is not as defined
+    /// Check messages, one on each line, against the definition and, where a recording says who sent them, the rules of a session; exit
+    /// code 1 if one is not as it must be
     Validate(Validate),
 }
 
@@ -294,6 +298,7 @@ fn validate(options: &Validate) -> Result<ExitCode> {
     };
     let mut out = io::stdout().lock();
     let (mut messages, mut wrong, mut problems) = (0_u64, 0_u64, 0_u64);
+    let mut order = Order::default();
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -308,12 +313,17 @@ fn validate(options: &Validate) -> Result<ExitCode> {
             continue;
         }
         messages += 1;
-        let found = validator.line(line.trim_ascii());
+        let shape = validator.line(line.trim_ascii()).into_iter();
+        let mut found: Vec<String> = shape.map(|problem| problem.to_string()).collect();
+        found.extend(order.line(line.trim_ascii()));
         wrong += u64::from(!found.is_empty());
         problems += found.len() as u64;
         for problem in found {
             writeln!(out, "{name}:{number}: {problem}")?;
         }
+    }
+    for note in order.open() {
+        writeln!(out, "{name}: note: where the recording ends, {note}")?;
     }
     if wrong > 0 {
         eprintln!(

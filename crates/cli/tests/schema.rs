@@ -451,3 +451,55 @@ fn python_and_go_have_the_bases_types_too() {
         "dapple: no Go can be made of wave.json: `Wave` can't be the name of a Go package\n",
     );
 }
+
+#[test]
+fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
+    file(
+        "session.ndjson",
+        r#"{"session":"a","time":0,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
+{"session":"a","time":0,"from":"client","message":{"seq":2,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"session":"b","time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"threads","body":{"threads":[]}}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":2,"success":true,"command":"initialize","body":{}}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":1,"type":"event","event":"initialized"}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":2,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":4,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":9,"success":true,"command":"next"}}
+{"session":"b","time":0,"from":"client","message":"{\"seq\":2,\"type\":\"request\",\"command\":\"threads\"}"}
+"#,
+    );
+    let run = Run::of(&mut schema(&["validate", "session.ndjson"]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    expect![[r#"
+        session.ndjson:1: `threads` came before `initialize`; the first request must be `initialize` (session a)
+        session.ndjson:5: `seq` is 3, expected 2 (session a)
+        session.ndjson:6: `initialized` was sent before the response to `initialize` (session b)
+        session.ndjson:9: a response to request 9 (`next`), which is not waiting for one (session b)
+        session.ndjson: note: where the recording ends, progress "p" of session a has not ended
+        session.ndjson: note: where the recording ends, the client's request 2 (`threads`) of session b is not answered
+    "#]].assert_eq(&run.stdout);
+    assert_eq!(
+        run.stderr,
+        "session.ndjson: 4 problems in 4 of 10 messages\n"
+    );
+}
+
+#[test]
+fn a_recording_may_end_before_its_session() {
+    file(
+        "session.ndjson",
+        r#"{"time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
+{"time":0,"from":"adapter","message":{"seq":2,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
+{"time":0,"from":"client","message":{"seq":2,"type":"request","command":"threads"}}
+"#,
+    );
+    prints(
+        &["validate", "session.ndjson"],
+        expect![[r#"
+        session.ndjson: note: where the recording ends, the client's request 2 (`threads`) is not answered
+        session.ndjson: note: where the recording ends, progress "p" has not ended
+        session.ndjson: 4 messages, no problem
+    "#]],
+    );
+}
