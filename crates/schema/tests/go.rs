@@ -483,6 +483,11 @@ func main() {
 	fmt.Println(decoded.(*dap.Event).Event, err)
 	decoded, err = dap.DecodeMessage([]byte(`{"seq":8,"type":"response","request_seq":1,"success":false,"command":"next","message":"notStopped","body":{}}`))
 	fmt.Println(*decoded.(*dap.ErrorResponse).Message == dap.ResponseMessageNotStopped, err)
+	var launch dap.OwnLaunchArguments
+	err = json.Unmarshal([]byte(`{"program":"/bin/true","noDebug":true,"order":"+","more":[1]}`), &launch)
+	fmt.Println(launch.Program, *launch.NoDebug, *launch.Order == dap.OwnLaunchArgumentsOrderValue2, string(launch.Other["more"]), err)
+	launch.Order = dap.Of(dap.OwnLaunchArgumentsOrderXor)
+	show(launch)
 	_, err = dap.DecodeMessage([]byte(`{"type":"even"}`))
 	fmt.Println(err)
 }
@@ -499,7 +504,9 @@ fn messages_can_be_made_also_ones_own() {
             r##"{"definitions": {
             "GreetRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object", "required": ["command"], "properties": {
                 "command": {"type": "string", "enum": ["greet"]}, "arguments": {"$ref": "#/definitions/GreetArguments"}}}]},
-            "GreetArguments": {"type": "object", "required": ["whom"], "properties": {"whom": {"$ref": "#/definitions/Source"}}}
+            "GreetArguments": {"type": "object", "required": ["whom"], "properties": {"whom": {"$ref": "#/definitions/Source"}}},
+            "OwnLaunchArguments": {"allOf": [{"$ref": "#/definitions/LaunchRequestArguments"}, {"type": "object", "required": ["program"],
+                "properties": {"program": {"type": "string"}, "order": {"type": "string", "enum": ["xor", "+", "<="]}}}]}
         }}"##,
         )
         .expect("the test's definitions are well-formed");
@@ -513,6 +520,8 @@ fn messages_can_be_made_also_ones_own() {
         <nil> event "stopped": json: cannot unmarshal string into Go struct field StoppedEventBody.body.threadId of type int
         vendor/own <nil>
         true <nil>
+        /bin/true true true [1] <nil>
+        {"noDebug":true,"program":"/bin/true","order":"xor","more":[1]}
         type "even" is neither a request, a response nor an event
     "#]].assert_eq(&printed);
 }

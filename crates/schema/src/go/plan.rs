@@ -14,7 +14,7 @@ const KEEPS_UNKNOWN: [&str; 3] = [
 ];
 
 /// What the package has beside the types of the definitions.
-const OWN_NAMES: [&str; 8] = [
+const OWN_NAMES: [&str; 7] = [
     "DecodeEvent",
     "DecodeMessage",
     "DecodeRequest",
@@ -22,7 +22,6 @@ const OWN_NAMES: [&str; 8] = [
     "List",
     "ListOf",
     "Of",
-    "Other",
 ];
 
 pub(super) enum Item {
@@ -67,16 +66,19 @@ pub(super) struct Value {
     pub doc: Option<String>,
 }
 
+/// The words of a name, each with a capital: empty if there are none.
+fn capitalized(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    words.map(crate::model::capitalized).collect()
+}
+
 /// A name in Go that other packages see: `threadId` → `ThreadId`, `__restart` → `Restart`, `function breakpoint` → `FunctionBreakpoint`.
 pub(super) fn exported(name: &str) -> String {
-    let mut out = String::new();
-    for word in name.split(|c: char| !c.is_alphanumeric()) {
-        out.push_str(&crate::model::capitalized(word));
-    }
-    if out.chars().next().is_some_and(char::is_uppercase) {
-        out
+    let name = capitalized(name);
+    if name.chars().next().is_some_and(char::is_uppercase) {
+        name
     } else {
-        format!("X{out}")
+        format!("X{name}")
     }
 }
 
@@ -179,20 +181,31 @@ impl Planner<'_> {
         match &definition.schema.ty {
             Type::Object(object) => {
                 let inherited = self.inherited(definition);
-                let own = object.properties.iter().filter(|property| {
+                // A base that keeps unknown fields would read and write in place of a struct that embeds it.
+                let embeds = definition
+                    .base
+                    .as_deref()
+                    .filter(|base| !self.keeps_unknown(base));
+                let all = self.model.all_properties(definition);
+                let own: Vec<&Property> = match embeds {
+                    None => all.iter().collect(),
                     // What tells messages apart has its place in the base.
-                    let overrides = inherited.iter().any(|base| base.name == property.name);
-                    !(overrides && is_constant(property))
-                });
-                let own: Vec<&Property> = own.collect();
-                let keeps = KEEPS_UNKNOWN.contains(&definition.name.as_str());
-                let item = Start {
+                    Some(_) => {
+                        let overrides = |property: &Property| {
+                            let base = inherited.iter().any(|base| base.name == property.name);
+                            base && is_constant(property)
+                        };
+                        let own = object.properties.iter();
+                        own.filter(|property| !overrides(property)).collect()
+                    }
+                };
+                let start = Start {
                     name: name.clone(),
                     doc,
-                    embeds: definition.base.as_deref().map(exported),
-                    keeps_unknown: keeps || object.additional != Additional::Unsaid,
+                    embeds: embeds.map(exported),
+                    keeps_unknown: self.keeps_unknown(&definition.name),
                 };
-                self.structure(item, &own)
+                self.structure(start, &own)
             }
             Type::Enumeration(values) => {
                 let item = enumeration(name, doc, values);
@@ -207,6 +220,22 @@ impl Planner<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a definition or one of its bases keeps fields that it doesn't list.
+    fn keeps_unknown(&self, name: &str) -> bool {
+        let mut name = Some(name);
+        // Reading the model has made sure that the bases end.
+        while let Some(definition) = name.and_then(|name| self.model.get(name)) {
+            let object = definition.object();
+            if KEEPS_UNKNOWN.contains(&definition.name.as_str())
+                || object.is_some_and(|object| object.additional != Additional::Unsaid)
+            {
+                return true;
+            }
+            name = definition.base.as_deref();
+        }
+        false
     }
 
     fn inherited(&self, definition: &Definition) -> Vec<Property> {
@@ -345,10 +374,16 @@ struct Start {
 const RAW: &str = "json.RawMessage";
 
 fn enumeration(name: String, doc: String, values: &Enumeration) -> Enum {
-    let known = values.values.iter().enumerate().map(|(i, value)| Value {
-        name: format!("{name}{}", exported(value).trim_start_matches('X')),
-        wire: value.clone(),
-        doc: values.descriptions.get(i).cloned(),
+    let known = values.values.iter().enumerate().map(|(i, value)| {
+        let word = match capitalized(value) {
+            word if word.is_empty() => format!("Value{}", i + 1),
+            word => word,
+        };
+        Value {
+            name: format!("{name}{word}"),
+            wire: value.clone(),
+            doc: values.descriptions.get(i).cloned(),
+        }
     });
     Enum {
         values: known.collect(),
