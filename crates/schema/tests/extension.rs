@@ -85,6 +85,25 @@ fn only_what_is_added_is_written_and_the_rest_imported() {
 }
 
 #[test]
+fn a_reverse_request_names_its_direction_and_capability() {
+    let source = extended(
+        r##""InitializeRequestArguments": {"type": "object", "properties": {"supportsAskRequest": {"type": "boolean"}}},
+            "AskRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object", "required": ["command"], "properties": {
+                "command": {"type": "string", "enum": ["ask"]}}}]}"##,
+    );
+    let source = source.expect("it can be generated");
+    for part in [
+        "use dapple_dap::message::Direction;\n",
+        "use dapple_dap::types::Empty;\n",
+        "use dapple_dap::Request;\n",
+        "const CAPABILITY: Option<&'static str> = Some(\"supportsAskRequest\");\n",
+        "const DIRECTION: Direction = Direction::ToClient;\n",
+    ] {
+        assert!(source.contains(part), "{part}\n{source}");
+    }
+}
+
+#[test]
 fn what_a_crate_beside_dapple_dap_cannot_have_is_refused() {
     let cases = [
         (
