@@ -281,8 +281,12 @@ fn python() -> Option<String> {
 
 /// Reads a message on each line, checks each value in it against the class of its command or event, and writes it again.
 const ECHO: &str = r#"
-import json, sys, typing
+import functools, json, sys, typing
 import dap
+
+@functools.cache
+def hints_of(ty):
+    return typing.get_type_hints(ty, vars(dap), include_extras=True)
 
 def check(value, ty, path):
     origin, arguments = typing.get_origin(ty), typing.get_args(ty)
@@ -306,7 +310,7 @@ def check(value, ty, path):
     if typing.is_typeddict(ty):
         if not isinstance(value, dict):
             return [f"{path}: {value!r} is no dict"]
-        hints = typing.get_type_hints(ty, vars(dap), include_extras=True)
+        hints = hints_of(ty)
         needed = {key for key, hint in hints.items() if typing.get_origin(hint) is not typing.NotRequired}
         wrong = [f"{path}.{key}: missing" for key in needed if key not in value]
         wrong += [f"{path}.{key}: not a key of {ty}" for key in value if key not in hints and not (ty in OPEN or ty in KEEPS)]

@@ -5,6 +5,9 @@ use dapple_schema::model::{Additional, Definition, Object, Type};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
+/// How many values the longest enumeration has, at most.
+const LISTED: usize = 24;
+
 /// How deep an object within itself is followed.
 const DEPTH: usize = 6;
 
@@ -79,11 +82,14 @@ fn prune(model: &Model, ty: &Type, value: &mut Value) {
     }
 }
 
-/// Three messages for each request, response and event: with what is required; with everything; and with everything, values that open
-/// enumerations don't list, and the other alternative of each union.
+/// Messages for each request, response and event: one with what is required; one with everything, values that open enumerations don't list,
+/// and the other alternative of each union; and as many with everything as there are values in the longest enumeration, so that each
+/// listed value is in one of them.
 pub fn made(model: &Model) -> Vec<Value> {
     let mut messages = Vec::new();
-    for variant in [Variant::Smallest, Variant::Full, Variant::Other] {
+    let mut variants = vec![Variant::Smallest, Variant::Other];
+    variants.extend((0..LISTED).map(Variant::Full));
+    for variant in variants {
         let maker = Maker { model, variant };
         for request in model.requests() {
             messages.push(maker.message(request.definition, &[]));
@@ -108,7 +114,8 @@ pub fn made(model: &Model) -> Vec<Value> {
 #[derive(Clone, Copy, PartialEq)]
 enum Variant {
     Smallest,
-    Full,
+    /// With the listed values of this index, counted round.
+    Full(usize),
     Other,
 }
 
@@ -176,7 +183,14 @@ impl Maker<'_> {
                 "a text: \"é\u{2028}\\<&>"
             }),
             Type::Enumeration(values) if other && values.open => json!("unlisted"),
-            Type::Enumeration(values) => json!(values.values.last()),
+            Type::Enumeration(values) => {
+                assert!(values.values.len() <= LISTED, "each value is in a message");
+                let index = match self.variant {
+                    Variant::Full(index) => index % values.values.len(),
+                    Variant::Smallest | Variant::Other => 0,
+                };
+                json!(values.values[index])
+            }
             Type::Array(_) if other || self.variant == Variant::Smallest => json!([]),
             Type::Array(items) => json!([self.value(&items.ty, depth + 1)]),
             Type::Object(object) => self.object(object, depth),
