@@ -351,6 +351,14 @@ fn names_that_go_refuses_or_that_collide_are_errors() {
             r#""D": {"type": "object", "properties": {"aB": {"type": "null"}, "a_b": {"type": "null"}}}"#,
             "definition `D`, property `a_b`: a second field would be called `AB`",
         ),
+        (
+            r#""D": {"type": "object", "properties": {"a,b": {"type": "null"}}}"#,
+            "definition `D`, property `a,b`: Go can't read a property of that name into a struct",
+        ),
+        (
+            r#""D": {"type": "object", "properties": {"-": {"type": "null"}}}"#,
+            "definition `D`, property `-`: Go can't read a property of that name into a struct",
+        ),
     ];
     for (definitions, error) in cases {
         assert_eq!(generated(definitions), Err(error.to_owned()));

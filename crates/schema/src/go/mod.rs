@@ -47,6 +47,16 @@ pub enum GenerateError {
         /// The Go name.
         name: String,
     },
+    /// A property whose name a field's tag can't have.
+    #[error(
+        "definition `{definition}`, property `{property}`: Go can't read a property of that name into a struct"
+    )]
+    Tag {
+        /// The definition.
+        definition: String,
+        /// The property.
+        property: String,
+    },
     /// Two fields of a struct would have the same name.
     #[error(
         "definition `{definition}`, property `{property}`: a second field would be called `{name}`"

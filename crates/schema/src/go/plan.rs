@@ -278,6 +278,12 @@ impl Planner<'_> {
     }
 
     fn field(&mut self, prefix: &str, property: &Property) -> Result<Field, GenerateError> {
+        if !is_tag(&property.name) {
+            return Err(GenerateError::Tag {
+                definition: self.definition.clone(),
+                property: property.name.clone(),
+            });
+        }
         let in_place = format!("{prefix}{}", exported(&property.name));
         let schema = &property.schema;
         self.place = format!("`{}` of {prefix}", property.name);
@@ -395,6 +401,12 @@ fn enumeration(name: String, doc: String, values: &Enumeration) -> Enum {
 
 fn is_constant(property: &Property) -> bool {
     matches!(&property.schema.ty, Type::Enumeration(values) if !values.open && values.values.len() == 1)
+}
+
+/// Whether `encoding/json` takes a name from a field's tag. It ignores others, and `-` leaves the field out.
+fn is_tag(name: &str) -> bool {
+    let allowed = |c: char| c.is_alphanumeric() || "!#$%&()*+-./:;<=>?@[]^_{|}~ ".contains(c);
+    !name.is_empty() && name != "-" && name.chars().all(allowed)
 }
 
 /// The alternatives, in the protocol's words.
