@@ -37,5 +37,9 @@ pub(crate) fn compare(root: &Path, first: &str, second: Option<&str>) -> Result<
 fn read(path: &Path) -> Result<Model> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Model::parse(&text).with_context(|| format!("cannot read {}", path.display()))
+    let model = Model::parse(&text).with_context(|| format!("cannot read {}", path.display()))?;
+    for keyword in model.unknown_keywords() {
+        eprintln!("warning: {}: {keyword}", path.display());
+    }
+    Ok(model)
 }

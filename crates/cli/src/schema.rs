@@ -1,7 +1,11 @@
 //! `dapple schema`: tools for protocol definitions, the official one or others.
 //!
-//! This module has the arguments, files and output; the rest is in `dapple-schema`. Results go to stdout. Exit code 1 stands for an error,
-//! for a difference found, or for an invalid message, so that scripts can test for it.
+//! This module has the arguments, files and output; the rest is in `dapple-schema`. Results go to stdout, and warnings about keywords that
+//! aren't understood to stderr. Exit code 1 stands for an error, for a difference found, or for an invalid message, so that scripts can
+//! test for it.
+
+mod check;
+mod order;
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,8 +15,11 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use dapple_schema::diff::{self, Difference};
+use dapple_schema::model::UnknownKeyword;
 use dapple_schema::validate::Validator;
-use dapple_schema::{Model, markdown, rust, typescript};
+use dapple_schema::{Model, go, markdown, python, rust, typescript};
+
+use order::Order;
 
 /// The longest line that `dapple schema validate` reads, in bytes.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
@@ -26,12 +33,21 @@ pub struct Options {
 
 #[derive(Subcommand)]
 enum Action {
+    /// Say where Dapple's definition came from, and whether FILE is that definition; exit code 1 if it is another
+    Check(Check),
     /// Write types or a document for a definition
     Generate(Generate),
     /// List how two definitions differ, in structure and in text; exit code 1 if they do
     Diff(Diff),
-    /// Check messages, one on each line, against the definition; exit code 1 if one is not as defined
+    /// Check messages, one on each line, against the definition and, where a recording says who sent them, the rules of a session; exit
+    /// code 1 if one is not as it must be
     Validate(Validate),
+}
+
+#[derive(Args)]
+struct Check {
+    /// A definition to compare with, such as a newer one that you have downloaded; `-` for standard input
+    file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -46,20 +62,25 @@ struct Generate {
     /// A file with the text to begin with, instead of our own few words
     #[arg(long, value_name = "FILE")]
     preamble: Option<PathBuf>,
-    /// A definition that FILE adds to, whose types it may refer to
+    /// A definition that FILE adds to, whose types it may refer to. Rust is then written only for what FILE adds, as a module of a crate
+    /// that uses dapple-dap; the other languages get both
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
-    /// The name of the TypeScript module
+    /// The name of the TypeScript module or Go package
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Language {
-    /// Types with serialization, for the `message` module of dapple-dap
+    /// Types with serialization: the `types` module of dapple-dap or, with --base, a module beside that crate
     Rust,
     /// Declarations: an ambient module
     Typescript,
+    /// Types for a checker such as mypy, of the dictionaries that `json` reads
+    Python,
+    /// Structs that `encoding/json` reads and writes, and functions to decode any message
+    Go,
     /// The specification as a document
     Markdown,
 }
@@ -90,6 +111,7 @@ struct Validate {
 /// Runs `dapple schema`.
 pub fn run(options: Options) -> Result<ExitCode> {
     let outcome = match options.action {
+        Action::Check(options) => check::run(options.file.as_deref()),
         Action::Generate(options) => generate(&options),
         Action::Diff(options) => compare(&options),
         Action::Validate(options) => validate(&options),
@@ -108,36 +130,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn generate(options: &Generate) -> Result<ExitCode> {
-    if options.module.is_some() && options.language != Language::Typescript {
-        bail!("only TypeScript has a --module");
+    let named = matches!(options.language, Language::Typescript | Language::Go);
+    if options.module.is_some() && !named {
+        bail!("only TypeScript and Go have a --module");
     }
     let preamble = match &options.preamble {
         Some(path) => Some(text_of(path)?),
         None => None,
     };
-    let model = extended(options.base.as_deref(), &options.file)?;
-    let name = name_of(&options.file);
     let text = match options.language {
-        Language::Rust => {
-            let source = rust::generate(&model, &rust::Options { preamble })
-                .with_context(|| format!("no Rust can be made of {name}"))?;
-            laid_out(source)?
-        }
-        Language::Typescript => {
-            let mut chosen = typescript::Options {
-                preamble,
-                ..typescript::Options::default()
-            };
-            if let Some(module) = &options.module {
-                chosen.module.clone_from(module);
-            }
-            typescript::generate(&model, &chosen)
-                .with_context(|| format!("no TypeScript can be made of {name}"))?
-        }
-        Language::Markdown => {
-            let chosen = markdown::Options { preamble };
-            markdown::generate(&model, &chosen)
-                .with_context(|| format!("no document can be made of {name}"))?
+        Language::Rust => generate_rust(options, preamble)?,
+        language => {
+            let model = extended(options.base.as_deref(), &options.file)?;
+            generate_other(language, &model, options, preamble)?
         }
     };
     match &options.output {
@@ -147,6 +152,54 @@ fn generate(options: &Generate) -> Result<ExitCode> {
         None => io::stdout().write_all(text.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Rust for a whole definition or for what it adds to its base. Unknown keywords are errors, not warnings.
+fn generate_rust(options: &Generate, preamble: Option<String>) -> Result<String> {
+    let name = name_of(&options.file);
+    let chosen = rust::Options { preamble };
+    let source = match &options.base {
+        Some(base) => {
+            let base = parsed(None, base)?;
+            let model = parsed(Some(&base), &options.file)?;
+            rust::generate_extension(&model, &base, &chosen)
+        }
+        None => rust::generate(&parsed(None, &options.file)?, &chosen),
+    };
+    laid_out(source.with_context(|| format!("no Rust can be made of {name}"))?)
+}
+
+fn generate_other(
+    language: Language,
+    model: &Model,
+    options: &Generate,
+    preamble: Option<String>,
+) -> Result<String> {
+    let name = name_of(&options.file);
+    let module = options.module.clone();
+    Ok(match language {
+        Language::Rust | Language::Typescript => {
+            let mut chosen = typescript::Options {
+                preamble,
+                ..typescript::Options::default()
+            };
+            chosen.module = module.unwrap_or(chosen.module);
+            typescript::generate(model, &chosen)
+                .with_context(|| format!("no TypeScript can be made of {name}"))?
+        }
+        Language::Python => python::generate(model, &python::Options { preamble })
+            .with_context(|| format!("no Python can be made of {name}"))?,
+        Language::Go => {
+            let mut chosen = go::Options {
+                preamble,
+                ..go::Options::default()
+            };
+            chosen.package = module.unwrap_or(chosen.package);
+            go::generate(model, &chosen).with_context(|| format!("no Go can be made of {name}"))?
+        }
+        Language::Markdown => markdown::generate(model, &markdown::Options { preamble })
+            .with_context(|| format!("no document can be made of {name}"))?,
+    })
 }
 
 /// Generated Rust formatted by rustfmt, or unchanged if there is no rustfmt or it fails.
@@ -245,6 +298,7 @@ fn validate(options: &Validate) -> Result<ExitCode> {
     };
     let mut out = io::stdout().lock();
     let (mut messages, mut wrong, mut problems) = (0_u64, 0_u64, 0_u64);
+    let mut order = Order::default();
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -259,12 +313,17 @@ fn validate(options: &Validate) -> Result<ExitCode> {
             continue;
         }
         messages += 1;
-        let found = validator.line(line.trim_ascii());
+        let shape = validator.line(line.trim_ascii()).into_iter();
+        let mut found: Vec<String> = shape.map(|problem| problem.to_string()).collect();
+        found.extend(order.line(line.trim_ascii()));
         wrong += u64::from(!found.is_empty());
         problems += found.len() as u64;
         for problem in found {
             writeln!(out, "{name}:{number}: {problem}")?;
         }
+    }
+    for note in order.open() {
+        writeln!(out, "{name}: note: where the recording ends, {note}")?;
     }
     if wrong > 0 {
         eprintln!(
@@ -287,9 +346,26 @@ fn model_of(path: &Path) -> Result<Model> {
     extended(None, path)
 }
 
-/// The definition in a file, combined with the base definition that it extends, if there is one.
+/// The definition in a file, combined with the base definition that it extends, if there is one. Warns of the keywords in both that
+/// aren't understood.
 fn extended(base: Option<&Path>, path: &Path) -> Result<Model> {
     let base = base.map(model_of).transpose()?;
+    let model = parsed(base.as_ref(), path)?;
+    let known = base.as_ref().map_or(&[][..], Model::unknown_keywords);
+    warn(&model, known, path);
+    Ok(model)
+}
+
+/// Warns of the keywords in a file that aren't understood, but for those in `known`.
+fn warn(model: &Model, known: &[UnknownKeyword], path: &Path) {
+    for keyword in model.unknown_keywords() {
+        if !known.contains(keyword) {
+            eprintln!("dapple: warning: {}: {keyword}", name_of(path));
+        }
+    }
+}
+
+fn parsed(base: Option<&Model>, path: &Path) -> Result<Model> {
     let text = text_of(path)?;
     let model = match base {
         Some(base) => base.extended_by(&text),

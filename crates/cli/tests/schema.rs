@@ -260,10 +260,6 @@ fn files_that_are_no_good_get_one_sentence() {
             "dapple: bad.json can't be used: not a protocol definition: `name` holding a string is not expected there\n",
         ),
         (
-            r#"{"definitions": {"A": {"type": "object", "pattern": "x"}}}"#,
-            "dapple: bad.json can't be used: definition `A`, at `.`: the keyword `pattern` is not known\n",
-        ),
-        (
             r#"{"definitions": {"a-b": {"type": "object"}}}"#,
             "dapple: no TypeScript can be made of bad.json: `a-b` can't be the name of a TypeScript type: rename the definition\n",
         ),
@@ -281,7 +277,7 @@ fn files_that_are_no_good_get_one_sentence() {
     Run::of(&mut schema(&[
         "generate", "markdown", "--module", "M", "bad.json",
     ]))
-    .assert_fails("dapple: only TypeScript has a --module\n");
+    .assert_fails("dapple: only TypeScript and Go have a --module\n");
 }
 
 #[test]
@@ -306,5 +302,204 @@ fn a_definition_may_add_to_another() {
     assert_eq!(
         run.stdout,
         "session.ndjson:1: `arguments.whom`: expected a string, found 7\n"
+    );
+}
+
+/// A definition with keywords that the model has no place for.
+const NEWER: &str = r#"{"definitions": {"A": {"type": "object", "deprecated": true, "properties": {
+    "p": {"type": "string", "pattern": "x"}}}}}"#;
+
+#[test]
+fn unknown_keywords_are_warnings_but_for_rust() {
+    file("newer.json", NEWER);
+    file("session.ndjson", "");
+    let warnings = "dapple: warning: newer.json: definition `A`, at `.`: the keyword `deprecated` is not known\n\
+                    dapple: warning: newer.json: definition `A`, at `p`: the keyword `pattern` is not known\n";
+    let commands: [&[&str]; 6] = [
+        &["generate", "typescript", "newer.json"],
+        &["generate", "markdown", "newer.json"],
+        &["generate", "python", "newer.json"],
+        &["generate", "go", "newer.json"],
+        &["diff", "newer.json", "newer.json"],
+        &["validate", "session.ndjson", "--schema", "newer.json"],
+    ];
+    for command in commands {
+        let run = Run::of(&mut schema(command));
+        // Both files of `diff` are this one.
+        let expected = if command[0] == "diff" {
+            warnings.repeat(2)
+        } else {
+            warnings.to_owned()
+        };
+        assert_eq!((run.code, run.stderr), (Some(0), expected), "{command:?}");
+    }
+    Run::of(&mut schema(&["generate", "rust", "newer.json"])).assert_fails(
+        "dapple: no Rust can be made of newer.json: definition `A`, at `.`: the keyword `deprecated` is not known, and types that \
+         leave it out may be wrong: remove it from the definition\n",
+    );
+    // A base's are told once, with its own name.
+    file(
+        "own.json",
+        r##"{"definitions": {"B": {"$ref": "#/definitions/A"}}}"##,
+    );
+    let base = ["generate", "typescript", "own.json", "--base", "newer.json"];
+    assert_eq!(Run::of(&mut schema(&base)).stderr, warnings);
+}
+
+#[test]
+fn the_definitions_origin_is_told() {
+    let run = Run::of(&mut schema(&["check"]));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+    for part in [
+        "The Debug Adapter Protocol, version 1.71\n",
+        "source:     https://github.com/microsoft/debug-adapter-protocol/",
+        "sha256:     ff8ae4c6cfd588a050e9346c35fd104748a27ef4518d1c3268529ca6f8ff5818\n",
+        "Dapple's definition, 192 definitions\n",
+        " (as recorded)\n",
+        "download https://raw.githubusercontent.com/microsoft/debug-adapter-protocol/main/debugAdapterProtocol.json and run",
+    ] {
+        assert!(run.stdout.contains(part), "{part}: {run:#?}");
+    }
+}
+
+#[test]
+fn a_file_is_compared_with_the_recorded_definition() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/protocol.json");
+    let ours = std::fs::read_to_string(path).expect("the project's definition is there");
+    file("ours.json", &ours);
+    prints(
+        &["check", "ours.json"],
+        expect![[r#"
+            ours.json: Dapple's own definition of version 1.71
+        "#]],
+    );
+    let values = r#""_enum": [ "request", "response", "event" ]"#;
+    let newer = r#""deprecated": true, "_enum": [ "request", "response", "event", "stream" ]"#;
+    assert!(ours.contains(values));
+    file("newer.json", &ours.replacen(values, newer, 1));
+    let run = Run::of(&mut schema(&["check", "newer.json"]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(
+        run.stdout,
+        "ProtocolMessage.type: the value \"stream\" against nothing\n"
+    );
+    expect![[r#"
+        dapple: warning: newer.json: definition `ProtocolMessage`, at `type`: the keyword `deprecated` is not known
+        newer.json: probably newer than version 1.71: it only has more (1 difference in structure)
+        the newest official definition: https://raw.githubusercontent.com/microsoft/debug-adapter-protocol/main/debugAdapterProtocol.json
+    "#]].assert_eq(&run.stderr);
+    file("bad.json", "{}");
+    Run::of(&mut schema(&["check", "bad.json"])).assert_fails(
+        "dapple: bad.json can't be used: not a protocol definition: it has no `definitions`\n",
+    );
+}
+
+/// What adds a request to the protocol.
+const WAVE: &str = r##"{"title": "Waving", "definitions": {
+    "WaveRequest": {"allOf": [{"$ref": "#/definitions/Request"}, {"type": "object", "required": ["command", "arguments"], "properties": {
+        "command": {"type": "string", "enum": ["wave"]}, "arguments": {"$ref": "#/definitions/WaveArguments"}}}]},
+    "WaveArguments": {"type": "object", "required": ["source"], "properties": {"source": {"$ref": "#/definitions/Source"}}}
+}}"##;
+
+#[test]
+fn rust_for_ones_own_requests_has_only_them() {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/protocol.json");
+    let base = ["--base", ours.to_str().expect("the path is text")];
+    file("wave.json", WAVE);
+    let run = Run::of(schema(&["generate", "rust", "wave.json"]).args(base));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+    assert!(
+        run.stdout
+            .contains("use dapple_dap::types::{Empty, Source};\n"),
+        "{run:#?}"
+    );
+    assert!(
+        run.stdout.contains("impl Request for WaveRequest {"),
+        "{run:#?}"
+    );
+    let items = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("pub struct "));
+    assert_eq!(
+        items.collect::<Vec<_>>(),
+        ["pub struct WaveRequest;", "pub struct WaveArguments {"]
+    );
+}
+
+#[test]
+fn python_and_go_have_the_bases_types_too() {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/protocol.json");
+    let base = ["--base", ours.to_str().expect("the path is text")];
+    file("wave.json", WAVE);
+    let run = Run::of(schema(&["generate", "python", "wave.json"]).args(base));
+    assert!(
+        run.stdout.starts_with("\"\"\"Types for: Waving. "),
+        "{run:#?}"
+    );
+    for class in ["Source", "WaveArguments", "WaveRequest"] {
+        let class = format!("\nclass {class}(TypedDict):\n");
+        assert!(run.stdout.contains(&class), "{class}{run:#?}");
+    }
+    let run = Run::of(schema(&["generate", "go", "wave.json", "--module", "wave"]).args(base));
+    assert!(run.stdout.contains("\npackage wave\n"), "{run:#?}");
+    for item in ["Source", "WaveArguments", "WaveRequest"] {
+        let item = format!("\ntype {item} struct {{\n");
+        assert!(run.stdout.contains(&item), "{item}{run:#?}");
+    }
+    Run::of(schema(&["generate", "go", "wave.json", "--module", "Wave"]).args(base)).assert_fails(
+        "dapple: no Go can be made of wave.json: `Wave` can't be the name of a Go package\n",
+    );
+}
+
+#[test]
+fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
+    file(
+        "session.ndjson",
+        r#"{"session":"a","time":0,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
+{"session":"a","time":0,"from":"client","message":{"seq":2,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"session":"b","time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"threads","body":{"threads":[]}}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":2,"success":true,"command":"initialize","body":{}}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":1,"type":"event","event":"initialized"}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":2,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":4,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
+{"session":"b","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":9,"success":true,"command":"next"}}
+{"session":"b","time":0,"from":"client","message":"{\"seq\":2,\"type\":\"request\",\"command\":\"threads\"}"}
+"#,
+    );
+    let run = Run::of(&mut schema(&["validate", "session.ndjson"]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    expect![[r#"
+        session.ndjson:1: `threads` came before `initialize`; the first request must be `initialize` (session a)
+        session.ndjson:5: `seq` is 3, expected 2 (session a)
+        session.ndjson:6: `initialized` was sent before the response to `initialize` (session b)
+        session.ndjson:9: a response to request 9 (`next`), which is not waiting for one (session b)
+        session.ndjson: note: where the recording ends, progress "p" of session a has not ended
+        session.ndjson: note: where the recording ends, the client's request 2 (`threads`) of session b is not answered
+    "#]].assert_eq(&run.stdout);
+    assert_eq!(
+        run.stderr,
+        "session.ndjson: 4 problems in 4 of 10 messages\n"
+    );
+}
+
+#[test]
+fn a_recording_may_end_before_its_session() {
+    file(
+        "session.ndjson",
+        r#"{"time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
+{"time":0,"from":"adapter","message":{"seq":2,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
+{"time":0,"from":"client","message":{"seq":2,"type":"request","command":"threads"}}
+"#,
+    );
+    prints(
+        &["validate", "session.ndjson"],
+        expect![[r#"
+        session.ndjson: note: where the recording ends, the client's request 2 (`threads`) is not answered
+        session.ndjson: note: where the recording ends, progress "p" has not ended
+        session.ndjson: 4 messages, no problem
+    "#]],
     );
 }

@@ -176,3 +176,6 @@ pub use client::{Client, ClientError};
 pub use message::{Event, Request};
 pub use server::{Context, Failure, Flow, Outbox, Responder, Server, Session};
 pub use transport::{Connection, Incoming};
+
+/// The version of the protocol whose messages [`types`] has.
+pub const PROTOCOL_VERSION: &str = "1.71";

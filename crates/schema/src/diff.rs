@@ -2,7 +2,7 @@
 //!
 //! Structure is what a program depends on: which definitions and properties exist, which definition extends which, what is required,
 //! types, references, formats, limits, and enumerations with their kind (open or closed). Order, titles and prose don't belong to it.
-//! Parsing refuses unknown keywords, so that a difference in them doesn't go unnoticed.
+//! Neither do keywords that the model doesn't know: see [`Model::unknown_keywords`].
 //!
 //! ```
 //! use dapple_schema::{Model, diff};
@@ -39,6 +39,30 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} against {}", self.path, self.first, self.second)
+    }
+}
+
+/// Which of two models a difference gives more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The first model has something there that the second doesn't have.
+    More,
+    /// The second model has something there that the first doesn't have.
+    Less,
+    /// Both have something, but not the same.
+    Other,
+}
+
+impl Difference {
+    /// Whether one of the models simply has nothing there. For a difference in structure.
+    pub fn extent(&self) -> Extent {
+        // As this module writes it: `nothing`, `no minimum`, `no base`.
+        let is_nothing = |text: &str| text == "nothing" || text.starts_with("no ");
+        match (is_nothing(&self.first), is_nothing(&self.second)) {
+            (false, true) => Extent::More,
+            (true, false) => Extent::Less,
+            _ => Extent::Other,
+        }
     }
 }
 

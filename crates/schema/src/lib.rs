@@ -6,9 +6,12 @@
 //! | module | |
 //! | --- | --- |
 //! | [`model`] | the definitions, requests and events as plain data |
+//! | [`upstream`] | where the project's own definition came from |
 //! | [`typescript`] | TypeScript declarations: for the official schema, the published ones |
+//! | [`python`] | Python types for type checkers |
+//! | [`go`] | Go structs, and functions that decode messages to them |
 //! | [`markdown`] | the specification as a document: for the official schema, the published page |
-//! | [`rust`] | types with serialization: those of `dapple-dap` |
+//! | [`rust`] | types with serialization: those of `dapple-dap`, or those that one's own definition adds |
 //! | [`diff`](mod@diff) | how two definitions differ, in structure and in text |
 //! | [`validate`] | whether a message conforms to the definition, and where not |
 //!
@@ -44,16 +47,24 @@
 //! ```
 
 pub mod diff;
+pub mod go;
 mod json;
 pub mod markdown;
 pub mod model;
+mod names;
+mod prose;
+pub mod python;
 mod read;
 pub mod rust;
 pub mod typescript;
+pub mod upstream;
 pub mod validate;
 
 pub use model::Model;
 pub use read::SchemaError;
+
+/// The version of the protocol that the project's own definition describes.
+pub const PROTOCOL_VERSION: &str = "1.71";
 
 /// The project's own definition of the protocol, as JSON schema.
 pub const PROTOCOL: &str = include_str!("../protocol.json");

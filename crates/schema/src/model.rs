@@ -5,6 +5,7 @@
 //! definition, and the request's `XResponse` by its name. [`Model::parse`] reads it.
 
 use std::collections::HashMap;
+use std::fmt;
 
 /// A whole protocol definition.
 #[derive(Debug, Clone)]
@@ -13,6 +14,27 @@ pub struct Model {
     pub(crate) description: Option<String>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) by_name: HashMap<String, usize>,
+    pub(crate) unknown: Vec<UnknownKeyword>,
+}
+
+/// A JSON-schema keyword that the model has no place for, such as `deprecated`. Nothing that is made from the model regards it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UnknownKeyword {
+    /// The definition that has it; empty if it is beside `definitions`.
+    pub definition: String,
+    /// The property path within the definition, dots between names; `.` for the definition itself.
+    pub path: String,
+    /// The keyword.
+    pub keyword: String,
+}
+
+impl fmt::Display for UnknownKeyword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.definition.is_empty() {
+            write!(f, "definition `{}`, at `{}`: ", self.definition, self.path)?;
+        }
+        write!(f, "the keyword `{}` is not known", self.keyword)
+    }
 }
 
 /// One entry of `definitions`.
@@ -221,6 +243,11 @@ impl Model {
     /// All definitions in file order.
     pub fn definitions(&self) -> &[Definition] {
         &self.definitions
+    }
+
+    /// The keywords that were found and not understood, in file order, those of a base first.
+    pub fn unknown_keywords(&self) -> &[UnknownKeyword] {
+        &self.unknown
     }
 
     /// The definition called `name`.

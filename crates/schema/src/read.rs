@@ -1,14 +1,17 @@
 //! Parses a JSON schema file into the [`Model`].
 //!
-//! Parsing is strict: an unknown keyword is an error. If it were skipped, it would silently be missing from the types, from validation and
-//! from the comparison of two files. An error within a definition names the definition and the property.
+//! Unknown keywords are noted in the model ([`Model::unknown_keywords`]), since later versions of the protocol may use more of JSON
+//! schema. Whoever uses the model reports them: otherwise they would silently be missing from the types, from validation and from the
+//! comparison of two files. All else that is unexpected is an error, which names the definition and the property.
 
 use crate::json::Node;
 use crate::model::{
     Additional, Definition, Enumeration, Integer, Model, Object, Property, Schema, Type,
+    UnknownKeyword,
 };
-use std::collections::HashMap;
+use std::cell::RefCell;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// The deepest nesting of schemas within a definition.
 const MAX_DEPTH: usize = 16;
@@ -39,9 +42,10 @@ impl Model {
     /// Parses the text of a schema file.
     ///
     /// # Errors
-    /// The text is not JSON, or not a definition as expected: for example, a keyword or type is unknown, or a reference has no target.
+    /// The text is not JSON, or not a definition as expected: for example, a type is unknown, or a reference has no target. Unknown keywords
+    /// are no error; they are in [`unknown_keywords`](Self::unknown_keywords).
     pub fn parse(text: &str) -> Result<Model, SchemaError> {
-        Model::read(text, Vec::new())
+        Model::read(text, Vec::new(), Vec::new())
     }
 
     /// Parses the text of a schema file that extends this model, for example by an adapter's own requests. The result has the definitions
@@ -51,15 +55,21 @@ impl Model {
     /// # Errors
     /// As for [`Model::parse`].
     pub fn extended_by(&self, text: &str) -> Result<Model, SchemaError> {
-        Model::read(text, self.definitions.clone())
+        Model::read(text, self.definitions.clone(), self.unknown.clone())
     }
 
-    fn read(text: &str, mut definitions: Vec<Definition>) -> Result<Model, SchemaError> {
+    fn read(
+        text: &str,
+        mut definitions: Vec<Definition>,
+        mut base_unknown: Vec<UnknownKeyword>,
+    ) -> Result<Model, SchemaError> {
         let Node::Object(entries) = serde_json::from_str(text)? else {
             return Err(SchemaError::File("the file does not hold an object".into()));
         };
         let mut found = false;
         let (mut title, mut description) = (None, None);
+        let unknown = RefCell::new(Vec::new());
+        let mut first_unexpected = None;
         let mut by_name: HashMap<_, _> = definitions
             .iter()
             .enumerate()
@@ -70,7 +80,9 @@ impl Model {
                 ("definitions", Node::Object(list)) => {
                     for (name, node) in list {
                         found = true;
-                        let definition = read_definition(name, &node)?;
+                        let definition = read_definition(name, &node, &unknown)?;
+                        // The base's definition is replaced, with what was unknown in it.
+                        base_unknown.retain(|known| known.definition != definition.name);
                         match by_name.entry(definition.name.clone()) {
                             Entry::Occupied(place) => definitions[*place.get()] = definition,
                             Entry::Vacant(place) => {
@@ -83,33 +95,43 @@ impl Model {
                 ("title", Node::Text(text)) => title = Some(text),
                 ("description", Node::Text(text)) => description = Some(text),
                 ("$schema" | "type" | "$comment", _) => {}
+                (known @ ("definitions" | "title" | "description"), value) => {
+                    return Err(unexpected(known, &value));
+                }
                 (other, value) => {
-                    return Err(SchemaError::File(format!(
-                        "`{other}` holding {} is not expected there",
-                        value.kind()
-                    )));
+                    first_unexpected.get_or_insert_with(|| unexpected(other, &value));
+                    unknown.borrow_mut().push(UnknownKeyword {
+                        definition: String::new(),
+                        path: ".".into(),
+                        keyword: other.to_owned(),
+                    });
                 }
             }
         }
         if !found {
-            return Err(SchemaError::File("it has no `definitions`".into()));
+            return Err(first_unexpected
+                .unwrap_or_else(|| SchemaError::File("it has no `definitions`".into())));
         }
+        // The alternatives of a `oneOf` have one path.
+        let mut seen = HashSet::new();
+        let mut unknown = unknown.into_inner();
+        unknown.retain(|keyword| seen.insert(keyword.clone()));
+        base_unknown.extend(unknown);
         let model = Model {
             title,
             description,
             definitions,
             by_name,
+            unknown: base_unknown,
         };
         model.check_references()?;
         Ok(model)
     }
 
     fn check_references(&self) -> Result<(), SchemaError> {
+        let unknown = RefCell::new(Vec::new());
         for definition in &self.definitions {
-            let reader = Reader {
-                definition: &definition.name,
-                path: Vec::new(),
-            };
+            let reader = Reader::new(&definition.name, &unknown);
             if let Some(base) = &definition.base {
                 self.check_base(&reader, base)?;
             }
@@ -159,13 +181,25 @@ impl Model {
     }
 }
 
-fn read_definition(name: String, node: &Node) -> Result<Definition, SchemaError> {
-    let reader = Reader {
-        definition: &name,
-        path: Vec::new(),
-    };
+fn unexpected(name: &str, value: &Node) -> SchemaError {
+    SchemaError::File(format!(
+        "`{name}` holding {} is not expected there",
+        value.kind()
+    ))
+}
+
+fn read_definition(
+    name: String,
+    node: &Node,
+    unknown: &RefCell<Vec<UnknownKeyword>>,
+) -> Result<Definition, SchemaError> {
+    let reader = Reader::new(&name, unknown);
     let keywords = reader.object(node)?;
-    let [(key, Node::List(parts))] = keywords.as_slice() else {
+    let extends = keywords.iter().find(|(key, _)| key == "allOf");
+    let Some((_, Node::List(parts))) = extends else {
+        if let [(key, Node::List(_))] = keywords.as_slice() {
+            return Err(reader.error(format!("`{key}` alone does not make a definition")));
+        }
         let schema = reader.schema(node)?;
         return Ok(Definition {
             base: None,
@@ -173,8 +207,12 @@ fn read_definition(name: String, node: &Node) -> Result<Definition, SchemaError>
             name,
         });
     };
-    if key != "allOf" {
-        return Err(reader.error(format!("`{key}` alone does not make a definition")));
+    let beside = keywords.iter().filter(|(key, _)| key != "allOf").cloned();
+    let beside = Node::Object(beside.collect());
+    if reader.keywords(&beside)? != Keywords::default() {
+        return Err(
+            reader.error("nothing else is expected beside `allOf`: put it into its second part")
+        );
     }
     let [base, own] = parts.as_slice() else {
         return Err(reader.error(format!(
@@ -200,10 +238,12 @@ fn read_definition(name: String, node: &Node) -> Result<Definition, SchemaError>
 struct Reader<'a> {
     definition: &'a str,
     path: Vec<&'a str>,
+    /// The unknown keywords of the whole file.
+    unknown: &'a RefCell<Vec<UnknownKeyword>>,
 }
 
 /// The keywords of one schema.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Keywords<'n> {
     title: Option<String>,
     description: Option<String>,
@@ -222,17 +262,37 @@ struct Keywords<'n> {
 }
 
 impl<'a> Reader<'a> {
-    fn error(&self, what: impl Into<String>) -> SchemaError {
-        let path = if self.path.is_empty() {
+    fn new(definition: &'a str, unknown: &'a RefCell<Vec<UnknownKeyword>>) -> Self {
+        Reader {
+            definition,
+            path: Vec::new(),
+            unknown,
+        }
+    }
+
+    fn shown_path(&self) -> String {
+        if self.path.is_empty() {
             ".".to_owned()
         } else {
             self.path.join(".")
-        };
+        }
+    }
+
+    fn error(&self, what: impl Into<String>) -> SchemaError {
         SchemaError::Definition {
             definition: self.definition.to_owned(),
-            path,
+            path: self.shown_path(),
             what: what.into(),
         }
+    }
+
+    fn note_unknown(&self, keyword: &str) {
+        let found = UnknownKeyword {
+            definition: self.definition.to_owned(),
+            path: self.shown_path(),
+            keyword: keyword.to_owned(),
+        };
+        self.unknown.borrow_mut().push(found);
     }
 
     fn at<'b>(&self, name: &'b str) -> Reader<'b>
@@ -244,6 +304,7 @@ impl<'a> Reader<'a> {
         Reader {
             definition: self.definition,
             path,
+            unknown: self.unknown,
         }
     }
 
@@ -318,7 +379,7 @@ impl<'a> Reader<'a> {
                 "required" => found.required = self.texts(key, value)?,
                 "additionalProperties" => found.additional = Some(value),
                 "oneOf" => found.one_of = Some(value),
-                other => return Err(self.error(format!("the keyword `{other}` is not known"))),
+                other => self.note_unknown(other),
             }
         }
         Ok(found)

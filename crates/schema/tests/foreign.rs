@@ -2,7 +2,7 @@
 
 use dapple_schema::diff::{diff, text};
 use dapple_schema::validate::Validator;
-use dapple_schema::{Model, PROTOCOL, markdown, rust, typescript};
+use dapple_schema::{Model, PROTOCOL, go, markdown, python, rust, typescript};
 
 /// Parses a file and generates everything from it. Returns whether it could be parsed.
 fn used(file: &str, ours: &Model) -> bool {
@@ -13,6 +13,11 @@ fn used(file: &str, ours: &Model) -> bool {
     let _ = rust::generate(&model, &rust::Options::default());
     let _ = typescript::generate(&model, &typescript::Options::default());
     let _ = markdown::generate(&model, &markdown::Options::default());
+    let _ = python::generate(&model, &python::Options::default());
+    let _ = go::generate(&model, &go::Options::default());
+    if let Ok(extended) = ours.extended_by(file) {
+        let _ = rust::generate_extension(&extended, ours, &rust::Options::default());
+    }
     diff(&model, ours);
     text(&model, ours);
     Validator::new(model).line(br#"{"seq":1,"type":"request","command":"next","arguments":{}}"#);

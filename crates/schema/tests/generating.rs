@@ -118,3 +118,28 @@ fn what_has_no_form_in_rust_is_refused() {
         Err("definition `D`, property `.`: only objects and enumerations of strings make a definition".to_owned())
     );
 }
+
+#[test]
+fn names_and_keywords_that_rust_has_no_form_for_are_refused() {
+    let cases = [
+        (
+            r#""D": {"type": "object", "properties": {"p": {"type": "string", "pattern": "a"}}}"#,
+            "definition `D`, at `p`: the keyword `pattern` is not known, and types that leave it out may be wrong: remove it from the definition",
+        ),
+        (
+            r#""2D": {"type": "object"}"#,
+            "`2D` can't be the name of a Rust type: rename the definition",
+        ),
+        (
+            r#""D": {"type": "object", "properties": {"+": {"type": "string"}}}"#,
+            "definition `D`, property `+`: this name has no form in Rust",
+        ),
+        (
+            r#""D": {"type": "string", "enum": ["a", "<"]}"#,
+            "definition `D`, property `D`: \"<\" has no form in Rust",
+        ),
+    ];
+    for (definitions, error) in cases {
+        assert_eq!(generated(definitions), Err(error.to_owned()));
+    }
+}

@@ -24,10 +24,6 @@ fn errors_name_the_definition_and_the_property() {
     let cases = [
         (r#"{"type": "strin"}"#, "the type `strin` is not known"),
         (
-            r#"{"type": "string", "pattern": "a"}"#,
-            "the keyword `pattern` is not known",
-        ),
-        (
             r##"{"$ref": "#/definitions/Nothing"}"##,
             "`$ref` to `Nothing`, which is not defined",
         ),
@@ -98,6 +94,52 @@ fn errors_name_the_definition_and_the_property() {
 }
 
 #[test]
+fn unknown_keywords_are_noted_with_their_place() {
+    let base = r##"{"$id": "x", "definitions": {
+        "A": {"type": "object", "deprecated": true, "properties": {
+            "p": {"type": "string", "pattern": "a", "deprecated": true},
+            "q": {"type": "array", "items": {"oneOf": [{"const": 1}, {"const": 2}]}}
+        }},
+        "B": {"allOf": [{"$ref": "#/definitions/A"}, {"type": "object"}], "deprecated": true}
+    }}"##;
+    let shown = |model: &Model| -> Vec<String> {
+        let keywords = model.unknown_keywords().iter();
+        keywords.map(ToString::to_string).collect()
+    };
+    let base = Model::parse(base).expect("it can be used all the same");
+    assert_eq!(
+        shown(&base),
+        [
+            "the keyword `$id` is not known",
+            "definition `A`, at `.`: the keyword `deprecated` is not known",
+            "definition `A`, at `p`: the keyword `pattern` is not known",
+            "definition `A`, at `p`: the keyword `deprecated` is not known",
+            "definition `A`, at `q.items.oneOf`: the keyword `const` is not known",
+            "definition `B`, at `.`: the keyword `deprecated` is not known",
+        ]
+    );
+    let b = base.get("B").expect("it is there");
+    assert_eq!(
+        b.base.as_deref(),
+        Some("A"),
+        "what is beside `allOf` does not hide it"
+    );
+    // A file that adds to it takes the place of `A`.
+    let own = r#"{"definitions": {"A": {"type": "object", "readOnly": true}}}"#;
+    let model = base.extended_by(own).expect("it is well-formed");
+    assert_eq!(
+        shown(&model),
+        [
+            "the keyword `$id` is not known",
+            "definition `B`, at `.`: the keyword `deprecated` is not known",
+            "definition `A`, at `.`: the keyword `readOnly` is not known",
+        ]
+    );
+    let known = Model::protocol().expect("the project's definition is well-formed");
+    assert_eq!(shown(&known), [""; 0]);
+}
+
+#[test]
 fn errors_about_the_file_and_about_bases_are_clear() {
     assert!(
         error_of("{").starts_with("the definition file is not valid JSON: "),
@@ -133,6 +175,12 @@ fn errors_about_the_file_and_about_bases_are_clear() {
     assert_eq!(
         error_of(r#"{"definitions": {"A": {"allOf": [{"type": "object"}]}}}"#),
         "definition `A`, at `.`: `allOf` has 1 parts; a base and an object are expected"
+    );
+    assert_eq!(
+        error_of(
+            r##"{"definitions": {"B": {"type": "object"}, "A": {"title": "T", "allOf": [{"$ref": "#/definitions/B"}, {"type": "object"}]}}}"##
+        ),
+        "definition `A`, at `.`: nothing else is expected beside `allOf`: put it into its second part"
     );
 }
 

@@ -55,12 +55,12 @@ pub(super) fn emit(preamble: &str, model: &Model, items: &[Item]) -> String {
 }
 
 /// Writes `///` lines, wrapped. Outside of code, characters that Markdown or rustdoc would take for a tag or link are escaped.
-fn doc(out: &mut String, paragraphs: &[String]) {
+pub(super) fn doc(out: &mut String, paragraphs: &[String]) {
     doc_at("", out, paragraphs);
 }
 
 /// Like [`doc`], with an indent, for places where rustfmt adds none.
-fn doc_at(indent: &str, out: &mut String, paragraphs: &[String]) {
+pub(super) fn doc_at(indent: &str, out: &mut String, paragraphs: &[String]) {
     for (i, text) in paragraphs.iter().enumerate() {
         let in_list = text.trim_start().starts_with("- ");
         if i > 0 && !in_list {
@@ -100,7 +100,7 @@ fn escaped(text: &str) -> String {
 
 impl Field {
     /// The field's type, with the `Option` if it has one.
-    fn full_type(&self) -> String {
+    pub(super) fn full_type(&self) -> String {
         match self.presence {
             Presence::Required => self.ty.clone(),
             _ => format!("Option<{}>", self.ty),
@@ -187,7 +187,7 @@ fn structure(out: &mut String, item: &Struct) {
     }
 }
 
-fn constructor(out: &mut String, item: &Struct) {
+pub(super) fn constructor(out: &mut String, item: &Struct) {
     let Struct {
         name,
         fields,
@@ -347,7 +347,7 @@ fn enumeration(out: &mut String, item: &Enum) {
     w!(out, "    }}\n}}\n");
 }
 
-fn request(out: &mut String, item: &RequestMarker) {
+pub(super) fn request(out: &mut String, item: &RequestMarker) {
     doc(out, &item.doc);
     w!(
         out,
@@ -355,7 +355,7 @@ fn request(out: &mut String, item: &RequestMarker) {
         item.name
     );
     w!(out, "impl Request for {} {{", item.name);
-    w!(out, "const COMMAND: &'static str = \"{}\";", item.command);
+    w!(out, "const COMMAND: &'static str = {:?};", item.command);
     if let Some(capability) = &item.capability {
         w!(
             out,
@@ -373,7 +373,7 @@ fn request(out: &mut String, item: &RequestMarker) {
     );
 }
 
-fn event(out: &mut String, item: &EventMarker) {
+pub(super) fn event(out: &mut String, item: &EventMarker) {
     doc(out, &item.doc);
     w!(
         out,
@@ -382,7 +382,7 @@ fn event(out: &mut String, item: &EventMarker) {
     );
     w!(
         out,
-        "impl Event for {} {{ const EVENT: &'static str = \"{}\"; type Body = {}; }}\n",
+        "impl Event for {} {{ const EVENT: &'static str = {:?}; type Body = {}; }}\n",
         item.name,
         item.event,
         item.body

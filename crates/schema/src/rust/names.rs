@@ -1,34 +1,6 @@
 //! Converts names on the wire to names in Rust.
 
-/// The words of a camel-case or spaced name, in lower case: `supportsANSIStyling` → supports, ansi, styling.
-fn words(name: &str) -> Vec<String> {
-    let chars: Vec<char> = name.chars().collect();
-    let mut words = vec![String::new()];
-    for (i, &c) in chars.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            words.push(String::new());
-            continue;
-        }
-        let previous_lower =
-            i > 0 && (chars[i - 1].is_lowercase() || chars[i - 1].is_ascii_digit());
-        let ends_acronym = i > 0
-            && chars[i - 1].is_uppercase()
-            && chars.get(i + 1).is_some_and(|next| next.is_lowercase());
-        if c.is_uppercase() && (previous_lower || ends_acronym) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// A field's name without the raw marker: `threadId` → `thread_id`, `__restart` → `restart`.
-pub(super) fn snake(name: &str) -> String {
-    words(name).join("_")
-}
+use crate::names::{self, snake};
 
 /// A field's name as written in code: `type` → `r#type`.
 pub(super) fn field(name: &str) -> String {
@@ -40,16 +12,25 @@ pub(super) fn field(name: &str) -> String {
         | "return" | "static" | "trait" | "true" | "unsafe" | "while" | "abstract" | "yield"
         | "macro" | "final" | "do" | "override" | "priv" | "typeof" | "unsized" | "virtual"
         | "try" | "gen" | "dyn" => format!("r#{name}"),
+        // These can't be raw names.
+        "self" | "super" | "crate" => format!("{name}_"),
         _ => name,
     }
 }
 
-/// A type's or variant's name: `function breakpoint` → `FunctionBreakpoint`, `SHA256` → `Sha256`.
+/// A type's or variant's name.
 pub(super) fn pascal(name: &str) -> String {
-    words(name)
-        .iter()
-        .map(|word| crate::model::capitalized(word))
-        .collect()
+    match names::pascal(name) {
+        name if name == "Self" => "Self_".into(),
+        name => name,
+    }
+}
+
+/// Whether `name` can be a name in code.
+pub(super) fn is_identifier(name: &str) -> bool {
+    let mut chars = name.trim_start_matches("r#").chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]
@@ -57,15 +38,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_split_at_case_changes_and_keep_acronyms_together() {
-        assert_eq!(snake("supportsANSIStyling"), "supports_ansi_styling");
-        assert_eq!(snake("threadId"), "thread_id");
-        assert_eq!(snake("__restart"), "restart");
-        assert_eq!(snake("request_seq"), "request_seq");
+    fn keywords_become_raw_names() {
         assert_eq!(field("type"), "r#type");
-        assert_eq!(pascal("function breakpoint"), "FunctionBreakpoint");
-        assert_eq!(pascal("unixTimestampUTC"), "UnixTimestampUtc");
-        assert_eq!(pascal("SHA256"), "Sha256");
-        assert_eq!(pascal("readOnly"), "ReadOnly");
+        assert_eq!(field("threadId"), "thread_id");
+        assert_eq!(field("self"), "self_");
+        assert_eq!(pascal("self"), "Self_");
+    }
+
+    #[test]
+    fn names_without_letters_are_no_identifiers() {
+        for name in ["", "2nd", "+"] {
+            assert!(!is_identifier(name), "{name}");
+        }
+        assert!(is_identifier("r#type") && is_identifier("Größe2"));
     }
 }

@@ -4,7 +4,8 @@ use super::GenerateError;
 use super::names;
 use crate::Model;
 use crate::model::{Additional, Definition, Enumeration, Object, Property, Schema, Type};
-use std::collections::HashSet;
+use crate::prose::range;
+use std::collections::{BTreeSet, HashSet};
 
 /// Definitions whose structs keep unknown fields.
 const KEEPS_UNKNOWN: [&str; 3] = [
@@ -117,27 +118,67 @@ pub(super) struct EventMarker {
     pub body: String,
 }
 
+/// The items for all definitions of `model`.
 pub(super) fn plan(model: &Model) -> Result<Vec<Item>, GenerateError> {
-    let mut planner = Planner {
-        model,
-        items: Vec::new(),
-        definition: String::new(),
-    };
-    for definition in model.definitions() {
-        planner.definition.clone_from(&definition.name);
-        planner.definition(definition)?;
+    let definitions = model.definitions().iter();
+    let mut planner = Planner::new(model, &KEEPS_UNKNOWN);
+    planner.all(definitions, HashSet::new())?;
+    Ok(planner.items)
+}
+
+/// What a definition adds to a base.
+pub(super) struct Extension {
+    /// The items for what the base doesn't have.
+    pub items: Vec<Item>,
+    /// The base's definitions that they refer to, by their Rust names.
+    pub imports: BTreeSet<String>,
+}
+
+/// Whether a definition is `base`'s own, unchanged.
+pub(super) fn is_of_base(base: &Model, definition: &Definition) -> bool {
+    base.get(&definition.name) == Some(definition)
+}
+
+/// The items for the definitions of `model` that are not the base's. Their names must not be in `taken`.
+pub(super) fn extension(
+    model: &Model,
+    base: &Model,
+    taken: &[&'static str],
+) -> Result<Extension, GenerateError> {
+    let mut planner = Planner::new(model, &[]);
+    let own = model.definitions().iter();
+    planner.all(
+        own.filter(|definition| !is_of_base(base, definition)),
+        taken.iter().map(|&name| name.to_owned()).collect(),
+    )?;
+    let mut imports = BTreeSet::new();
+    for name in &planner.references {
+        let Some(definition) = model.get(name) else {
+            continue;
+        };
+        if !is_of_base(base, definition) {
+            continue;
+        }
+        // An own item of that name would be taken for the base's.
+        if planner
+            .items
+            .iter()
+            .any(|item| item.name() == type_name(name))
+        {
+            return Err(GenerateError::Twice {
+                name: type_name(name),
+            });
+        }
+        imports.insert(name.clone());
     }
-    let mut seen = HashSet::new();
-    match planner.items.iter().find(|item| !seen.insert(item.name())) {
-        Some(item) => Err(GenerateError::Twice {
-            name: item.name().to_owned(),
-        }),
-        None => Ok(planner.items),
-    }
+    Ok(Extension {
+        items: planner.items,
+        imports,
+    })
 }
 
 /// The Rust name of a definition. `Request`, `Response` and `Event` get a suffix, because traits are called `Request` and `Event`.
-fn type_name(definition: &str) -> String {
+pub(super) fn type_name(definition: &str) -> String {
     match definition {
         "Request" | "Response" | "Event" => format!("{definition}Message"),
         other => names::pascal(other),
@@ -153,11 +194,52 @@ fn paragraphs(schema: &Schema, or: String) -> Vec<String> {
 
 struct Planner<'m> {
     model: &'m Model,
+    keeps_unknown: &'static [&'static str],
     items: Vec<Item>,
+    /// The definition that is planned.
     definition: String,
+    /// The definitions that the items refer to.
+    references: BTreeSet<String>,
 }
 
-impl Planner<'_> {
+impl<'m> Planner<'m> {
+    fn new(model: &'m Model, keeps_unknown: &'static [&'static str]) -> Self {
+        Planner {
+            model,
+            keeps_unknown,
+            items: Vec::new(),
+            definition: String::new(),
+            references: BTreeSet::new(),
+        }
+    }
+
+    /// Plans `definitions`. No item may have a name that is in `taken`.
+    fn all<'d>(
+        &mut self,
+        definitions: impl Iterator<Item = &'d Definition>,
+        mut taken: HashSet<String>,
+    ) -> Result<(), GenerateError> {
+        for definition in definitions {
+            self.definition.clone_from(&definition.name);
+            self.definition(definition)?;
+        }
+        for name in self.items.iter().map(Item::name) {
+            if !names::is_identifier(name) {
+                return Err(GenerateError::Name { name: name.into() });
+            }
+            if !taken.insert(name.to_owned()) {
+                return Err(GenerateError::Twice { name: name.into() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The Rust name of a definition that is referred to.
+    fn reference(&mut self, name: &str) -> String {
+        self.references.insert(name.to_owned());
+        type_name(name)
+    }
+
     fn unsupported(&self, property: &str, what: impl Into<String>) -> GenerateError {
         GenerateError::Unsupported {
             definition: self.definition.clone(),
@@ -183,7 +265,7 @@ impl Planner<'_> {
             };
             let response = request
                 .response
-                .map_or("Empty".into(), |response| type_name(&response.name));
+                .map_or("Empty".into(), |response| self.reference(&response.name));
             self.items.push(Item::Request(RequestMarker {
                 name,
                 doc,
@@ -256,11 +338,8 @@ impl Planner<'_> {
                 target: "Empty".into(),
             }),
             Some(Type::Reference(target)) => {
-                self.items.push(Item::Alias {
-                    name,
-                    doc,
-                    target: type_name(target),
-                });
+                let target = self.reference(target);
+                self.items.push(Item::Alias { name, doc, target });
             }
             Some(Type::Object(object)) => {
                 if let Some(text) = body.and_then(|body| body.schema.description.as_ref()) {
@@ -286,7 +365,7 @@ impl Planner<'_> {
         property: &Property,
     ) -> Result<String, GenerateError> {
         match &property.schema.ty {
-            Type::Reference(target) => Ok(type_name(target)),
+            Type::Reference(target) => Ok(self.reference(target)),
             Type::Object(object) => {
                 let name = format!("{owner}{suffix}");
                 let doc = paragraphs(
@@ -311,7 +390,7 @@ impl Planner<'_> {
         doc: Vec<String>,
         properties: &[Property],
     ) -> Result<(), GenerateError> {
-        let keeps_unknown = KEEPS_UNKNOWN.contains(&name.as_str());
+        let keeps_unknown = self.keeps_unknown.contains(&name.as_str());
         let mut fields = Vec::new();
         let mut nested = Vec::new();
         for property in properties {
@@ -323,6 +402,12 @@ impl Planner<'_> {
                 &field.wire,
                 format!("a second field would be called `{}`", field.name),
             ));
+        }
+        if let Some(field) = fields
+            .iter()
+            .find(|field| !names::is_identifier(&field.name))
+        {
+            return Err(self.unsupported(&field.wire, "this name has no form in Rust"));
         }
         let item = Struct {
             name,
@@ -393,7 +478,7 @@ impl Planner<'_> {
             Type::Integer(_) => ("i64".into(), false),
             Type::Number { .. } => ("f64".into(), false),
             Type::String => ("String".into(), false),
-            Type::Reference(name) => (type_name(name), false),
+            Type::Reference(name) => (self.reference(name), false),
             Type::Any | Type::Null => ("Raw".into(), true),
             // The alternatives cannot be told apart by their shape, so the JSON is kept.
             Type::OneOf(_) => ("Raw".into(), false),
@@ -469,6 +554,10 @@ impl Planner<'_> {
             doc: values.descriptions.get(i).cloned(),
         });
         let variants: Vec<Variant> = variants.collect();
+        if let Some(variant) = variants.iter().find(|v| !names::is_identifier(&v.name)) {
+            let what = format!("\"{}\" has no form in Rust", variant.wire);
+            return Err(self.unsupported(&name, what));
+        }
         let mut seen: HashSet<&str> = values.open.then_some("Other").into_iter().collect();
         if let Some(variant) = variants.iter().find(|variant| !seen.insert(&variant.name)) {
             let what = format!(
@@ -492,28 +581,4 @@ fn is_base(model: &Model, name: &str) -> bool {
         .definitions()
         .iter()
         .any(|definition| definition.base.as_deref() == Some(name))
-}
-
-fn range(ty: &Type) -> Option<String> {
-    let shown = |low: Option<String>, high: Option<String>| match (low, high) {
-        (None, None) => None,
-        (Some(low), Some(high)) => Some(format!("Range: {low}..={high}.")),
-        (Some(low), None) => Some(format!("Range: {low} or more.")),
-        (None, Some(high)) => Some(format!("Range: up to {high}.")),
-    };
-    match ty {
-        Type::Integer(integer) => {
-            let (low, high) = integer.range();
-            shown(
-                low.map(|low| low.to_string()),
-                high.map(|high| high.to_string()),
-            )
-        }
-        Type::Number { minimum, maximum } => shown(
-            minimum.map(|low| low.to_string()),
-            maximum.map(|high| high.to_string()),
-        ),
-        Type::Array(items) => range(&items.ty).map(|text| text.replace("Range:", "Range of each:")),
-        _ => None,
-    }
 }
