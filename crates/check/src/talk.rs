@@ -52,7 +52,10 @@ pub(crate) struct Talk<'a> {
     context: VecDeque<String>,
     /// The capabilities, with those of later events.
     pub(crate) capabilities: Value,
+    /// It is gone, or answers nothing any more.
     is_gone: bool,
+    /// How many of the last requests got no response.
+    unanswered: usize,
     /// Whether the adapter may close the connection now.
     may_go: bool,
     /// All text of `output` events but telemetry.
@@ -83,6 +86,7 @@ impl<'a> Talk<'a> {
             context: VecDeque::new(),
             capabilities: json!({}),
             is_gone: false,
+            unanswered: 0,
             may_go: false,
             output: String::new(),
             process: None,
@@ -156,19 +160,34 @@ impl<'a> Talk<'a> {
         let until = Instant::now() + self.options.patience;
         while !self.responses.contains_key(&sent.seq) {
             if !self.receive(until) {
-                let text = format!("`{}` got no response", sent.command);
                 if self.is_gone {
                     self.dies(&format!("instead of answering `{}`", sent.command));
                     return Err(Failed::Gone);
                 }
-                self.finds(rules::UNANSWERED, text);
+                self.is_silent(&sent.command);
                 return Err(Failed::Unanswered);
             }
         }
+        self.unanswered = 0;
         let response = self.responses.remove(&sent.seq).unwrap_or_default();
         match response["success"] == true {
             true => Ok(response["body"].clone()),
             false => Err(Failed::Error(self.reason_of(&response))),
+        }
+    }
+
+    /// Notes that a request got no response. An adapter that doesn't answer the next one either isn't asked any more.
+    fn is_silent(&mut self, command: &str) {
+        self.unanswered += 1;
+        match self.unanswered {
+            1 => self.finds(rules::UNANSWERED, format!("`{command}` got no response")),
+            _ => {
+                self.finds(
+                    rules::UNANSWERED,
+                    format!("nor did `{command}`: nothing is answered any more"),
+                );
+                (self.is_gone, self.may_go) = (true, true);
+            }
         }
     }
 
@@ -272,7 +291,11 @@ impl<'a> Talk<'a> {
             return self.finds(rules::FRAMING, "the adapter wrote a body that is not JSON");
         };
         for problem in self.validator.message(&message) {
-            let name = name_of(&message);
+            let name = match message["success"] == false && problem.path == "body" {
+                // The same for each command.
+                true => "an error response".to_owned(),
+                false => name_of(&message),
+            };
             self.finds(rules::SHAPE, format!("{name}: {problem}"));
         }
         match Envelope::parse(text) {

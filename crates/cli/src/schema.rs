@@ -315,7 +315,12 @@ fn validate(options: &Validate) -> Result<ExitCode> {
         messages += 1;
         let shape = validator.line(line.trim_ascii()).into_iter();
         let mut found: Vec<String> = shape.map(|problem| problem.to_string()).collect();
-        found.extend(order.line(line.trim_ascii()));
+        for broken in order.line(line.trim_ascii()) {
+            match broken.is_violation {
+                true => found.push(broken.text),
+                false => writeln!(out, "{name}:{number}: advice: {}", broken.text)?,
+            }
+        }
         wrong += u64::from(!found.is_empty());
         problems += found.len() as u64;
         for problem in found {

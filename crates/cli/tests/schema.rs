@@ -457,7 +457,7 @@ fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
     file(
         "session.ndjson",
         r#"{"session":"a","time":0,"from":"client","message":{"seq":1,"type":"request","command":"threads"}}
-{"session":"a","time":0,"from":"client","message":{"seq":2,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+{"session":"a","time":0,"from":"client","message":{"seq":2,"type":"request","command":"initialize","arguments":{"adapterID":"x","supportsProgressReporting":true}}}
 {"session":"b","time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
 {"session":"a","time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"threads","body":{"threads":[]}}}
 {"session":"a","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":2,"success":true,"command":"initialize","body":{}}}
@@ -465,6 +465,8 @@ fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
 {"session":"b","time":0,"from":"adapter","message":{"seq":2,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
 {"session":"a","time":0,"from":"adapter","message":{"seq":4,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
 {"session":"b","time":0,"from":"adapter","message":{"seq":3,"type":"response","request_seq":9,"success":true,"command":"next"}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":5,"type":"event","event":"terminated"}}
+{"session":"a","time":0,"from":"adapter","message":{"seq":6,"type":"event","event":"exited","body":{"exitCode":0}}}
 {"session":"b","time":0,"from":"client","message":"{\"seq\":2,\"type\":\"request\",\"command\":\"threads\"}"}
 "#,
     );
@@ -475,12 +477,13 @@ fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
         session.ndjson:5: `seq` is 3, expected 2 (session a)
         session.ndjson:6: `initialized` was sent before the response to `initialize` (session b)
         session.ndjson:9: a response to request 9 (`next`), which is not waiting for one (session b)
+        session.ndjson:11: advice: `exited` was sent after `terminated`; clients may no longer listen (session a)
         session.ndjson: note: where the recording ends, progress "p" of session a has not ended
         session.ndjson: note: where the recording ends, the client's request 2 (`threads`) of session b is not answered
     "#]].assert_eq(&run.stdout);
     assert_eq!(
         run.stderr,
-        "session.ndjson: 4 problems in 4 of 10 messages\n"
+        "session.ndjson: 4 problems in 4 of 12 messages\n"
     );
 }
 
@@ -488,7 +491,7 @@ fn order_and_lifecycle_are_checked_where_a_recording_says_who_sent_what() {
 fn a_recording_may_end_before_its_session() {
     file(
         "session.ndjson",
-        r#"{"time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}}
+        r#"{"time":0,"from":"client","message":{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","supportsProgressReporting":true}}}
 {"time":0,"from":"adapter","message":{"seq":1,"type":"response","request_seq":1,"success":true,"command":"initialize"}}
 {"time":0,"from":"adapter","message":{"seq":2,"type":"event","event":"progressStart","body":{"progressId":"p","title":"t"}}}
 {"time":0,"from":"client","message":{"seq":2,"type":"request","command":"threads"}}

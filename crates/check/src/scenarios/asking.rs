@@ -10,15 +10,17 @@ use crate::talk::{Failed, Talk};
 /// Sends each request that changes nothing.
 pub(super) fn each_request(talk: &mut Talk<'_>) {
     if let Some(stop) = at_stop(talk) {
-        let all = requests(talk, &stop);
-        for (command, capability, arguments) in all {
-            if talk.is_gone() {
-                break;
-            }
+        let (advertised, others): (Vec<_>, Vec<_>) = { requests(talk, &stop).into_iter() }
+            .partition(|(_, capability, _)| talk.has(capability));
+        for (command, capability, arguments) in advertised {
             request(talk, command, capability, arguments);
         }
         data_breakpoint(talk, &stop);
         cancelled(talk, &stop);
+        // Some adapters don't survive what they don't advertise.
+        for (command, capability, arguments) in others {
+            request(talk, command, capability, arguments);
+        }
     }
     disconnect(talk);
 }
@@ -95,6 +97,9 @@ fn requests(talk: &mut Talk<'_>, stop: &Stop) -> Vec<(&'static str, &'static str
 }
 
 fn request(talk: &mut Talk<'_>, command: &str, capability: &str, arguments: Value) {
+    if talk.is_gone() {
+        return;
+    }
     let is_advertised = talk.has(capability);
     match talk.ask(command, arguments) {
         Ok(_) => {

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use dapple_dap::envelope::{Envelope, Kind};
-use dapple_dap::lifecycle::{Facts, Lifecycle, Side};
+use dapple_dap::envelope::Envelope;
+use dapple_dap::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -17,6 +17,13 @@ pub(super) struct Order {
     sessions: HashMap<Option<String>, Lifecycle>,
     /// The sessions' names in the order in which they begin.
     names: Vec<Option<String>>,
+}
+
+/// A rule that a message breaks.
+pub(super) struct Broken {
+    /// Whether the specification says it. Otherwise it is what clients rely on.
+    pub(super) is_violation: bool,
+    pub(super) text: String,
 }
 
 /// A line that says who sent its message. `session` is in files with several sessions.
@@ -37,7 +44,7 @@ enum From {
 
 impl Order {
     /// The rules that the next line's message breaks.
-    pub(super) fn line(&mut self, line: &[u8]) -> Vec<String> {
+    pub(super) fn line(&mut self, line: &[u8]) -> Vec<Broken> {
         let Ok(Line {
             session,
             from,
@@ -67,9 +74,13 @@ impl Order {
                 new.insert(Lifecycle::new())
             }
         };
-        let broken = broken(rules, from, &envelope);
-        let shown = broken.into_iter().map(|rule| format!("{rule}{of_session}"));
-        shown.collect()
+        let numbered = rules.sequence(from, envelope.seq).err();
+        let broken = rules.observe(from, Facts::of(&envelope));
+        let shown = |rule: Violation| Broken {
+            is_violation: rule.severity() == Severity::Violation,
+            text: format!("{rule}{of_session}"),
+        };
+        numbered.into_iter().chain(broken).map(shown).collect()
     }
 
     /// What is still open where the recording ends, which may be its end only and not the session's.
@@ -96,20 +107,4 @@ impl Order {
         }
         notes
     }
-}
-
-/// The rules that a message breaks, after which the session goes on with it.
-fn broken(rules: &mut Lifecycle, from: Side, envelope: &Envelope<'_>) -> Vec<String> {
-    let mut broken = Vec::new();
-    if let Err(rule) = rules.sequence(from, envelope.seq) {
-        broken.push(rule.to_string());
-    }
-    if let Err(rule) = rules.message(from, Facts::of(envelope)) {
-        broken.push(rule.to_string());
-        // It will be answered all the same.
-        if let Kind::Request { command, .. } = &envelope.kind {
-            rules.note_request(from, envelope.seq, command);
-        }
-    }
-    broken
 }
