@@ -1,7 +1,7 @@
 //! The Debug Adapter Protocol: everything for writing a debug adapter or a client of one, and nothing of debugging.
 //!
 //! Messages have types, generated from the protocol's definition. Both ends of a connection keep the protocol's rules and report where
-//! the peer breaks them. What a request means, and in which order a debugger is driven, is up to you. The crate works on Linux.
+//! the peer breaks them. What a request means, and in which order a debugger is driven, is up to you.
 //!
 //! # An adapter
 //!
@@ -151,6 +151,21 @@
 //! | [`client`] | requests, events, capabilities; starting an adapter |
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
 //! | [`testing`] | a client for tests of adapters, scripts for either side, recordings and their replay |
+//!
+//! # Systems
+//!
+//! The crate is developed and tested on Linux. Each change is compiled for Windows (`x86_64-pc-windows-gnu`, `-msvc`), macOS
+//! (`x86_64-apple-darwin`, `aarch64-apple-darwin`) and FreeBSD (`x86_64-unknown-freebsd`) as well, with and without its features.
+//! What differs from system to system:
+//!
+//! | | Linux | macOS, FreeBSD | Windows |
+//! | --- | --- | --- | --- |
+//! | Unix sockets | yes | yes | no |
+//! | [which user connects](transport::listen) is checked | Unix sockets, TCP | Unix sockets | never |
+//! | [what is killed](Client::spawn) with an adapter | its descendants | its process group | nothing else |
+//! | [a loop may read by itself](Connection::take_input) | yes | no | no |
+//!
+//! # Threads
 //!
 //! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client.
 //! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and work with any runtime.
