@@ -76,9 +76,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::client::core::{self, NoEvent, Reply};
 use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect};
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
-use crate::server::Failure;
 use crate::transport::Options;
 use crate::types::Capabilities;
 use tasks::{Sent, Shared};

@@ -73,9 +73,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, DecodeError, Event, Raw, Request};
-use crate::server::Failure;
 use crate::transport::{Connection, Options, Writer};
 use crate::types::{AnyEvent, Capabilities, Message};
 use core::{NoEvent, Reply};

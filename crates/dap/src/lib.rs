@@ -137,6 +137,21 @@
 //! target/debug/examples/first_stop '{"program":"crates/dap/examples/tiny/countdown.tiny","stopOnEntry":true}' target/debug/examples/tiny
 //! ```
 //!
+//! # Features
+//!
+//! | feature | adds | and compiles |
+//! | --- | --- | --- |
+//! | none, or `types` | [`types`] and [`message`] | serde, serde_json |
+//! | `codec` | [`codec`], [`envelope`], [`any_message`], [`lifecycle`] | itoa, serde_path_to_error, thiserror, wide |
+//! | `client` | [`client`], [`transport`], [`cancel`] | crossbeam-channel, tracing; rustix on Unix |
+//! | `server` | [`server`], [`transport`], [`cancel`] | the same, and percent-encoding |
+//! | `testing` | [`testing`], `client`, `server` | |
+//! | `tokio` | `async_client`, `client` | tokio |
+//!
+//! By default, `client`, `server` and `testing` are on. Each feature includes those above that it needs. serde_json is always there: a
+//! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`](message::Raw), which is serde_json's type for
+//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde_json`], [`crossbeam_channel`], `tokio`.
+//!
 //! # Modules
 //!
 //! | module | |
@@ -170,24 +185,56 @@
 //! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client.
 //! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and work with any runtime.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "codec")]
 pub mod any_message;
 #[cfg(feature = "tokio")]
 pub mod async_client;
+#[cfg(feature = "transport")]
+#[cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, reason = "only servers handle what can be cancelled")
+)]
 pub mod cancel;
+#[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "codec")]
 pub mod codec;
+#[cfg(feature = "codec")]
 pub mod envelope;
+#[cfg(feature = "transport")]
+mod failure;
+#[cfg(feature = "codec")]
 mod json;
+#[cfg(feature = "codec")]
 pub mod lifecycle;
 pub mod message;
+#[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "transport")]
 pub mod transport;
 pub mod types;
 
+#[cfg(feature = "codec")]
 pub use any_message::AnyMessage;
+#[cfg(feature = "transport")]
 pub use cancel::CancelToken;
+#[cfg(feature = "client")]
 pub use client::{Client, ClientError};
+#[cfg(feature = "transport")]
+pub use failure::Failure;
 pub use message::{Event, Request};
-pub use server::{Context, Failure, Flow, Outbox, Responder, Server, Session};
+#[cfg(feature = "server")]
+pub use server::{Context, Flow, Outbox, Responder, Server, Session};
+#[cfg(feature = "transport")]
 pub use transport::{Connection, Incoming};
+
+// Crates whose types are part of the interface, so that users name the same versions.
+#[cfg(feature = "transport")]
+pub use crossbeam_channel;
+pub use serde_json;
+#[cfg(feature = "tokio")]
+pub use tokio;

@@ -70,7 +70,6 @@
 
 mod conventions;
 mod dispatch;
-mod failure;
 mod late_progress;
 mod outbox;
 mod progress;
@@ -80,6 +79,7 @@ mod session;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::failure;
 use crate::message::{Direction, Empty, Request};
 use crate::transport::listen::{AcceptError, Listener, serve_each};
 use crate::transport::{Connection, Options};
@@ -91,7 +91,6 @@ pub use conventions::{
 pub use dispatch::{Context, Responder};
 pub use failure::Failure;
 pub use late_progress::LateProgress;
-pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
 pub use progress::Progress;
 pub use references::{Exhausted, ReferenceError, References};

@@ -20,6 +20,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
+#[cfg(feature = "client")]
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -247,6 +248,7 @@ impl Options {
     }
 
     /// A connection over the pipes of a child process.
+    #[cfg(feature = "client")]
     pub(crate) fn child(self, output: ChildStdout, input: ChildStdin) -> Connection {
         let ends = Ends::of_child(&input);
         self.open(output, input, ends, || {})
@@ -353,6 +355,10 @@ pub struct Connection {
     pub outgoing: Writer,
     /// The input shared by the reader thread and [`OwnInput`], if it can be read without blocking.
     shared: Option<Arc<Shared>>,
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "only servers handle what can be cancelled")
+    )]
     pub(crate) cancellations: Arc<Cancellations>,
     notifier: IncomingNotifier,
 }

@@ -9,12 +9,12 @@ use crossbeam_channel::Receiver;
 
 use super::conventions::ClientConventions;
 use super::dispatch::{Context, NO_BODY, bad_arguments};
-use super::failure::Failure;
-use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
+use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError};
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
 use crate::codec::CodecError;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
+use crate::failure::{Failure, failure_text};
 use crate::message::excerpt::of_name;
 use crate::message::{self, Raw, Request};
 use crate::transport::{Closed, Connection, Incoming, Message};

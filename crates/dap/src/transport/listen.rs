@@ -225,6 +225,7 @@ fn allow(address: SocketAddr, reach: Reach, known_users: bool) -> Result<(), Lis
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use std::io::Read;
     use std::net::TcpStream;
     use std::sync::Arc;
@@ -241,6 +242,7 @@ mod tests {
     }
 
     /// Asserts that the peer was refused and sees the end of its connection.
+    #[cfg(unix)]
     pub(super) fn assert_turned_away(
         refused: Result<Connection, AcceptError>,
         mut peer: impl Read,

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+#[cfg(feature = "client")]
 use std::process::ChildStdin;
 
 use super::Ends;
@@ -69,6 +70,7 @@ impl Ends {
         Self::default()
     }
 
+    #[cfg(feature = "client")]
     pub(in crate::transport) fn of_child(_: &ChildStdin) -> Self {
         Self::default()
     }

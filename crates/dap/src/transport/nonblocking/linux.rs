@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+#[cfg(feature = "client")]
 use std::process::ChildStdin;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -32,6 +33,7 @@ impl Ends {
     }
 
     /// Of a child process: only its input is written without blocking.
+    #[cfg(feature = "client")]
     pub(in crate::transport) fn of_child(input: &ChildStdin) -> Self {
         Self {
             direct: Direct::of(input.as_fd()),
