@@ -238,3 +238,7 @@ pub use crossbeam_channel;
 pub use serde_json;
 #[cfg(feature = "tokio")]
 pub use tokio;
+
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -54,6 +54,8 @@ pub mod validate;
 
 pub use model::Model;
 pub use read::SchemaError;
+/// Its `Value` is what [`validate`] checks.
+pub use serde_json;
 
 /// The project's own definition of the protocol, as JSON schema.
 pub const PROTOCOL: &str = include_str!("../protocol.json");
@@ -67,3 +69,7 @@ impl Model {
         Model::parse(PROTOCOL)
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

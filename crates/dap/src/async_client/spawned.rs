@@ -1,5 +1,7 @@
 //! The end of an adapter that was spawned.
 
+#[cfg(unix)]
+use rustix::process::Pid;
 use tokio::process::Child;
 use tokio::time::Instant;
 
@@ -31,11 +33,11 @@ pub(super) fn kill(child: &mut Child) {
 }
 
 #[cfg(unix)]
-fn process(child: &Child) -> Option<rustix::process::Pid> {
+fn process(child: &Child) -> Option<Pid> {
     child
         .id()
         .and_then(|id| i32::try_from(id).ok())
-        .and_then(rustix::process::Pid::from_raw)
+        .and_then(Pid::from_raw)
 }
 
 /// Waits for the end of the adapter. Kills it if it has not ended by `until`.
