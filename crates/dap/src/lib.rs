@@ -127,10 +127,13 @@
 //!
 //! [`Client::spawn`] starts an adapter program, [`Client::connect`] connects to one that listens; see [`client`].
 //!
-//! # Whole programs
+//! # The book and whole programs
 //!
-//! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` is a client that drives any adapter
-//! to its first stop. Run one against the other in the project's folder:
+//! The pages of the [`book`] start from nothing: an adapter, a client, tests, conformance.
+//!
+//! The examples go further: `brainfuck` is an adapter with a loop of its own, `stops` a client that prints each stop. `tiny` is a
+//! complete adapter for a tiny language, `first_stop` is a client that drives any adapter to its first stop. Run one against the other
+//! in the project's folder:
 //!
 //! ```text
 //! cargo build -p dapple-dap --examples
@@ -150,7 +153,7 @@
 //!
 //! By default, `client`, `server` and `testing` are on. Each feature includes those above that it needs. serde_json is always there: a
 //! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`](message::Raw), which is serde_json's type for
-//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde_json`], [`crossbeam_channel`], `tokio`.
+//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde_json`], [`crossbeam_channel`], [`tracing`], `tokio`.
 //!
 //! # Modules
 //!
@@ -191,6 +194,8 @@
 pub mod any_message;
 #[cfg(feature = "tokio")]
 pub mod async_client;
+#[cfg(all(feature = "testing", any(doc, doctest)))]
+pub mod book;
 #[cfg(feature = "transport")]
 #[cfg_attr(
     not(feature = "server"),
@@ -238,6 +243,8 @@ pub use crossbeam_channel;
 pub use serde_json;
 #[cfg(feature = "tokio")]
 pub use tokio;
+#[cfg(feature = "transport")]
+pub use tracing;
 
 #[cfg(all(doctest, feature = "testing"))]
 #[doc = include_str!("../README.md")]
