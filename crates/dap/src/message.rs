@@ -381,18 +381,21 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_jso
 }
 
 /// Decodes a payload again that is known to be wrong, with a deserializer that keeps track of the path to the field at fault.
-#[cfg(feature = "codec")]
+#[cfg_attr(
+    not(feature = "codec"),
+    expect(
+        unused_variables,
+        clippy::extra_unused_type_parameters,
+        reason = "no decoder keeps track of the path"
+    )
+)]
 fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> DecodeError {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Ok(_) => shown("", &first.to_string()),
-        Err(error) => shown(&error.path().to_string(), &error.inner().to_string()),
+    #[cfg(feature = "codec")]
+    if let Err(error) =
+        serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text))
+    {
+        return shown(&error.path().to_string(), &error.inner().to_string());
     }
-}
-
-/// Without the decoder that keeps track of the path.
-#[cfg(not(feature = "codec"))]
-fn explain<T>(_: &str, first: &serde_json::Error) -> DecodeError {
     shown("", &first.to_string())
 }
 
