@@ -153,7 +153,7 @@
 //!
 //! By default, `client`, `server` and `testing` are on. Each feature includes those above that it needs. serde_json is always there: a
 //! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`](message::Raw), which is serde_json's type for
-//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde_json`], [`crossbeam_channel`], [`tracing`], `tokio`.
+//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde`], [`serde_json`], [`crossbeam_channel`], [`tracing`], `tokio`.
 //!
 //! # Modules
 //!
@@ -240,6 +240,7 @@ pub use transport::{Connection, Incoming};
 // Crates whose types are part of the interface, so that users name the same versions.
 #[cfg(feature = "transport")]
 pub use crossbeam_channel;
+pub use serde;
 pub use serde_json;
 #[cfg(feature = "tokio")]
 pub use tokio;

@@ -567,6 +567,7 @@ macro_rules! string_enum {
     ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant,)+
         }
