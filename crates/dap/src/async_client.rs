@@ -75,7 +75,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::client::core::{self, NoEvent, Reply};
-use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect};
+use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect, spawn};
 use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
@@ -237,7 +237,8 @@ impl AsyncClient {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
-            .spawn()?;
+            .spawn()
+            .map_err(|error| spawn::cannot_start(command.as_std().get_program(), &error))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other(
                 "the adapter was started without pipes",

@@ -288,7 +288,7 @@ impl Client {
     /// | Windows | no such groups | is killed alone | |
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program cannot be started; the error names it.
     pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
         Self::spawn_with(command, Options::new())
     }
@@ -296,7 +296,7 @@ impl Client {
     /// As [`spawn`](Self::spawn), with options for the connection.
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program cannot be started; the error names it.
     pub fn spawn_with(command: &mut Command, options: Options) -> std::io::Result<Self> {
         let (spawned, connection) = Spawned::start(command, options)?;
         let mut client = Self::new(connection);

@@ -10,6 +10,8 @@ mod linux;
 #[cfg(all(unix, any(not(target_os = "linux"), test)))]
 mod unix;
 
+use std::ffi::OsStr;
+use std::io;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -30,21 +32,17 @@ pub(super) struct Spawned {
 }
 
 impl Spawned {
-    pub(super) fn start(
-        command: &mut Command,
-        options: Options,
-    ) -> std::io::Result<(Self, Connection)> {
+    pub(super) fn start(command: &mut Command, options: Options) -> io::Result<(Self, Connection)> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .spawn()?;
+            .spawn()
+            .map_err(|error| cannot_start(command.get_program(), &error))?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(input), Some(output)) => Ok((Self { child }, options.child(output, input))),
-            _ => Err(std::io::Error::other(
-                "the adapter was started without pipes",
-            )),
+            _ => Err(io::Error::other("the adapter was started without pipes")),
         }
     }
 
@@ -79,6 +77,12 @@ impl Spawned {
         }
         self.child.wait().ok();
     }
+}
+
+/// The error of a program that cannot be started, with the program's name.
+pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> io::Error {
+    let program = program.display();
+    io::Error::new(error.kind(), format!("cannot start {program}: {error}"))
 }
 
 /// Kills the process group that a child leads, such as an adapter started by a shell. The child may have ended but must not have
