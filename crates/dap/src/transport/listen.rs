@@ -1,6 +1,6 @@
 //! Listening, and who may connect.
 //!
-//! A [`TcpServer`] or [`UnixServer`] accepts connections one by one. [`serve_each`] gives each a thread of its own, and
+//! A [`TcpServer`] or, on Unix, a `UnixServer` accepts connections one by one. [`serve_each`] gives each a thread of its own, and
 //! [`Server::serve`](crate::Server::serve) a session. Messages are not read here.
 //!
 //! A debug adapter runs programs for its clients, so listening is loopback only unless [`Reach::Anywhere`] is given, and a peer
