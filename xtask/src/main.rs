@@ -10,6 +10,7 @@
 //!   or says whether they are up to date.
 //! - `dist`: builds the release: a static binary, in an archive with manual pages and completions.
 //! - `e2e [EDITOR]`: debugs a program in a real editor, which is installed for that; without a name, lists the editors.
+//! - `package`: packs the crates as they would be published, and builds a program against the packages of the protocol's.
 //! - `schema diff A [B]`: compares the structure of two definitions of the protocol.
 //! - `tidy`: checks the invariants of ARCHITECTURE.md.
 
@@ -17,6 +18,7 @@ mod bench;
 mod codegen;
 mod dist;
 mod e2e;
+mod package;
 mod schema;
 mod tidy;
 
@@ -39,6 +41,8 @@ usage: cargo xtask CHORE
   dist                make what people install in target/dist: a static binary, in an archive with manual pages and completions
   e2e [EDITOR]        debug a program in a real editor and check what it shows (DAPPLE=PROGRAM: with that adapter);
                       without a name, list the editors
+  package             pack the crates as they would be published, check the packages, and build a program against those of
+                      the protocol's
   schema diff A [B]   list the structural differences of two definitions (B: crates/schema/protocol.json)
   tidy                check the invariants of ARCHITECTURE.md that a program can check";
 
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         ["codegen", "--check"] => codegen::check(&root()),
         ["e2e"] => e2e::list(),
         ["e2e", editor] => e2e::run(&root(), editor),
+        ["package"] => package::run(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),
         ["schema", "diff", first, second] => schema::compare(&root(), first, Some(second)),
         ["tidy"] => tidy::run(&root()),

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         };
     let client = match Client::spawn(Command::new(adapter).args(adapter_arguments)) {
         Ok(client) => client,
-        Err(error) => return failed(&format!("cannot start {adapter}: {error}")),
+        Err(error) => return failed(&error),
     };
     let outcome = first_stop(&client, launch);
     for violation in client.violations() {

@@ -39,41 +39,46 @@
 //! #     })
 //! #     .on::<ThreadsRequest>(|_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(7, "main")])))
 //! #     .build();
-//! # let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-//! # let adapter = Connection::unix(theirs).unwrap();
-//! # let thread = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+//! # let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+//! # let address = listener.local_addr().unwrap();
+//! # let thread = std::thread::spawn(move || {
+//! #     let adapter = Connection::tcp(listener.accept().unwrap().0).unwrap();
+//! #     server.start(&adapter).run(&mut ())
+//! # });
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 //! # runtime.block_on(async {
-//! #     ours.set_nonblocking(true).unwrap();
-//! #     let (input, output) = tokio::net::UnixStream::from_std(ours).unwrap().into_split();
-//! #     assert_eq!(threads_at_first_stop(AsyncClient::new(input, output)).await.unwrap()[0].id, 7);
+//! #     let client = AsyncClient::connect(address).await.unwrap();
+//! #     assert_eq!(threads_at_first_stop(client).await.unwrap()[0].id, 7);
 //! # });
 //! # thread.join().unwrap();
 //! ```
 
+mod spawned;
 mod tasks;
 
 use std::fmt;
 use std::future::Future;
+#[cfg(unix)]
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use rustix::process::Pid;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, ToSocketAddrs, UnixStream, lookup_host};
+#[cfg(unix)]
+use tokio::net::UnixStream;
+use tokio::net::{TcpStream, ToSocketAddrs, lookup_host};
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::client::core::{self, NoEvent, Reply};
 use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect, spawn};
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
-use crate::server::Failure;
 use crate::transport::Options;
 use crate::types::Capabilities;
 use tasks::{Sent, Shared};
@@ -156,7 +161,7 @@ where
 /// A client of one debug adapter.
 ///
 /// Dropping it closes the connection once all sent messages are written. If the adapter was [spawned](Self::spawn) here, it is
-/// killed at once with all its descendants; [`close`](Self::close) gives it time to end by itself.
+/// killed at once; [`close`](Self::close) gives it time to end by itself.
 pub struct AsyncClient {
     shared: Arc<Shared>,
     reader: JoinHandle<()>,
@@ -205,8 +210,8 @@ impl AsyncClient {
         }
     }
 
-    /// Starts an adapter that uses its standard input and output, as a child of this process that leads a process group
-    /// of its own. When the client is dropped, the adapter is killed with all its descendants.
+    /// Starts an adapter that uses its standard input and output, as a child of this process. When the client is dropped, the adapter is
+    /// killed; [`Client::spawn`](crate::Client::spawn) says what happens to the processes that it has started.
     ///
     /// # Errors
     /// The program cannot be started.
@@ -225,13 +230,15 @@ impl AsyncClient {
     /// # Panics
     /// There is no runtime.
     pub fn spawn_with(command: impl Into<Command>, options: Options) -> std::io::Result<Self> {
+        let mut command = command.into();
+        #[cfg(unix)]
+        command.process_group(0);
         let mut child = command
-            .into()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true)
-            .spawn()?;
+            .spawn()
+            .map_err(|error| spawn::cannot_start(command.as_std().get_program(), &error))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other(
                 "the adapter was started without pipes",
@@ -282,6 +289,7 @@ impl AsyncClient {
     ///
     /// # Errors
     /// Nothing listens on the socket, or this process may not open it.
+    #[cfg(unix)]
     pub async fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).await;
@@ -295,6 +303,7 @@ impl AsyncClient {
     ///
     /// # Errors
     /// Nothing listened on the socket in time, or this process may not open it.
+    #[cfg(unix)]
     pub async fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,
@@ -470,45 +479,26 @@ impl AsyncClient {
     }
 
     /// Closes the connection once all sent messages are written, and waits for the end of an adapter that was spawned here. `grace`
-    /// is the time for both: an adapter that has not ended by then is killed with all its descendants. Processes left in its process
-    /// group are killed in any case.
+    /// is the time for both: an adapter that has not ended by then is killed. [`Client::spawn`](crate::Client::spawn) says what happens to
+    /// the processes that it has started.
     pub async fn close(mut self, grace: Duration) {
         let until = Instant::now() + grace;
         self.shared.stop_sending();
         timeout_at(until, &mut self.writer).await.ok();
         self.writer.abort();
         self.reader.abort();
-        if let Some(mut child) = self.spawned.take()
-            && let Some(leader) = process(&child)
-        {
-            // Not by `child.wait`, which would reap the child: its process id must not be reused until its group is killed.
-            let left = until.saturating_duration_since(Instant::now());
-            let ended = spawn_blocking(move || spawn::ends_within(leader, left));
-            if !ended.await.unwrap_or(false) {
-                spawn::kill_family(leader);
-            }
-            spawn::kill_group(leader);
-            child.wait().await.ok();
+        if let Some(child) = self.spawned.take() {
+            spawned::end(child, until).await;
         }
     }
-}
-
-fn process(child: &Child) -> Option<Pid> {
-    child
-        .id()
-        .and_then(|id| i32::try_from(id).ok())
-        .and_then(Pid::from_raw)
 }
 
 impl Drop for AsyncClient {
     fn drop(&mut self) {
         self.shared.close();
         self.reader.abort();
-        if let Some(child) = &self.spawned
-            && let Some(leader) = process(child)
-        {
-            spawn::kill_family(leader);
-            spawn::kill_group(leader);
+        if let Some(child) = &mut self.spawned {
+            spawned::kill(child);
         }
     }
 }

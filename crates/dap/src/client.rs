@@ -7,8 +7,8 @@
 //! | an adapter that | is reached with |
 //! | --- | --- |
 //! | uses its standard input and output | [`Client::spawn`], which also ends it |
-//! | listens | [`Client::connect`], [`Client::connect_unix`] |
-//! | was just started and will listen soon | [`Client::connect_within`], [`Client::connect_unix_within`] |
+//! | listens | [`Client::connect`]; on Unix also `Client::connect_unix` |
+//! | was just started and will listen soon | [`Client::connect_within`]; on Unix also `Client::connect_unix_within` |
 //! | runs in this process | [`Connection::memory`] and [`Client::new`] |
 //!
 //! Which requests to send, and when, is up to the caller; [`testing`](crate::testing) has methods for the usual sequences.
@@ -64,6 +64,7 @@ pub(crate) mod spawn;
 
 use std::fmt;
 use std::net::ToSocketAddrs;
+#[cfg(unix)]
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -72,9 +73,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, DecodeError, Event, Raw, Request};
-use crate::server::Failure;
 use crate::transport::{Connection, Options, Writer};
 use crate::types::{AnyEvent, Capabilities, Message};
 use core::{NoEvent, Reply};
@@ -277,12 +278,17 @@ impl Client {
         }
     }
 
-    /// Starts an adapter that uses its standard input and output, as a child of this process that leads a process group
-    /// of its own. When the client is dropped, the adapter has a second to end by itself; otherwise it is killed with
-    /// all its descendants. Processes left in its process group are killed in any case.
+    /// Starts an adapter that uses its standard input and output, as a child of this process. When the client is dropped, the adapter has a
+    /// second to end by itself; otherwise it is killed. What happens to the processes that it has started depends on the system:
+    ///
+    /// | | the adapter leads a process group | an adapter that is killed | processes left in its group |
+    /// | --- | --- | --- | --- |
+    /// | Linux | yes | takes all its descendants with it | are killed in any case |
+    /// | other Unix | yes | takes its process group with it | are killed in any case |
+    /// | Windows | no such groups | is killed alone | |
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program cannot be started; the error names it.
     pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
         Self::spawn_with(command, Options::new())
     }
@@ -290,7 +296,7 @@ impl Client {
     /// As [`spawn`](Self::spawn), with options for the connection.
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program cannot be started; the error names it.
     pub fn spawn_with(command: &mut Command, options: Options) -> std::io::Result<Self> {
         let (spawned, connection) = Spawned::start(command, options)?;
         let mut client = Self::new(connection);
@@ -324,6 +330,7 @@ impl Client {
     ///
     /// # Errors
     /// Nothing listens on the socket, or this process may not open it.
+    #[cfg(unix)]
     pub fn connect_unix(path: impl AsRef<Path>) -> std::io::Result<Self> {
         let stream = connect::unix(path.as_ref())?;
         Ok(Self::new(Connection::unix(stream)?))
@@ -334,6 +341,7 @@ impl Client {
     ///
     /// # Errors
     /// Nothing listened on the socket in time, or this process may not open it.
+    #[cfg(unix)]
     pub fn connect_unix_within(
         path: impl AsRef<Path>,
         patience: Duration,

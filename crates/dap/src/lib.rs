@@ -1,7 +1,7 @@
 //! The Debug Adapter Protocol: everything for writing a debug adapter or a client of one, and nothing of debugging.
 //!
 //! Messages have types, generated from the protocol's definition. Both ends of a connection keep the protocol's rules and report where
-//! the peer breaks them. What a request means, and in which order a debugger is driven, is up to you. The crate works on Linux.
+//! the peer breaks them. What a request means, and in which order a debugger is driven, is up to you.
 //!
 //! # An adapter
 //!
@@ -127,15 +127,33 @@
 //!
 //! [`Client::spawn`] starts an adapter program, [`Client::connect`] connects to one that listens; see [`client`].
 //!
-//! # Whole programs
+//! # The book and whole programs
 //!
-//! Two examples go further: `tiny` is a complete adapter for a tiny language, `first_stop` is a client that drives any adapter
-//! to its first stop. Run one against the other in the project's folder:
+//! The pages of the [`book`] start from nothing: an adapter, a client, tests, conformance.
+//!
+//! The examples go further: `brainfuck` is an adapter with a loop of its own, `stops` a client that prints each stop. `tiny` is a
+//! complete adapter for a tiny language, `first_stop` is a client that drives any adapter to its first stop. Run one against the other
+//! in the project's folder:
 //!
 //! ```text
 //! cargo build -p dapple-dap --examples
 //! target/debug/examples/first_stop '{"program":"crates/dap/examples/tiny/countdown.tiny","stopOnEntry":true}' target/debug/examples/tiny
 //! ```
+//!
+//! # Features
+//!
+//! | feature | adds | and compiles |
+//! | --- | --- | --- |
+//! | none, or `types` | [`types`] and [`message`] | serde, serde_json |
+//! | `codec` | [`codec`], [`envelope`], [`any_message`], [`lifecycle`] | itoa, serde_path_to_error, thiserror, wide |
+//! | `client` | [`client`], [`transport`], [`cancel`] | crossbeam-channel, tracing; rustix on Unix |
+//! | `server` | [`server`], [`transport`], [`cancel`] | the same, and percent-encoding |
+//! | `testing` | [`testing`], `client`, `server` | |
+//! | `tokio` | `async_client`, `client` | tokio |
+//!
+//! By default, `client`, `server` and `testing` are on. Each feature includes those above that it needs. serde_json is always there: a
+//! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`](message::Raw), which is serde_json's type for
+//! unread JSON. Crates whose types are part of the interface are re-exported: [`serde`], [`serde_json`], [`crossbeam_channel`], [`tracing`], `tokio`.
 //!
 //! # Modules
 //!
@@ -152,30 +170,86 @@
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
 //! | [`testing`] | a client for tests of adapters, scripts for either side, recordings and their replay |
 //!
+//! # Systems
+//!
+//! The crate is developed and tested on Linux. Each change is compiled for Windows (`x86_64-pc-windows-gnu`, `-msvc`), macOS
+//! (`x86_64-apple-darwin`, `aarch64-apple-darwin`) and FreeBSD (`x86_64-unknown-freebsd`) as well, with and without its features.
+//! What differs from system to system:
+//!
+//! | | Linux | macOS, FreeBSD | Windows |
+//! | --- | --- | --- | --- |
+//! | Unix sockets | yes | yes | no |
+//! | [which user connects](transport::listen) is checked | Unix sockets, TCP | Unix sockets | never |
+//! | [what is killed](Client::spawn) with an adapter | its descendants | its process group | nothing else |
+//! | [a loop may read by itself](Connection::take_input) | yes | no | no |
+//!
+//! # Threads
+//!
 //! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client.
 //! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and work with any runtime.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "codec")]
 pub mod any_message;
 #[cfg(feature = "tokio")]
 pub mod async_client;
+#[cfg(all(feature = "testing", any(doc, doctest)))]
+pub mod book;
+#[cfg(feature = "transport")]
+#[cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, reason = "only servers handle what can be cancelled")
+)]
 pub mod cancel;
+#[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "codec")]
 pub mod codec;
+#[cfg(feature = "codec")]
 pub mod envelope;
+#[cfg(feature = "transport")]
+mod failure;
+#[cfg(feature = "codec")]
 mod json;
+#[cfg(feature = "codec")]
 pub mod lifecycle;
 pub mod message;
+#[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "transport")]
 pub mod transport;
 pub mod types;
 
+#[cfg(feature = "codec")]
 pub use any_message::AnyMessage;
+#[cfg(feature = "transport")]
 pub use cancel::CancelToken;
+#[cfg(feature = "client")]
 pub use client::{Client, ClientError};
+#[cfg(feature = "transport")]
+pub use failure::Failure;
 pub use message::{Event, Request};
-pub use server::{Context, Failure, Flow, Outbox, Responder, Server, Session};
+#[cfg(feature = "server")]
+pub use server::{Context, Flow, Outbox, Responder, Server, Session};
+#[cfg(feature = "transport")]
 pub use transport::{Connection, Incoming};
 
 /// The version of the protocol whose messages [`types`] has.
 pub const PROTOCOL_VERSION: &str = "1.71";
+
+// Crates whose types are part of the interface, so that users name the same versions.
+#[cfg(feature = "transport")]
+pub use crossbeam_channel;
+pub use serde;
+pub use serde_json;
+#[cfg(feature = "tokio")]
+pub use tokio;
+#[cfg(feature = "transport")]
+pub use tracing;
+
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

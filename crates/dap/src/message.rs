@@ -93,6 +93,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::marker::PhantomData;
 
+#[cfg(feature = "codec")]
 use crate::json;
 
 pub(crate) mod excerpt;
@@ -155,7 +156,10 @@ impl Raw {
     /// # Errors
     /// `value` cannot be written as JSON, such as a map with keys that are not strings.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Raw, serde_json::Error> {
-        json::raw(value).map(Raw)
+        #[cfg(feature = "codec")]
+        return json::raw(value).map(Raw);
+        #[cfg(not(feature = "codec"))]
+        serde_json::value::to_raw_value(value).map(Raw)
     }
 
     /// Checks that `text` is one JSON value and keeps it.
@@ -319,9 +323,11 @@ pub(crate) fn optional_number<S: Serializer>(
 }
 
 /// Why a payload does not have the shape that its message requires. Long values and paths are shortened.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecodeError {
-    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole. A long path lacks its middle.
+    /// The field at fault, such as `breakpoints[0].line`; empty for the payload as a whole, and without the feature `codec`. A long path
+    /// lacks its middle.
     pub path: String,
     /// What was found and what was expected. A long value is cut after its start.
     pub message: String,
@@ -337,16 +343,19 @@ impl fmt::Display for DecodeError {
     }
 }
 
+impl std::error::Error for DecodeError {}
+
 /// Decodes a payload.
 ///
 /// # Errors
 /// The payload does not have `T`'s shape; the error names the field.
 pub fn decode<T: DeserializeOwned>(raw: &RawValue) -> Result<T, DecodeError> {
     let text = raw.get();
-    match json::read(text) {
-        Some(value) => Ok(value),
-        None => serde_json::from_str(text).map_err(|error| explain::<T>(text, &error)),
+    #[cfg(feature = "codec")]
+    if let Some(value) = json::read(text) {
+        return Ok(value);
     }
+    serde_json::from_str(text).map_err(|error| explain::<T>(text, &error))
 }
 
 /// Decodes a payload that may be absent. Absent and `null` are the same as `{}`: a type without required fields gets its defaults,
@@ -372,12 +381,22 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Option<Raw>, serde_jso
 }
 
 /// Decodes a payload again that is known to be wrong, with a deserializer that keeps track of the path to the field at fault.
+#[cfg_attr(
+    not(feature = "codec"),
+    expect(
+        unused_variables,
+        clippy::extra_unused_type_parameters,
+        reason = "no decoder keeps track of the path"
+    )
+)]
 fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> DecodeError {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Ok(_) => shown("", &first.to_string()),
-        Err(error) => shown(&error.path().to_string(), &error.inner().to_string()),
+    #[cfg(feature = "codec")]
+    if let Err(error) =
+        serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text))
+    {
+        return shown(&error.path().to_string(), &error.inner().to_string());
     }
+    shown("", &first.to_string())
 }
 
 /// Makes the error from the path and the message that the deserializers give.
@@ -548,6 +567,7 @@ macro_rules! string_enum {
     ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant,)+
         }
@@ -662,11 +682,24 @@ pub(crate) fn deserialize_text<'de, T: FromText, D: Deserializer<'de>>(
 }
 
 /// A string that is not one of a closed enumeration's values.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{value}\" is not one of {}", .known.join(", "))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownValue {
     /// The value found.
     pub value: Box<str>,
     /// The allowed values.
     pub known: &'static [&'static str],
 }
+
+impl fmt::Display for UnknownValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "\"{}\" is not one of {}",
+            self.value,
+            self.known.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for UnknownValue {}

@@ -70,7 +70,6 @@
 
 mod conventions;
 mod dispatch;
-mod failure;
 mod late_progress;
 mod later;
 mod outbox;
@@ -81,6 +80,7 @@ mod session;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::failure;
 use crate::message::{Direction, Empty, Request};
 use crate::transport::listen::{AcceptError, Listener, serve_each};
 use crate::transport::{Connection, Options};
@@ -93,7 +93,6 @@ pub use dispatch::{Context, Responder};
 pub use failure::Failure;
 pub use late_progress::LateProgress;
 pub use later::{Job, Later};
-pub(crate) use outbox::failure_text;
 pub use outbox::{Outbox, RequestError};
 pub use progress::Progress;
 pub use references::{Exhausted, ReferenceError, References};

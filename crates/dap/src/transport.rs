@@ -8,9 +8,9 @@
 //! The reader acts on `cancel` requests as it reads them, so that a handler learns of a cancellation while it is still busy.
 
 mod backlog;
-mod direct;
 mod incoming_notifier;
 pub mod listen;
+mod nonblocking;
 mod outgoing;
 mod own_input;
 mod writer;
@@ -18,8 +18,10 @@ mod writing;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
+#[cfg(feature = "client")]
+use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -30,11 +32,11 @@ use crate::cancel::Cancellations;
 use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
-use direct::Direct;
 use incoming_notifier::IncomingNotifier;
+use nonblocking::Ends;
 pub use outgoing::{Outgoing, Payload};
 pub use own_input::OwnInput;
-use own_input::{Delivered, Passing, Shared, Source};
+use own_input::{Delivered, Passing, Shared};
 use writer::Peer;
 pub use writer::{SendError, Writer};
 use writing::{CloseReporter, Watch};
@@ -199,19 +201,12 @@ impl Options {
         (self.tap, self.limit)
     }
 
-    /// A connection over this process's standard input and output, for an adapter. It ends when the peer closes either.
+    /// A connection over this process's standard input and output, for an adapter. It ends when the peer closes either; on other systems
+    /// than Linux, a closed output is noticed by the next message.
     pub fn stdio(self) -> Connection {
-        let stdout = std::io::stdout();
-        let direct = Direct::of(stdout.as_fd());
-        let source = Source::of(std::io::stdin().as_fd());
-        let watched = writing::to_watch(stdout.as_fd());
-        let ends = Ends {
-            source,
-            direct,
-            watched,
-        };
+        let ends = Ends::of_stdio();
         self.of_adapter()
-            .open(std::io::stdin(), stdout, ends, || {})
+            .open(std::io::stdin(), std::io::stdout(), ends, || {})
     }
 
     /// A connection over a TCP stream.
@@ -232,6 +227,7 @@ impl Options {
     ///
     /// # Errors
     /// The stream's handle cannot be duplicated.
+    #[cfg(unix)]
     pub fn unix(self, stream: UnixStream) -> std::io::Result<Connection> {
         let (input, closer) = (stream.try_clone()?, stream.try_clone()?);
         let ends = Ends::of_socket(&stream);
@@ -251,17 +247,11 @@ impl Options {
         self.open(input, output, Ends::default(), close)
     }
 
-    /// As [`Options::streams`], over pipes.
-    pub(crate) fn pipes(
-        self,
-        input: impl Read + Send + 'static,
-        output: impl Write + AsFd + Send + 'static,
-    ) -> Connection {
-        let ends = Ends {
-            direct: Direct::of(output.as_fd()),
-            ..Ends::default()
-        };
-        self.open(input, output, ends, || {})
+    /// A connection over the pipes of a child process.
+    #[cfg(feature = "client")]
+    pub(crate) fn child(self, output: ChildStdout, input: ChildStdin) -> Connection {
+        let ends = Ends::of_child(&input);
+        self.open(output, input, ends, || {})
     }
 
     fn open(
@@ -355,27 +345,6 @@ impl Options {
     }
 }
 
-/// Descriptors of a connection's streams, for the ways of reading and writing that the streams alone do not offer.
-#[derive(Default)]
-struct Ends {
-    /// The input, if it can be read without blocking.
-    source: Option<Source>,
-    /// The output, if it can be written without blocking.
-    direct: Option<Direct>,
-    /// The output, if poll(2) reports on it that the peer has closed its reading end.
-    watched: Option<OwnedFd>,
-}
-
-impl Ends {
-    fn of_socket(socket: &impl AsFd) -> Self {
-        Self {
-            source: Source::of(socket.as_fd()),
-            direct: Direct::of(socket.as_fd()),
-            watched: None,
-        }
-    }
-}
-
 /// One end of a connection.
 ///
 /// Dropping a connection closes it. Messages that were sent are still written; the drop waits for that up to two seconds.
@@ -386,6 +355,10 @@ pub struct Connection {
     pub outgoing: Writer,
     /// The input shared by the reader thread and [`OwnInput`], if it can be read without blocking.
     shared: Option<Arc<Shared>>,
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "only servers handle what can be cancelled")
+    )]
     pub(crate) cancellations: Arc<Cancellations>,
     notifier: IncomingNotifier,
 }
@@ -417,6 +390,7 @@ impl Connection {
     ///
     /// # Errors
     /// The stream's handle cannot be duplicated.
+    #[cfg(unix)]
     pub fn unix(stream: UnixStream) -> std::io::Result<Self> {
         Options::new().unix(stream)
     }
@@ -434,22 +408,24 @@ impl Connection {
     }
 
     /// Takes over the reading of the input from the connection's reader thread: for a loop that can wait for a descriptor and that
-    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket, or if its descriptor is unknown, as
-    /// with [`Options::streams`].
+    /// wants to save the switch between threads. `None` if the input is neither a pipe nor a socket, if its descriptor is unknown, as with
+    /// [`Options::streams`], or on another system than Linux: wait for [`Connection::incoming`] then.
     ///
     /// ```
-    /// use std::os::unix::net::UnixStream;
+    /// use std::net::{TcpListener, TcpStream};
     ///
     /// use dapple_dap::transport::{Connection, Incoming};
     ///
-    /// let (ours, theirs) = UnixStream::pair()?;
-    /// let (ours, theirs) = (Connection::unix(ours)?, Connection::unix(theirs)?);
-    /// let input = ours.take_input().unwrap();
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let theirs = Connection::tcp(TcpStream::connect(listener.local_addr()?)?)?;
+    /// let ours = Connection::tcp(listener.accept()?.0)?;
     /// theirs.outgoing.send_text("{}").unwrap();
-    /// while !input.read() {
-    ///     // Here the loop would wait for the descriptor and its other events.
+    /// if let Some(input) = ours.take_input() {
+    ///     while !input.read() && ours.incoming.is_empty() {
+    ///         // Here the loop would wait for the descriptor and its other events.
+    ///     }
     /// }
-    /// assert!(matches!(ours.incoming.try_recv(), Ok(Incoming::Message(_))));
+    /// assert!(matches!(ours.incoming.recv(), Ok(Incoming::Message(_))));
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn take_input(&self) -> Option<OwnInput> {

@@ -80,6 +80,17 @@ fn launched(client: &Client) -> String {
 }
 
 #[test]
+fn a_program_that_cannot_be_started_is_named() {
+    let error = Client::spawn(&mut Command::new("/no/such/adapter")).expect_err("it isn't there");
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let text = error.to_string();
+    assert!(
+        text.starts_with("cannot start /no/such/adapter: "),
+        "{text}"
+    );
+}
+
+#[test]
 fn capabilities_that_come_later_change_those_of_initialize() {
     let (client, _thread) = in_memory();
     assert!(client.capabilities().supports("supportsRestartRequest"));

@@ -1,11 +1,11 @@
 //! The example adapter as a process, driven by `TestClient` and by the other example. Each message is checked.
 
 mod addresses;
+mod built;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::process::Stdio;
 use std::time::Duration;
 
 use dapple_dap::client::Client;
@@ -14,22 +14,7 @@ use dapple_dap::types::*;
 use dapple_schema::validate::Validator;
 use serde_json::{Value, json};
 
-/// The command of an example. Built here, since cargo builds examples only for some selections of tests.
-fn example(name: &str) -> Command {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
-            .args(["build", "--quiet", "--locked", "--package", "dapple-dap"])
-            .args(["--example", "tiny", "--example", "first_stop"])
-            .status();
-        assert!(built.is_ok_and(|status| status.success()), "cargo builds");
-        let test = std::env::current_exe().expect("this test's path");
-        let profile = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
-        profile.join("examples")
-    });
-    Command::new(folder.join(name))
-}
+use built::example;
 
 fn program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tiny/countdown.tiny")

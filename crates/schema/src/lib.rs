@@ -62,6 +62,8 @@ pub mod validate;
 
 pub use model::Model;
 pub use read::SchemaError;
+/// Its `Value` is what [`validate`] checks.
+pub use serde_json;
 
 /// The version of the protocol that the project's own definition describes.
 pub const PROTOCOL_VERSION: &str = "1.71";
@@ -78,3 +80,7 @@ impl Model {
         Model::parse(PROTOCOL)
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

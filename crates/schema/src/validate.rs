@@ -37,6 +37,7 @@ pub struct Validator {
 
 /// Something in a message that the definition does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The place in the message, such as `body.breakpoints[0].line`; empty for the message as a whole.
     pub path: String,

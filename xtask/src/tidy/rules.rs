@@ -29,6 +29,17 @@ const UNSAFE_FILES: [&str; 4] = [
     "crates/symbols/src/bus_errors.rs",
 ];
 
+/// The modules of the protocol crates that may use what one system alone has. Elsewhere, a `#[cfg(…)]` right above the line has to say where
+/// it is compiled.
+const SYSTEM: [&str; 6] = [
+    "crates/dap/src/client/spawn",
+    "crates/dap/src/transport/listen/accepting",
+    "crates/dap/src/transport/listen/unix",
+    "crates/dap/src/transport/listen/users",
+    "crates/dap/src/transport/nonblocking/direct",
+    "crates/dap/src/transport/nonblocking/linux",
+];
+
 /// The modules of `symbols` that may open files.
 const SYMBOLS_IO: [&str; 5] = ["module", "mapping", "locate", "index_file/cache", "sources"];
 
@@ -247,6 +258,7 @@ pub(super) fn check(source: &Source, findings: &mut Vec<Finding>) {
         length(source, findings);
         module_doc(source, findings);
         unsafe_code(source, findings);
+        any_system(source, findings);
     }
 }
 
@@ -335,6 +347,36 @@ fn unsafe_code(source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Checks that the protocol crates can be compiled for any system.
+fn any_system(source: &Source, findings: &mut Vec<Finding>) {
+    let rule = Rule {
+        name: "any system",
+        remedy: "put `#[cfg(…)]` right above it, or move it to a module of that system",
+    };
+    let checked = ["crates/dap/src/", "crates/schema/src/"];
+    if !checked.iter().any(|folder| source.is_in(folder))
+        || SYSTEM.iter().any(|module| source.is_in(module))
+    {
+        return;
+    }
+    let code: Vec<&str> = source.code.lines().collect();
+    for word in ["std::os", "rustix", "libc", "nix"] {
+        for line in lines_with(&source.code, word) {
+            // Of a block that begins with this line, the line above the block.
+            let mut above = code[..line].iter().rev().map(|line| line.trim());
+            let above = above.find(|line| !line.ends_with('{')).unwrap_or("");
+            if line < source.tests_from && !above.starts_with("#[cfg(") {
+                findings.push(Finding::new(
+                    &source.path,
+                    line,
+                    rule,
+                    format!("`{word}` on every system"),
+                ));
+            }
+        }
+    }
+}
+
 /// The comments above `line`, within its statement and directly above that.
 fn above<'s>(
     code: &'s [&'s str],
@@ -361,6 +403,8 @@ pub(super) fn one_waiting_place(sources: &[Source], findings: &mut Vec<Finding>)
     for source in sources
         .iter()
         .filter(|source| source.is_rust() && source.is_in("crates/"))
+        // Waits for adapters that a client has started: no debuggees.
+        .filter(|source| !source.is_in("crates/dap/src/client/spawn/"))
     {
         let waits = |line: &str| {
             ["waitpid(", "waitid(", "wait4("]
@@ -517,6 +561,21 @@ mod tests {
             "//! D.\n/// A.\n///\n/// # Safety\n/// Never.\n#[inline]\npub unsafe fn a() {}\n";
         assert_eq!(findings("crates/target/src/linux/a.rs", function), NOTHING);
         assert_eq!(in_cli("#![forbid(unsafe_code)]"), NOTHING);
+    }
+
+    #[test]
+    fn what_one_system_has_stands_under_a_cfg() {
+        let text = "//! D.\nuse std::os::fd::OwnedFd;\n#[cfg(unix)]\nuse std::os::unix::net::UnixStream;\n#[cfg(unix)]\nmod a {\n use std::os::fd::AsFd;\n}\n\
+            fn a() { rustix::io::close(b) }\n#[cfg(test)]\nmod tests {\n use rustix::fs;\n}\n";
+        assert_eq!(
+            findings("crates/dap/src/a.rs", text),
+            ["2: any system", "9: any system"]
+        );
+        assert_eq!(
+            findings("crates/dap/src/transport/nonblocking/linux.rs", text),
+            NOTHING
+        );
+        assert_eq!(findings("crates/target/src/linux/a.rs", text), NOTHING);
     }
 
     #[test]

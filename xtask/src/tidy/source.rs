@@ -50,11 +50,11 @@ impl Source {
     }
 }
 
-/// The line of `#[cfg(test)]` before a module written in place.
+/// The line of `#[cfg(test)]` or `#[cfg(all(test, …))]` before a module written in place.
 fn inline_tests(code: &str) -> Option<usize> {
     let lines: Vec<&str> = code.lines().map(str::trim).collect();
     lines.iter().enumerate().position(|(i, line)| {
-        *line == "#[cfg(test)]"
+        (*line == "#[cfg(test)]" || line.starts_with("#[cfg(all(test, "))
             && lines[i + 1..]
                 .iter()
                 .find(|next| !next.is_empty() && !next.starts_with("#["))

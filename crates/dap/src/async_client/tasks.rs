@@ -15,9 +15,9 @@ use tokio::task::JoinHandle;
 use crate::client::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
 use crate::client::{ClientError, EventMessage};
 use crate::codec::{self, Decoder};
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, Raw, Request};
-use crate::server::Failure;
 use crate::transport::{Direction, Message, Options, Outgoing, Tap};
 use crate::types::Capabilities;
 

@@ -3,7 +3,9 @@
 use std::fmt::Display;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
+#[cfg(unix)]
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +26,7 @@ pub(super) fn tcp(address: impl ToSocketAddrs, patience: Duration) -> io::Result
     Err(refused.unwrap_or_else(no_address))
 }
 
+#[cfg(unix)]
 pub(super) fn unix(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path).map_err(|error| cannot_connect(path.display(), &error))
 }

@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use super::{ClientError, EventMessage, RequestFailure};
 use crate::envelope::{Envelope, Kind};
+use crate::failure::{Failure, failure_text};
 use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
-use crate::server::{Failure, failure_text};
 use crate::transport::{Message, Outgoing};
 use crate::types::{Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest};
 

@@ -12,9 +12,9 @@ use crossbeam_channel::{Receiver, Sender, select};
 
 use super::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
 use super::{ClientError, EventMessage};
+use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, Raw, Request};
-use crate::server::Failure;
 use crate::transport::{Incoming, Outgoing, SendError, Writer};
 use crate::types::Capabilities;
 

@@ -2,21 +2,28 @@
 //!
 //! An adapter starts processes of its own: servers, launchers, debuggees. An adapter that ends by itself, as it does when its client
 //! is gone, decides which of them survive; only those left in its own process group are killed. An adapter that has to be killed
-//! cannot end them, so all its descendants are killed with it, in any process group or session.
+//! cannot end them, so all its descendants are killed with it, in any process group or session. That is how it is on Linux; where a
+//! system doesn't tell descendants or has no process groups, fewer are killed (see [`Client::spawn`](super::Client::spawn)).
 
-use std::collections::HashMap;
-use std::fs;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(all(unix, any(not(target_os = "linux"), test)))]
+mod unix;
+
+use std::ffi::OsStr;
+use std::io;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open, pidfd_send_signal,
-};
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, getpgid, kill_process_group};
 
 use crate::transport::{Connection, Options};
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{ends_within, kill_family};
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) use unix::{ends_within, kill_family};
 
 /// An adapter process that is ended with the client.
 #[derive(Debug)]
@@ -25,20 +32,17 @@ pub(super) struct Spawned {
 }
 
 impl Spawned {
-    pub(super) fn start(
-        command: &mut Command,
-        options: Options,
-    ) -> std::io::Result<(Self, Connection)> {
+    pub(super) fn start(command: &mut Command, options: Options) -> io::Result<(Self, Connection)> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+            .spawn()
+            .map_err(|error| cannot_start(command.get_program(), &error))?;
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => Ok((Self { child }, options.pipes(output, input))),
-            _ => Err(std::io::Error::other(
-                "the adapter was started without pipes",
-            )),
+            (Some(input), Some(output)) => Ok((Self { child }, options.child(output, input))),
+            _ => Err(io::Error::other("the adapter was started without pipes")),
         }
     }
 
@@ -47,6 +51,7 @@ impl Spawned {
     }
 
     /// Waits up to `grace` for the end of the adapter. If it has not ended by then, kills it and its descendants. Reaps it in any case.
+    #[cfg(unix)]
     pub(super) fn end(mut self, grace: Duration) {
         let process = Pid::from_child(&self.child);
         if !ends_within(process, grace) {
@@ -55,80 +60,36 @@ impl Spawned {
         kill_group(process);
         self.child.wait().ok();
     }
+
+    /// Waits up to `grace` for the end of the adapter. If it has not ended by then, kills it. Looks every few milliseconds: the standard
+    /// library has no wait with a timeout.
+    #[cfg(not(unix))]
+    pub(super) fn end(mut self, grace: Duration) {
+        const INTERVAL: Duration = Duration::from_millis(5);
+        let until = std::time::Instant::now() + grace;
+        while let Ok(None) = self.child.try_wait() {
+            let left = until.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                self.child.kill().ok();
+                break;
+            }
+            std::thread::park_timeout(INTERVAL.min(left));
+        }
+        self.child.wait().ok();
+    }
 }
 
-/// Waits for the end of a child without reaping it. False if the child did not end within `grace`, or waiting failed.
-pub(crate) fn ends_within(process: Pid, grace: Duration) -> bool {
-    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
-        return false;
-    };
-    let Ok(timeout) = Timespec::try_from(grace) else {
-        return false;
-    };
-    // Readable once the process has ended, pidfd_open(2).
-    let mut wait = [PollFd::new(&handle, PollFlags::IN)];
-    poll(&mut wait, Some(&timeout)).is_ok_and(|ready| ready > 0)
+/// The error of a program that cannot be started, with the program's name.
+pub(crate) fn cannot_start(program: &OsStr, error: &io::Error) -> io::Error {
+    let program = program.display();
+    io::Error::new(error.kind(), format!("cannot start {program}: {error}"))
 }
 
 /// Kills the process group that a child leads, such as an adapter started by a shell. The child may have ended but must not have
 /// been reaped, so that its process id is not reused.
+#[cfg(unix)]
 pub(crate) fn kill_group(leader: Pid) {
     if getpgid(Some(leader)) == Ok(leader) {
         kill_process_group(leader, Signal::KILL).ok();
     }
-}
-
-/// Kills a child that was not reaped yet, and its descendants. A descendant is not found if its parent ended earlier: then the kernel
-/// has given it another parent.
-pub(crate) fn kill_family(root: Pid) {
-    let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
-    loop {
-        // All are stopped before the first is killed: a stopped process starts no others, and a process whose parent is dead
-        // would have another parent and not be found.
-        let parents = parents();
-        let before = family.len();
-        for (&process, parent) in &parents {
-            let related =
-                process == root || parent.is_some_and(|parent| family.contains_key(&parent));
-            if related && !family.contains_key(&process) {
-                let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
-                    continue;
-                };
-                // The process id may have been reused since it was listed.
-                if process == root || parent_of(process) == *parent {
-                    pidfd_send_signal(&handle, Signal::STOP).ok();
-                    family.insert(process, handle);
-                }
-            }
-        }
-        if family.len() == before {
-            break;
-        }
-    }
-    for handle in family.values() {
-        pidfd_send_signal(handle, Signal::KILL).ok();
-    }
-}
-
-/// All processes of the system, with their parents. Empty if /proc cannot be read.
-fn parents() -> HashMap<Pid, Option<Pid>> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return HashMap::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let process = entry.file_name().to_str()?.parse().ok()?;
-            let process = Pid::from_raw(process)?;
-            Some((process, parent_of(process)))
-        })
-        .collect()
-}
-
-fn parent_of(process: Pid) -> Option<Pid> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // After the name, which may contain any character: the state, then the parent; proc_pid_stat(5).
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let parent = fields.split(' ').nth(1)?.parse().ok()?;
-    Pid::from_raw(parent)
 }

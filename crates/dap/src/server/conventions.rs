@@ -116,39 +116,34 @@ impl ClientConventions {
     }
 }
 
-/// The path of a `file:` URI on this machine; `None` for anything else.
+/// The path of a `file:` URI on this machine; `None` for anything else. On Windows a URI of another host is a path of the network.
 pub fn uri_to_path(text: &str) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt;
     let scheme = text.get(..5)?;
     if !scheme.eq_ignore_ascii_case("file:") {
         return None;
     }
     let rest = &text[5..];
-    let path = match rest.strip_prefix("//") {
-        Some(authority) => {
-            let slash = authority.find('/')?;
-            let (host, path) = authority.split_at(slash);
-            if !(host.is_empty() || host.eq_ignore_ascii_case("localhost")) {
-                return None;
-            }
-            path
-        }
-        None => rest,
+    let (host, path) = match rest.strip_prefix("//") {
+        Some(authority) => authority.split_at(authority.find('/')?),
+        None => ("", rest),
     };
     if !path.starts_with('/') {
         return None;
     }
+    let host = match host.eq_ignore_ascii_case("localhost") {
+        true => "",
+        false => host,
+    };
     let path = path.split(['?', '#']).next().unwrap_or(path);
-    let path = percent_decode_str(path).collect();
-    Some(PathBuf::from(std::ffi::OsString::from_vec(path)))
+    system::path(host, percent_decode_str(path).collect())
 }
 
 /// The `file:` URI of an absolute path. A relative path has none and is returned as it is.
 pub fn path_to_uri(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
     if !path.is_absolute() {
         return path.to_string_lossy().into_owned();
     }
+    let (host, path) = system::host_and_path(path);
     // All but unreserved characters (RFC 3986 §2.3) and the slash.
     const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
         .remove(b'/')
@@ -156,8 +151,72 @@ pub fn path_to_uri(path: &Path) -> String {
         .remove(b'.')
         .remove(b'_')
         .remove(b'~');
-    let path = percent_encode(path.as_os_str().as_bytes(), RESERVED);
-    format!("file://{path}")
+    let path = percent_encode(&path, RESERVED);
+    format!("file://{host}{path}")
+}
+
+/// Paths as bytes, as they are on Unix.
+#[cfg(unix)]
+mod system {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn path(host: &str, path: Vec<u8>) -> Option<PathBuf> {
+        let path = std::ffi::OsString::from_vec(path);
+        host.is_empty().then(|| PathBuf::from(path))
+    }
+
+    pub(super) fn host_and_path(path: &Path) -> (&str, Vec<u8>) {
+        ("", path.as_os_str().as_bytes().to_vec())
+    }
+}
+
+/// Paths as text with drives and hosts, as they are on Windows.
+#[cfg(not(unix))]
+mod system {
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn path(host: &str, path: Vec<u8>) -> Option<PathBuf> {
+        let path = String::from_utf8(path).ok()?;
+        Some(super::windows::path(host, &path).into())
+    }
+
+    pub(super) fn host_and_path(path: &Path) -> (String, Vec<u8>) {
+        let (host, path) = super::windows::host_and_path(&path.to_string_lossy());
+        (host, path.into_bytes())
+    }
+}
+
+/// The form of paths on Windows.
+#[cfg(any(not(unix), test))]
+mod windows {
+    /// The path of a URI's decoded path, such as `/c:/a`.
+    pub(super) fn path(host: &str, path: &str) -> String {
+        let drive = path.as_bytes().get(1..3);
+        let has_drive =
+            drive.is_some_and(|drive| drive[0].is_ascii_alphabetic() && drive[1] == b':');
+        let path = path.replace('/', "\\");
+        match host {
+            "" if has_drive => path[1..].to_owned(),
+            "" => path,
+            host => format!("\\\\{host}{path}"),
+        }
+    }
+
+    /// The host and the path of a URI for an absolute path.
+    pub(super) fn host_and_path(path: &str) -> (String, String) {
+        // `\\?\` in front of a path only says that it is not to be changed.
+        let path = match path.strip_prefix("\\\\?\\UNC\\") {
+            Some(of_network) => format!("\\\\{of_network}"),
+            None => path.strip_prefix("\\\\?\\").unwrap_or(path).to_owned(),
+        };
+        let path = path.replace('\\', "/");
+        match path.strip_prefix("//").map(|path| path.split_once('/')) {
+            Some(Some((host, path))) => (host.to_owned(), format!("/{path}")),
+            Some(None) => (path[2..].to_owned(), "/".to_owned()),
+            None => (String::new(), format!("/{path}")),
+        }
+    }
 }
 
 /// The column of a byte in a line: from 1 and in UTF-16 code units, as clients count. A byte within a character has the next
@@ -211,6 +270,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn uris_become_paths_and_back() {
         let path = Path::new("/home/me/a b%20ü.c");
         assert_eq!(path_to_uri(path), "file:///home/me/a%20b%2520%C3%BC.c");
@@ -232,6 +292,37 @@ mod tests {
     }
 
     #[test]
+    fn paths_of_windows_have_drives_or_hosts() {
+        for (path, host, in_uri) in [
+            ("C:\\a b\\c", "", "/C:/a b/c"),
+            ("\\\\server\\share\\c", "server", "/share/c"),
+        ] {
+            assert_eq!(
+                windows::host_and_path(path),
+                (host.to_owned(), in_uri.to_owned())
+            );
+            assert_eq!(windows::path(host, in_uri), path);
+        }
+        let verbatim = ["\\\\?\\C:\\a", "\\\\?\\UNC\\server\\share"].map(windows::host_and_path);
+        let expected = [("", "/C:/a"), ("server", "/share")];
+        assert_eq!(
+            verbatim,
+            expected.map(|(host, path)| (host.to_owned(), path.to_owned()))
+        );
+        assert_eq!(windows::path("", "/no-drive"), "\\no-drive");
+    }
+
+    #[test]
+    #[cfg(not(unix))]
+    fn uris_of_windows_become_paths_and_back() {
+        let path = Path::new("C:\\a b\\ü.c");
+        assert_eq!(path_to_uri(path), "file:///C%3A/a%20b/%C3%BC.c");
+        assert_eq!(uri_to_path(&path_to_uri(path)).as_deref(), Some(path));
+        assert_eq!(uri_to_path("file:///c:/a"), Some("c:\\a".into()));
+    }
+
+    #[test]
+    #[cfg(unix)]
     fn a_client_that_counts_from_zero_gets_what_it_expects() {
         let client = ClientConventions {
             lines_start_at_1: false,

@@ -21,8 +21,8 @@ use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
-    DisconnectRequest, ErrorResponse, ExitedEvent, InitializeRequestArguments, OutputEvent,
-    ProgressEndEvent, ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
+    DisconnectRequest, ExitedEvent, InitializeRequestArguments, OutputEvent, ProgressEndEvent,
+    ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
 };
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
@@ -587,26 +587,6 @@ impl Shared {
 /// Takes the value from a cell that two threads may take from. The second thread gets `None`.
 fn take<T>(cell: &Mutex<Option<T>>) -> Option<T> {
     cell.lock().unwrap_or_else(PoisonError::into_inner).take()
-}
-
-/// The error message of a failed response.
-pub(crate) fn failure_text(message: Option<&str>, body: Option<&RawValue>) -> String {
-    let details = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
-    let sentence = details
-        .and_then(|details| details.error)
-        .map(|error| fill_in(&error));
-    sentence
-        .or_else(|| message.map(str::to_owned))
-        .unwrap_or_else(|| "the request failed, and no reason was given".to_owned())
-}
-
-/// A message's text with its variables filled in.
-fn fill_in(error: &crate::types::Message) -> String {
-    let mut text = error.format.clone();
-    for (name, value) in error.variables.iter().flatten() {
-        text = text.replace(&format!("{{{name}}}"), value);
-    }
-    text
 }
 
 /// Whether an event is output, or says that no more output follows.

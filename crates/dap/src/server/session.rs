@@ -10,13 +10,13 @@ use crossbeam_channel::{Receiver, select};
 
 use super::conventions::ClientConventions;
 use super::dispatch::{Context, NO_BODY, bad_arguments};
-use super::failure::Failure;
 use super::later::{Job, Later};
-use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError, failure_text};
+use super::outbox::{NOT_FROM_CLIENT, Outbox, RequestError};
 use super::{Inner, Server};
 use crate::cancel::CancelToken;
 use crate::codec::CodecError;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
+use crate::failure::{Failure, failure_text};
 use crate::lifecycle::Violation;
 use crate::message::excerpt::of_name;
 use crate::message::{self, Raw, Request};

@@ -144,6 +144,7 @@ pub struct Recording {
 /// A line that is not an entry of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
+#[non_exhaustive]
 pub struct RecordingError {
     /// The line, from 1.
     pub line: usize,

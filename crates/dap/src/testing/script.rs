@@ -14,8 +14,8 @@ use std::time::Duration;
 use super::peer::Peer;
 use crate::client::DEFAULT_TIMEOUT;
 use crate::envelope::Kind;
+use crate::failure::Failure;
 use crate::message::{self, Event, Request};
-use crate::server::Failure;
 use crate::transport::{Connection, Outgoing, Payload};
 
 type Run = Box<dyn FnOnce(&mut Stage) -> Result<(), String> + Send>;
@@ -186,7 +186,7 @@ impl Script {
                         check(Ok(response))
                     }
                     Kind::Response { message, body, .. } => {
-                        check(Err(crate::server::failure_text(message.as_deref(), body)))
+                        check(Err(crate::failure::failure_text(message.as_deref(), body)))
                     }
                     _ => Err("no response came".to_owned()),
                 }

@@ -1,96 +1,20 @@
 //! Reading on the thread that handles the messages, instead of the reader thread.
 //!
 //! Handing a message to another thread costs a switch between threads, more than most requests take. A loop that can wait
-//! for a descriptor itself takes over the reading. The reader thread pauses meanwhile and resumes when the loop gives the reading
+//! for a descriptor itself takes over the reading, on Linux. The reader thread pauses meanwhile and resumes when the loop gives the reading
 //! back. Both share the decoder, which holds the bytes of an incomplete message.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use rustix::fs::OFlags;
-use rustix::net::RecvFlags;
-
+use super::nonblocking::Source;
 use super::{Closed, Reader};
 use crate::codec::Decoder;
 
 /// How many bytes are read in one call.
 const PIECE: usize = 64 << 10;
-
-/// An input that can be read without blocking.
-#[derive(Debug)]
-pub(super) struct Source {
-    kind: Kind,
-    /// An eventfd that wakes the reader thread from poll(2).
-    nudge: OwnedFd,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// A pipe, opened again with `O_NONBLOCK`: that flag belongs to the open file description, which other processes may share.
-    Pipe(File),
-    /// A socket: `MSG_DONTWAIT` makes a single call nonblocking.
-    Socket(OwnedFd),
-}
-
-impl Source {
-    /// For the pipe or the socket that is open as `fd`. `None` if `fd` is neither, or if the pipe may not be opened again.
-    pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
-        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
-        let file_type = std::fs::metadata(&path).ok()?.file_type();
-        let kind = if file_type.is_socket() {
-            Kind::Socket(fd.try_clone_to_owned().ok()?)
-        } else if file_type.is_fifo() {
-            let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
-            let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
-            Kind::Pipe(opened.ok()?)
-        } else {
-            return None;
-        };
-        let nudge = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
-        Some(Self { kind, nudge })
-    }
-
-    /// Reads the available bytes and returns their number: `None` if there are none yet, 0 at the end of the stream.
-    fn read(&self, piece: &mut [u8]) -> io::Result<Option<usize>> {
-        let read = match &self.kind {
-            Kind::Pipe(pipe) => (&*pipe).read(piece),
-            Kind::Socket(socket) => rustix::net::recv(socket, piece, RecvFlags::DONTWAIT)
-                .map(|(length, _)| length)
-                .map_err(io::Error::from),
-        };
-        match read {
-            Ok(length) => Ok(Some(length)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            // A signal: the next call reads the bytes.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl Source {
-    /// Whether the peer has closed its sending end. Unread bytes may be left.
-    fn has_closed(&self) -> bool {
-        let mut ready = [PollFd::new(self, PollFlags::RDHUP)];
-        let at_once = rustix::event::Timespec::default();
-        let closed = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
-        poll(&mut ready, Some(&at_once)).is_ok() && ready[0].revents().intersects(closed)
-    }
-}
-
-impl AsFd for Source {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.kind {
-            Kind::Pipe(pipe) => pipe.as_fd(),
-            Kind::Socket(socket) => socket.as_fd(),
-        }
-    }
-}
 
 /// The input that the reader thread and a loop share.
 pub(super) struct Shared {
@@ -156,7 +80,7 @@ impl Shared {
             if ended {
                 return;
             }
-            if undelivered || self.wait() {
+            if undelivered || self.source.wait() {
                 self.intake().take_in(&self.source, Passing::Waiting);
             }
         }
@@ -181,22 +105,6 @@ impl Shared {
         self.source.has_closed()
     }
 
-    /// Waits for something to read. `false` if the thread was woken for another reason.
-    fn wait(&self) -> bool {
-        let mut ready = [
-            PollFd::new(&self.source, PollFlags::IN),
-            PollFd::new(&self.source.nudge, PollFlags::IN),
-        ];
-        if poll(&mut ready, None).is_err() {
-            return false;
-        }
-        if ready[1].revents().is_empty() {
-            return true;
-        }
-        rustix::io::read(&self.source.nudge, &mut [0; 8]).ok();
-        false
-    }
-
     fn intake(&self) -> MutexGuard<'_, Intake> {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,7 +123,7 @@ impl Shared {
     fn hand_over(&self, to_loop: bool) {
         *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = to_loop;
         match to_loop {
-            true => drop(rustix::io::write(&self.source.nudge, &1_u64.to_ne_bytes())),
+            true => self.source.nudge(),
             false => self.given_back.notify_all(),
         }
     }
@@ -286,6 +194,7 @@ impl OwnInput {
 }
 
 /// Becomes readable when there is something to read.
+#[cfg(target_os = "linux")]
 impl AsFd for OwnInput {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.source.as_fd()
@@ -298,11 +207,12 @@ impl Drop for OwnInput {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::super::{Connection, Incoming, Options, READ_AHEAD};
     use super::*;
     use crate::cancel::CancelToken;
+    use rustix::event::{PollFd, PollFlags, poll};
     use std::io::Write;
     use std::os::unix::net::UnixStream;
 
@@ -425,16 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_can_be_taken_over_and_a_file_not() {
-        let (read, mut write) = std::io::pipe().unwrap();
-        let source = Source::of(read.as_fd()).unwrap();
-        let mut piece = [0; 4];
-        assert_eq!(source.read(&mut piece).unwrap(), None);
-        write.write_all(b"ab").unwrap();
-        assert_eq!(source.read(&mut piece).unwrap(), Some(2));
-        drop(write);
-        assert_eq!(source.read(&mut piece).unwrap(), Some(0));
-        assert!(Source::of(File::open("/dev/null").unwrap().as_fd()).is_none());
+    fn a_connection_in_memory_has_no_input_to_take() {
         let (ours, _theirs) = Options::new().memory();
         assert!(ours.take_input().is_none());
     }

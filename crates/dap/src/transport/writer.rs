@@ -1,7 +1,7 @@
 //! The sending half of a connection.
 //!
 //! Any thread may send. A message gets its number and its place in the queue in one step, under one lock. The sending thread
-//! writes the bytes that the kernel takes at once (`direct`). A thread of its own (`writing`) writes the rest, all queued bytes
+//! writes the bytes that the kernel takes at once, where the system allows that (`nonblocking`). A thread of its own (`writing`) writes the rest, all queued bytes
 //! in one call.
 //!
 //! A peer that does not read fills the queue, and then senders block. Output is different: beyond 64 KiB it waits in a queue of
@@ -9,16 +9,14 @@
 
 use std::any::Any;
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use rustix::event::{EventfdFlags, eventfd};
 
 use super::backlog::{self, Backlog};
-use super::direct::Direct;
 use super::incoming_notifier::IncomingNotifier;
+use super::nonblocking::{Direct, Nudge};
 use super::outgoing::Outgoing;
 use super::writing::{self, Watch};
 use super::{Closed, Direction, Incoming, Message, Tap};
@@ -83,8 +81,8 @@ pub(super) struct Queue {
     pub(super) filled: Condvar,
     /// Signalled when something was written, or the peer is gone.
     pub(super) drained: Condvar,
-    /// An eventfd in place of `filled`, for a writing thread that waits in poll(2).
-    pub(super) nudge: Option<OwnedFd>,
+    /// In place of `filled`, for a writing thread that watches its output.
+    pub(super) nudge: Option<Nudge>,
     /// Whether the peer has closed its sending end.
     has_closed: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
     /// Gets an item when the backlog is no longer full.
@@ -104,7 +102,7 @@ pub(super) struct State {
     taken: Instant,
     /// True while the writing thread writes bytes that it took from this queue.
     pub(super) writing: bool,
-    /// True while the writing thread waits in poll(2).
+    /// True while the writing thread watches its output.
     pub(super) at_descriptor: bool,
     /// True while messages are kept back; see [`Writer::gather`].
     gathering: bool,
@@ -171,7 +169,7 @@ impl Queue {
         match &self.nudge {
             Some(nudge) if state.at_descriptor => {
                 state.at_descriptor = false;
-                rustix::io::write(nudge, &1_u64.to_ne_bytes()).ok();
+                nudge.wake();
             }
             _ => self.filled.notify_one(),
         }
@@ -198,6 +196,9 @@ impl Queue {
     /// is formatted later without the lock, unless a tap needs it now.
     pub(super) fn take(&self, state: &mut State, next: &mut Next) {
         next.bytes.clear();
+        if state.keeps_back() {
+            return;
+        }
         std::mem::swap(&mut next.bytes, &mut state.bytes);
         let was_full = state.is_full();
         let mut expected = next.bytes.len();
@@ -253,6 +254,12 @@ impl State {
     /// Whether the backlog has more than [`QUEUE_LIMIT`] bytes.
     fn is_full(&self) -> bool {
         self.backlog.bytes() > QUEUE_LIMIT
+    }
+
+    /// Whether the queued bytes are kept back; see [`Writer::gather`].
+    fn keeps_back(&self) -> bool {
+        let keeps = self.gathering && !self.closed;
+        keeps && (1..GATHER_LIMIT).contains(&self.bytes.len())
     }
 
     /// Whether nothing is left to be written.
@@ -313,7 +320,7 @@ impl Writer {
                 state: Mutex::new(state),
                 filled: Condvar::new(),
                 drained: Condvar::new(),
-                nudge: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok(),
+                nudge: Nudge::new(),
                 has_closed: OnceLock::new(),
                 has_room: bounded(1),
             }))),
@@ -491,7 +498,7 @@ impl Writer {
             state.taken = Instant::now();
         }
         frame(&mut state.bytes, &json);
-        if state.gathering && state.bytes.len() < GATHER_LIMIT {
+        if state.keeps_back() {
             return;
         }
         self.write(state, awaited);
@@ -508,7 +515,10 @@ impl Writer {
                 if awaited {
                     self.queue.0.drained.notify_all();
                 }
-                return;
+                // The writing thread may have left the backlog to follow these bytes.
+                if state.backlog.is_empty() {
+                    return;
+                }
             }
         }
         self.queue.0.wake(state);
@@ -530,7 +540,7 @@ impl Writer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::super::Connection;
     use std::io::{ErrorKind, Read};

@@ -1,25 +1,24 @@
 //! The thread that writes the bytes which the kernel does not take at once.
 //!
-//! While there is nothing to write, the thread can wait for the peer to close its reading end. An adapter's connection ends then,
-//! even if the adapter's input stays open for ever.
+//! While there is nothing to write, the thread can wait for the peer to close its reading end, on Linux. An adapter's connection ends
+//! then, even if the adapter's input stays open for ever.
 
 use std::io::{self, Write};
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use crossbeam_channel::Sender;
-use rustix::event::{PollFd, PollFlags, poll};
 
 use super::incoming_notifier::IncomingNotifier;
+use super::nonblocking::Watched;
 use super::writer::{Next, Queue, State};
 use super::{Closed, Incoming};
 
 /// How the thread learns that the peer has closed its reading end, and where it reports that.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// The output to poll: a pipe or a socket.
-    pub(super) output: Option<OwnedFd>,
+    /// The output to watch. `None`: only a failed write tells.
+    pub(super) output: Option<Watched>,
     /// Where to report that the peer is gone. `None`: only senders learn of it, by their errors.
     pub(super) close_reporter: Option<CloseReporter>,
 }
@@ -107,14 +106,7 @@ fn wait<'a>(
     };
     state.at_descriptor = true;
     drop(state);
-    let mut ready = [
-        // No events are requested: poll(2) reports POLLERR and POLLHUP in any case.
-        PollFd::new(output, PollFlags::empty()),
-        PollFd::new(nudge, PollFlags::IN),
-    ];
-    let polled = poll(&mut ready, None);
-    let is_gone = polled.is_ok() && !ready[0].revents().is_empty();
-    rustix::io::read(nudge, &mut [0; 8]).ok();
+    let is_gone = output.wait(nudge);
     let mut state = queue.lock();
     state.at_descriptor = false;
     if is_gone {
@@ -122,13 +114,4 @@ fn wait<'a>(
         queue.fail(&mut state);
     }
     state
-}
-
-/// A duplicate of `fd`, if it is a pipe or a socket.
-pub(super) fn to_watch(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
-    use std::os::unix::fs::FileTypeExt;
-    let fd = fd.try_clone_to_owned().ok()?;
-    let file = std::fs::File::from(fd);
-    let file_type = file.metadata().ok()?.file_type();
-    (file_type.is_fifo() || file_type.is_socket()).then(|| file.into())
 }

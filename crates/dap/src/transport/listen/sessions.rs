@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::AcceptError;
 use crate::transport::{Connection, Options};
 
-/// Accepts connections: [`TcpServer`](super::TcpServer), [`UnixServer`](super::UnixServer), or a type of your own.
+/// Accepts connections: [`TcpServer`](super::TcpServer), on Unix `UnixServer`, or a type of your own.
 pub trait Listener {
     /// Waits for the next connection.
     ///

@@ -1,9 +1,11 @@
-//! How a request fails.
+//! How a request fails, at either end.
 
 use std::fmt;
 
-use crate::message::Raw;
+use serde_json::value::RawValue;
+
 use crate::message::excerpt::of_name;
+use crate::message::{self, Raw};
 use crate::types::{ErrorResponse, Message};
 
 /// Why a request failed, for its error response: a sentence for people, and sometimes a keyword for programs.
@@ -155,4 +157,24 @@ impl Failure {
         }
         Self::new(sentence)
     }
+}
+
+/// The error message of a failed response.
+pub(crate) fn failure_text(message: Option<&str>, body: Option<&RawValue>) -> String {
+    let details = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
+    let sentence = details
+        .and_then(|details| details.error)
+        .map(|error| fill_in(&error));
+    sentence
+        .or_else(|| message.map(str::to_owned))
+        .unwrap_or_else(|| "the request failed, and no reason was given".to_owned())
+}
+
+/// A message's text with its variables filled in.
+fn fill_in(error: &Message) -> String {
+    let mut text = error.format.clone();
+    for (name, value) in error.variables.iter().flatten() {
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    text
 }

@@ -14,7 +14,7 @@ use rustix::net::SendFlags;
 
 /// An output that can be written without blocking.
 #[derive(Debug)]
-pub(super) enum Direct {
+pub(in crate::transport) enum Direct {
     /// A pipe, opened again with `O_NONBLOCK`: that flag belongs to the open file description, which other processes may share.
     Pipe(File),
     /// A socket: `MSG_DONTWAIT` makes a single call nonblocking.
@@ -23,7 +23,7 @@ pub(super) enum Direct {
 
 impl Direct {
     /// For the pipe or the socket that is open as `fd`. `None` if `fd` is neither, or if the pipe may not be opened again.
-    pub(super) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
+    pub(in crate::transport) fn of(fd: BorrowedFd<'_>) -> Option<Self> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let file_type = std::fs::metadata(&path).ok()?.file_type();
         if file_type.is_socket() {
@@ -41,7 +41,7 @@ impl Direct {
     }
 
     /// Writes as many bytes as there is room for and returns their number. An error counts as no room: the writing thread gets it too.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+    pub(in crate::transport) fn write(&mut self, bytes: &[u8]) -> usize {
         match self {
             Self::Pipe(pipe) => pipe.write(bytes).unwrap_or(0),
             Self::Socket(socket) => {
