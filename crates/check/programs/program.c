@@ -5,7 +5,7 @@ struct point {
     int x, y;
 };
 
-static int add(int a, int b) { /* check: function add */
+static int add(int a, int b) { /* check: entry */
     int sum = a + b; /* check: inside a=3 b=4 */
     return sum;
 }
@@ -29,4 +29,5 @@ int main(void) {
 
 /* check: condition i == 2 */
 /* check: output the total is 17 */
+/* check: function add */
 /* check: none */

@@ -10,7 +10,7 @@ type Point struct {
 	x, y int
 }
 
-func add(a, b int) int {
+func add(a, b int) int { // check: entry
 	sum := a + b // check: inside a=3 b=4
 	return sum
 }

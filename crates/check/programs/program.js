@@ -1,5 +1,5 @@
 // What `dapple check` debugs. The comments say what a debugger has to find.
-function add(a, b) {
+function add(a, b) { // check: entry
     const sum = a + b; // check: inside a=3 b=4
     return sum;
 }

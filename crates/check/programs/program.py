@@ -7,7 +7,7 @@ class Point:
         self.y = y
 
 
-def add(a, b):
+def add(a, b):  # check: entry
     sum = a + b  # check: inside a=3 b=4
     return sum
 

@@ -1,10 +1,11 @@
-// What `dapple check` debugs. The comments say what a debugger has to find.
+//! What `dapple check` debugs. The comments say what a debugger has to find.
+
 struct Point {
     x: i32,
     y: i32,
 }
 
-fn add(a: i32, b: i32) -> i32 {
+fn add(a: i32, b: i32) -> i32 { // check: entry
     let sum = a + b; // check: inside a=3 b=4
     sum
 }

@@ -14,6 +14,10 @@
 //!
 //! It is a client's side only. For adapters within a test, implement [`Adapter`].
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod finding;
 pub mod marks;
 pub mod programs;

@@ -11,13 +11,15 @@
 //! | `stop` | is passed once, before all other marks |
 //! | `next` | comes behind `stop`, in the same function |
 //! | `call` | comes behind `next`, and calls a function of the program |
-//! | `inside` | is the first in that function |
+//! | `inside` | is the first with code in that function |
+//! | `entry` | begins that function; a step into it may end there, too |
+//! | `after-call` | comes behind `call`; a step out may end there |
 //! | `loop` | is passed at least four times, with `i` from 0 on, behind `call` |
 //! | `none` | has no code, and none behind it has any |
 //! | `end` | comes last |
 //!
-//! Two more say something of the whole program: `exit CODE`, and `output TEXT`. `condition EXPRESSION` is a condition that holds where `loop` is
-//! passed for the third time.
+//! Others say something of the whole program: `exit CODE`, `output TEXT`, and `function NAME`, which `call` calls. `condition EXPRESSION` is a
+//! condition that holds where `loop` is passed for the third time.
 
 use std::collections::BTreeMap;
 

@@ -291,10 +291,11 @@ impl<'a> Talk<'a> {
             return self.finds(rules::FRAMING, "the adapter wrote a body that is not JSON");
         };
         for problem in self.validator.message(&message) {
-            let name = match message["success"] == false && problem.path == "body" {
-                // The same for each command.
-                true => "an error response".to_owned(),
-                false => name_of(&message),
+            let name = match &*problem.path {
+                // The same for each message.
+                "seq" => "a message".to_owned(),
+                "body" if message["success"] == false => "an error response".to_owned(),
+                _ => name_of(&message),
             };
             self.finds(rules::SHAPE, format!("{name}: {problem}"));
         }

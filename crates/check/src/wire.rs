@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use dapple_dap::codec::Decoder;
 
+/// How long is waited before an adapter is asked again whether it listens, or has ended.
+const RETRY: Duration = Duration::from_millis(10);
+
 /// What the adapter has written.
 #[derive(Debug)]
 pub(crate) enum Incoming {
@@ -92,7 +95,7 @@ impl Program {
                     if error.kind() == io::ErrorKind::ConnectionRefused
                         && Instant::now() < until =>
                 {
-                    std::thread::sleep(Duration::from_millis(20));
+                    std::thread::park_timeout(RETRY);
                 }
                 outcome => return outcome,
             }
@@ -244,7 +247,7 @@ impl Wire {
             match process.try_wait() {
                 Ok(Some(_)) | Err(_) => return true,
                 Ok(None) if Instant::now() >= until => return false,
-                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+                Ok(None) => std::thread::park_timeout(RETRY),
             }
         }
     }

@@ -165,14 +165,13 @@ fn each_message(mut from: UnixStream, mut pass: impl FnMut(Value) -> bool) {
             match decoder.next() {
                 Ok(None) => break,
                 Err(_) => {}
-                Ok(Some(text)) => match serde_json::from_str(&text) {
-                    Ok(message) => {
-                        if !pass(message) {
-                            return;
-                        }
+                Ok(Some(text)) => {
+                    if let Ok(message) = serde_json::from_str(&text)
+                        && !pass(message)
+                    {
+                        return;
                     }
-                    Err(_) => {}
-                },
+                }
             }
         }
     }

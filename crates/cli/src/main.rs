@@ -1,7 +1,7 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
-//! and `dapple replay` debugs what was recorded, `dapple schema` has tools
+//! and `dapple replay` debugs what was recorded, `dapple check` checks any adapter, `dapple schema` has tools
 //! for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
 //! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.

@@ -3,6 +3,7 @@
 mod attach_refused;
 mod bare_root;
 mod cache;
+mod check;
 mod dap;
 mod dap_ends;
 mod debug_attach;

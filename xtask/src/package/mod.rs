@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// The crates to be published, each after those that it depends on.
 const PUBLISHED: [&str; 9] = [
-    "schema", "dap", "arch", "target", "symbols", "inspect", "engine", "adapter", "cli",
+    "schema", "dap", "check", "trace", "arch", "target", "symbols", "inspect", "engine", "adapter",
+    "cli",
 ];
 
 /// The crates that others use alone: a program is built against their packages.

@@ -3,7 +3,7 @@
 use super::{Finding, Rule};
 
 /// Each crate's permitted dependencies on other crates of the workspace, as in ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("schema", &[]),
     ("dap", &[]),
     ("dap/fuzz", &["dap"]),
@@ -14,7 +14,14 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("inspect", &["arch", "symbols", "target"]),
     ("engine", &["arch", "symbols", "target", "inspect"]),
     ("adapter", &["dap", "engine"]),
-    ("cli", &["schema", "dap", "symbols", "engine", "adapter"]),
+    ("check", &["schema", "dap"]),
+    ("trace", &["schema", "dap"]),
+    (
+        "cli",
+        &[
+            "schema", "dap", "check", "trace", "symbols", "engine", "adapter",
+        ],
+    ),
 ];
 
 const RULE: Rule = Rule {

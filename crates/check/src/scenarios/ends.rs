@@ -80,7 +80,7 @@ fn debuggee_is_gone(talk: &mut Talk<'_>, when: &str) {
             );
             return;
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::park_timeout(Duration::from_millis(10));
     }
 }
 

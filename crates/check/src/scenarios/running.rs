@@ -110,8 +110,10 @@ fn steps(talk: &mut Talk<'_>, stop: Stop) -> Option<Stop> {
     values::check(talk, &stop, "call");
     resume(talk, "stepIn", &stop)?;
     stop = stopped(talk, true, "behind `stepIn`")?;
-    lands(talk, &stop, "stepIn", &["inside"]);
-    values::check(talk, &stop, "inside");
+    lands(talk, &stop, "stepIn", &["inside", "entry"]);
+    if stop.line() == talk.options.marks.line("inside").unwrap_or_default() {
+        values::check(talk, &stop, "inside");
+    }
     resume(talk, "stepOut", &stop)?;
     stop = stopped(talk, true, "behind `stepOut`")?;
     let out = stop.line();
