@@ -7,11 +7,9 @@
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError};
-use dapple_dap::client::EventMessage;
 use dapple_dap::message::Raw;
 use dapple_dap::types::*;
-use dapple_dap::{Client, ClientError};
+use dapple_dap::{Client, ClientError, Event};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -49,8 +47,6 @@ fn failed(error: &dyn std::fmt::Display) -> ExitCode {
 fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), ClientError> {
     let who = InitializeRequestArguments::new("any").with_client_id("first_stop");
     let capabilities = client.request::<InitializeRequest>(who)?;
-    // Subscribed before `launch`, so that no event is missed.
-    let events = client.subscribe();
     // An adapter may answer `launch` only after the configuration.
     let launch = client.send::<LaunchRequest>(launch)?;
     client.wait_for_during::<InitializedEvent, _>(&launch, PATIENCE)?;
@@ -64,7 +60,7 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
     }
     launch.wait()?;
 
-    let Some(stopped) = stopped_or_ended(&events)? else {
+    let Some(stopped) = stopped_or_ended(client)? else {
         println!("the program ended without a stop");
         client.request::<DisconnectRequest>(DisconnectArguments::new())?;
         return Ok(());
@@ -94,23 +90,10 @@ fn first_stop(client: &Client, launch: LaunchRequestArguments) -> Result<(), Cli
 }
 
 /// Waits for the stop; `None` if the program ended instead.
-fn stopped_or_ended(
-    events: &Receiver<EventMessage>,
-) -> Result<Option<StoppedEventBody>, ClientError> {
-    loop {
-        let event = events.recv_timeout(PATIENCE).map_err(|none| match none {
-            RecvTimeoutError::Timeout => ClientError::Timeout {
-                what: "stopped",
-                after: PATIENCE,
-            },
-            RecvTimeoutError::Disconnected => ClientError::Disconnected,
-        })?;
-        match event.any() {
-            Ok(AnyEvent::Stopped(stopped)) => return Ok(Some(stopped)),
-            Ok(AnyEvent::Terminated(_)) => return Ok(None),
-            _ => {}
-        }
-    }
+fn stopped_or_ended(client: &Client) -> Result<Option<StoppedEventBody>, ClientError> {
+    let names = [StoppedEvent::EVENT, TerminatedEvent::EVENT];
+    let event = client.wait_for_any(PATIENCE, &names)?;
+    Ok(event.body::<StoppedEvent>())
 }
 
 fn print_variables(client: &Client, frame: i64) -> Result<(), ClientError> {

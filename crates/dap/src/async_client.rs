@@ -80,7 +80,7 @@ use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
 use crate::transport::Options;
-use crate::types::Capabilities;
+use crate::types::{CancelArguments, CancelRequest, Capabilities};
 use tasks::{Sent, Shared};
 
 /// A request that was sent.
@@ -126,7 +126,7 @@ impl<R: Request> AsyncPending<R> {
             Ok(Ok(reply)) => reply.decode::<R>(),
             Ok(Err(_)) => Err(ClientError::Disconnected),
             Err(_) => Err(ClientError::Timeout {
-                what: R::COMMAND,
+                what: R::COMMAND.into(),
                 after: patience,
             }),
         }
@@ -349,7 +349,7 @@ impl AsyncClient {
         let arguments = core::encode::<R>(&arguments)?;
         let sent = timeout(self.timeout, self.shared.send(R::COMMAND, arguments));
         let Sent { seq, reply, failed } = sent.await.map_err(|_| ClientError::Timeout {
-            what: R::COMMAND,
+            what: R::COMMAND.into(),
             after: self.timeout,
         })??;
         Ok(AsyncPending {
@@ -377,13 +377,41 @@ impl AsyncClient {
         matches: impl FnMut(&E::Body) -> bool,
     ) -> Result<E::Body, ClientError> {
         match self.wait_unless::<E>(patience, None, matches).await {
-            Ok(body) => Ok(body),
-            Err(NoEvent::Disconnected) => Err(ClientError::Disconnected),
-            Err(NoEvent::Timeout | NoEvent::Failed) => Err(ClientError::Timeout {
-                what: E::EVENT,
-                after: patience,
-            }),
+            Ok(body) => body,
+            Err(none) => Err(none.error(E::EVENT, patience)),
         }
+    }
+
+    /// Waits for the first event with one of these names, and takes it; as [`Client::wait_for_any`](crate::Client::wait_for_any).
+    ///
+    /// # Errors
+    /// No such event was received in time, or the adapter is gone.
+    pub async fn wait_for_any(
+        &self,
+        patience: Duration,
+        names: &[&str],
+    ) -> Result<EventMessage, ClientError> {
+        let event = self.shared.take_event(None, |event| {
+            names.contains(&&*event.event).then(|| event.clone())
+        });
+        timeout(patience, event)
+            .await
+            .unwrap_or(Err(NoEvent::Timeout))
+            .map_err(|none| none.error(names.join("` or `"), patience))
+    }
+
+    /// Whether the adapter advertises a request; true for requests that don't depend on a capability.
+    pub fn supports<R: Request>(&self) -> bool {
+        R::CAPABILITY.is_none_or(|capability| self.capabilities().supports(capability))
+    }
+
+    /// Asks the adapter to cancel a request. Its response comes all the same.
+    ///
+    /// # Errors
+    /// The adapter does not advertise that it can cancel requests, or is gone.
+    pub async fn cancel<R: Request>(&self, pending: &AsyncPending<R>) -> Result<(), ClientError> {
+        let arguments = CancelArguments::new().with_request_id(pending.seq);
+        self.send::<CancelRequest>(arguments).await.map(drop)
     }
 
     /// Waits for the first `E`, an event that the request `pending` is to cause. If the request fails, this returns its error at once:
@@ -401,12 +429,7 @@ impl AsyncClient {
             .wait_unless::<E>(patience, Some(&cause), |_| true)
             .await
         {
-            Ok(body) => Ok(body),
-            Err(NoEvent::Disconnected) => Err(ClientError::Disconnected),
-            Err(NoEvent::Timeout) => Err(ClientError::Timeout {
-                what: E::EVENT,
-                after: patience,
-            }),
+            Ok(body) => body,
             // The reply is sent right after the flag is set.
             Err(NoEvent::Failed) => {
                 match (&mut pending.reply).await.map(|reply| reply.decode::<R>()) {
@@ -414,6 +437,7 @@ impl AsyncClient {
                     Ok(Ok(_)) | Err(_) => Err(ClientError::Disconnected),
                 }
             }
+            Err(none) => Err(none.error(E::EVENT, patience)),
         }
     }
 
@@ -422,16 +446,16 @@ impl AsyncClient {
         patience: Duration,
         cause: Option<&AtomicBool>,
         mut matches: impl FnMut(&E::Body) -> bool,
-    ) -> Result<E::Body, NoEvent> {
-        let event = self.shared.take_event(cause, |event| {
-            event.body::<E>().filter(|body| matches(body))
-        });
+    ) -> Result<Result<E::Body, ClientError>, NoEvent> {
+        let event = self
+            .shared
+            .take_event(cause, |event| event.picked::<E>(&mut matches));
         timeout(patience, event)
             .await
             .unwrap_or(Err(NoEvent::Timeout))
     }
 
-    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384, and no more than 16 MiB of them.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
@@ -468,7 +492,7 @@ impl AsyncClient {
         timeout(patience, self.shared.closed())
             .await
             .map_err(|_| ClientError::Timeout {
-                what: "end of the connection",
+                what: "end of the connection".into(),
                 after: patience,
             })
     }

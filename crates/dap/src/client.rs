@@ -62,6 +62,7 @@ pub(crate) mod core;
 mod dispatch;
 pub(crate) mod spawn;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::ToSocketAddrs;
 #[cfg(unix)]
@@ -77,7 +78,7 @@ use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Connection, Options, Writer};
-use crate::types::{AnyEvent, Capabilities, Message};
+use crate::types::{AnyEvent, CancelArguments, CancelRequest, Capabilities, Message};
 use core::{NoEvent, Reply};
 use dispatch::{Sent, Shared};
 use spawn::Spawned;
@@ -95,8 +96,8 @@ pub enum ClientError {
     /// No response or event was received in time. The response is ignored if it is received later.
     #[error("`{what}` did not come within {after:?}")]
     Timeout {
-        /// The request's command or the event's name.
-        what: &'static str,
+        /// The request's command, or the names of the events.
+        what: Cow<'static, str>,
         /// The time waited.
         after: Duration,
     },
@@ -105,6 +106,14 @@ pub enum ClientError {
     BadResponse {
         /// The request's command.
         command: &'static str,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// An event that was waited for is not of the right shape. It is taken: the next wait gets the next one.
+    #[error("the event `{event}` has the wrong shape: {error}")]
+    BadEvent {
+        /// The event's name.
+        event: &'static str,
         /// What is wrong with it.
         error: DecodeError,
     },
@@ -164,15 +173,38 @@ impl EventMessage {
 
     /// The body, if this is an `E` and its body is of the right shape.
     pub fn body<E: Event>(&self) -> Option<E::Body> {
-        if !self.is::<E>() {
-            return None;
-        }
-        match message::decode_or_default::<E::Body>(self.body.as_ref().map(Raw::as_raw_value)) {
+        match self.decoded::<E>()? {
             Ok(body) => Some(body),
             Err(error) => {
                 tracing::warn!(event = E::EVENT, %error, "an event has the wrong shape");
                 None
             }
+        }
+    }
+
+    /// The body, if this is an `E`, or what is wrong with its shape.
+    pub fn decoded<E: Event>(&self) -> Option<Result<E::Body, DecodeError>> {
+        self.is::<E>().then(|| {
+            message::decode_or_default::<E::Body>(self.body.as_ref().map(Raw::as_raw_value))
+        })
+    }
+
+    /// How many bytes the name and the body have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.event.len() + self.body.as_ref().map_or(0, |body| body.text().len())
+    }
+
+    /// The body of an `E` that `matches`, or what is wrong with an `E`, for a wait.
+    pub(crate) fn picked<E: Event>(
+        &self,
+        mut matches: impl FnMut(&E::Body) -> bool,
+    ) -> Option<Result<E::Body, ClientError>> {
+        match self.decoded::<E>()? {
+            Ok(body) => matches(&body).then_some(Ok(body)),
+            Err(error) => Some(Err(ClientError::BadEvent {
+                event: E::EVENT,
+                error,
+            })),
         }
     }
 
@@ -232,7 +264,7 @@ impl<R: Request> Pending<R> {
         match self.reply.recv_timeout(timeout) {
             Ok(reply) => reply.decode::<R>(),
             Err(RecvTimeoutError::Timeout) => Err(ClientError::Timeout {
-                what: R::COMMAND,
+                what: R::COMMAND.into(),
                 after: timeout,
             }),
             Err(RecvTimeoutError::Disconnected) => Err(ClientError::Disconnected),
@@ -405,13 +437,47 @@ impl Client {
         matches: impl FnMut(&E::Body) -> bool,
     ) -> Result<E::Body, ClientError> {
         self.wait_unless::<E>(timeout, None, matches)
-            .map_err(|none| match none {
-                NoEvent::Disconnected => ClientError::Disconnected,
-                NoEvent::Timeout | NoEvent::Failed => ClientError::Timeout {
-                    what: E::EVENT,
-                    after: timeout,
-                },
+            .map_err(|none| none.error(E::EVENT, timeout))?
+    }
+
+    /// Waits for the first event with one of these names, and takes it. `any` decodes it. For what may end in several ways:
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use dapple_dap::testing::TestClient;
+    /// # use dapple_dap::{Event, Server};
+    /// use dapple_dap::types::*;
+    ///
+    /// # let server = Server::<()>::builder()
+    /// #     .on::<ContinueRequest>(|_, _, context| {
+    /// #         context.outbox().event::<TerminatedEvent>(TerminatedEventBody::new());
+    /// #         Ok(ContinueResponse::new())
+    /// #     })
+    /// #     .build();
+    /// # let (client, session) = TestClient::of(&server, ());
+    /// # client.initialize();
+    /// client.request::<ContinueRequest>(ContinueArguments::new(1))?;
+    /// let names = [StoppedEvent::EVENT, TerminatedEvent::EVENT];
+    /// let event = client.wait_for_any(Duration::from_secs(30), &names)?;
+    /// assert!(event.is::<TerminatedEvent>());
+    /// # client.disconnect();
+    /// # session.join().unwrap();
+    /// # Ok::<(), dapple_dap::ClientError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No such event was received in time, or the adapter is gone.
+    pub fn wait_for_any(
+        &self,
+        timeout: Duration,
+        names: &[&str],
+    ) -> Result<EventMessage, ClientError> {
+        let until = Instant::now() + timeout;
+        self.shared
+            .take_event(until, None, |event| {
+                names.contains(&&*event.event).then(|| event.clone())
             })
+            .map_err(|none| none.error(names.join("` or `"), timeout))
     }
 
     /// Waits for the first `E`, an event that the request `pending` is to cause. If the request fails, this returns its error at once:
@@ -426,11 +492,6 @@ impl Client {
     ) -> Result<E::Body, ClientError> {
         self.wait_unless::<E>(timeout, Some(&pending.failed), |_| true)
             .map_err(|none| match none {
-                NoEvent::Disconnected => ClientError::Disconnected,
-                NoEvent::Timeout => ClientError::Timeout {
-                    what: E::EVENT,
-                    after: timeout,
-                },
                 // The reply is sent right after the flag is set.
                 NoEvent::Failed => match pending
                     .reply
@@ -440,7 +501,8 @@ impl Client {
                     Ok(Err(error)) => error,
                     Ok(Ok(_)) | Err(_) => ClientError::Disconnected,
                 },
-            })
+                none => none.error(E::EVENT, timeout),
+            })?
     }
 
     fn wait_unless<E: Event>(
@@ -448,14 +510,13 @@ impl Client {
         timeout: Duration,
         failed: Option<&AtomicBool>,
         mut matches: impl FnMut(&E::Body) -> bool,
-    ) -> Result<E::Body, NoEvent> {
+    ) -> Result<Result<E::Body, ClientError>, NoEvent> {
         let until = Instant::now() + timeout;
-        self.shared.take_event(until, failed, |event| {
-            event.body::<E>().filter(|body| matches(body))
-        })
+        self.shared
+            .take_event(until, failed, |event| event.picked::<E>(&mut matches))
     }
 
-    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384.
+    /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384, and no more than 16 MiB of them.
     pub fn events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
@@ -463,6 +524,21 @@ impl Client {
     /// The adapter's capabilities: its response to `initialize`, with later `capabilities` events merged in.
     pub fn capabilities(&self) -> Capabilities {
         self.shared.capabilities()
+    }
+
+    /// Whether the adapter advertises a request; true for requests that don't depend on a capability.
+    pub fn supports<R: Request>(&self) -> bool {
+        R::CAPABILITY.is_none_or(|capability| self.capabilities().supports(capability))
+    }
+
+    /// Asks the adapter to cancel a request. Its response comes all the same: `wait` returns it, or the error that it was cancelled.
+    ///
+    /// # Errors
+    /// The adapter does not advertise that it can cancel requests, or is gone.
+    pub fn cancel<R: Request>(&self, pending: &Pending<R>) -> Result<(), ClientError> {
+        let arguments = CancelArguments::new().with_request_id(pending.seq);
+        // Whether it has taken effect shows in the response to the other request.
+        self.send::<CancelRequest>(arguments).map(drop)
     }
 
     /// Registers the handler of a reverse request, such as `runInTerminal`. The handler runs on the thread that handles the incoming
@@ -498,7 +574,7 @@ impl Client {
             Ok(())
         } else {
             Err(ClientError::Timeout {
-                what: "end of the connection",
+                what: "end of the connection".into(),
                 after: timeout,
             })
         }

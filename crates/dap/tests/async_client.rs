@@ -181,7 +181,7 @@ fn requests_time_out_and_their_futures_may_be_dropped() {
                 .await
                 .unwrap_err(),
             ClientError::Timeout {
-                what: "pause",
+                what: "pause".into(),
                 after: Duration::ZERO
             }
         );

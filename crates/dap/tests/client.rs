@@ -171,7 +171,7 @@ fn a_request_that_is_not_answered_times_out_and_one_that_is_late_is_dropped() {
     assert_eq!(
         timeout,
         Err(ClientError::Timeout {
-            what: "initialize",
+            what: "initialize".into(),
             after: Duration::ZERO
         })
     );
@@ -405,4 +405,116 @@ fn an_adapter_that_ends_by_itself_is_not_waited_for_longer() {
         started.elapsed() < Duration::from_secs(1),
         "no grace was used up"
     );
+}
+
+/// A client of a script that has answered `initialize`.
+fn of_script(script: dapple_dap::testing::FakeAdapter) -> (Client, dapple_dap::testing::Running) {
+    let (client, adapter) = Connection::memory();
+    let script = script.start(adapter);
+    let client = Client::new(client);
+    client
+        .request::<InitializeRequest>(InitializeRequestArguments::new("any"))
+        .expect("the script answers");
+    (client, script)
+}
+
+fn script(capabilities: Capabilities) -> dapple_dap::testing::FakeAdapter {
+    dapple_dap::testing::FakeAdapter::new().answers::<InitializeRequest>(|_| Ok(capabilities))
+}
+
+#[test]
+fn a_wait_for_an_event_of_the_wrong_shape_says_what_is_wrong_and_takes_it() {
+    let wrong = r#"{"seq":2,"type":"event","event":"exited","body":{"exitCode":"none"}}"#;
+    let script = script(Capabilities::new())
+        .text(wrong)
+        .event::<ExitedEvent>(ExitedEventBody::new(3));
+    let (client, script) = of_script(script);
+    let error = client.wait_for::<ExitedEvent>(PATIENCE, |_| true);
+    assert_eq!(
+        error.expect_err("it is no number").to_string(),
+        "the event `exited` has the wrong shape: `exitCode`: invalid type: string \"none\", expected i64"
+    );
+    let exited = client.wait_for::<ExitedEvent>(PATIENCE, |_| true);
+    assert_eq!(exited.expect("the next one").exit_code, 3);
+    script.finish();
+}
+
+#[test]
+fn one_of_several_events_can_be_waited_for() {
+    let script = script(Capabilities::new())
+        .event::<OutputEvent>(OutputEventBody::new("x"))
+        .event::<TerminatedEvent>(TerminatedEventBody::new());
+    let (client, script) = of_script(script);
+    let names = [StoppedEvent::EVENT, TerminatedEvent::EVENT];
+    let event = client.wait_for_any(PATIENCE, &names).expect("it ended");
+    assert_eq!(event.event, "terminated");
+    assert_eq!(client.events().len(), 1, "the output is still there");
+    script.finish();
+    let none = client.wait_for_any(Duration::from_millis(1), &names);
+    assert_eq!(none, Err(ClientError::Disconnected));
+}
+
+#[test]
+fn a_request_that_is_not_advertised_is_not_sent_unless_that_is_allowed() {
+    let server = Server::<()>::builder()
+        .on::<StepBackRequest>(|_, _, _| Ok(Empty))
+        .build();
+    let (client, adapter) = Connection::memory();
+    let session = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+    let client = Client::new(client);
+    client
+        .request::<InitializeRequest>(InitializeRequestArguments::new("any"))
+        .expect("it is answered");
+    assert!(client.supports::<StepBackRequest>());
+    assert!(client.supports::<ThreadsRequest>());
+    assert!(!client.supports::<ReadMemoryRequest>());
+    let error = client.request::<ReadMemoryRequest>(ReadMemoryArguments::new("0x10", 4));
+    assert_eq!(
+        error.expect_err("it is refused").to_string(),
+        "`readMemory` needs `supportsReadMemoryRequest`, which the adapter does not advertise"
+    );
+    let client = client.with_unadvertised_requests();
+    let error = client.request::<ReadMemoryRequest>(ReadMemoryArguments::new("0x10", 4));
+    assert_eq!(
+        error.expect_err("the adapter has no handler").to_string(),
+        "the request `readMemory` is not supported here"
+    );
+    drop(client);
+    session.join().expect("no panic");
+}
+
+#[test]
+fn a_request_is_cancelled_by_its_pending_response() {
+    let capabilities = Capabilities::new().with_supports_cancel_request(true);
+    let script = script(capabilities).answers::<CancelRequest>(|arguments| {
+        assert_eq!(arguments.request_id, Some(2));
+        Ok(Empty)
+    });
+    let (client, script) = of_script(script);
+    let threads = client.send::<ThreadsRequest>(Empty).expect("it is sent");
+    client.cancel(&threads).expect("it is sent");
+    // The request is left over: the script does not look at it.
+    drop((threads, script));
+}
+
+#[test]
+fn events_that_nobody_waits_for_take_a_bounded_part_of_memory() {
+    let (client, adapter) = Connection::memory();
+    let client = Client::new(client);
+    let (sent, long) = (1000, "x".repeat(32 << 10));
+    let events = client.subscribe();
+    for seq in 1..=sent {
+        let event = format!(
+            r#"{{"seq":{seq},"type":"event","event":"output","body":{{"output":"{long}"}}}}"#
+        );
+        adapter
+            .outgoing
+            .send_text(&event)
+            .expect("the client is there");
+    }
+    for _ in 0..sent {
+        events.recv_timeout(PATIENCE).expect("each comes");
+    }
+    let kept = client.events().len();
+    assert!((400..=512).contains(&kept), "{kept} of {sent} are kept");
 }

@@ -370,7 +370,7 @@ fn a_progress_that_did_not_end_can_be_listed() {
 #[test]
 fn a_message_depends_on_a_capability_of_its_receiver() {
     let not_advertised = |message: &str, who: &str, capability: &str| {
-        format!("`{message}` was sent, but the {who} does not advertise `{capability}`")
+        format!("`{message}` needs `{capability}`, which the {who} does not advertise")
     };
     assert_eq!(last(&[(Client, "2? stepBack")]), "");
     assert_eq!(

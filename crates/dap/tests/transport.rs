@@ -321,9 +321,9 @@ fn a_spawned_adapter_is_killed_with_its_client() {
         matches!(
             answer,
             Err(ClientError::Timeout {
-                what: "initialize",
+                ref what,
                 ..
-            })
+            }) if what == "initialize"
         ),
         "{answer:?}"
     );

@@ -19,8 +19,9 @@ use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Message, Outgoing};
 use crate::types::{Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest};
 
-/// How many events are kept for `wait_for`; older ones are forgotten.
+/// How many events are kept for `wait_for`, and how many bytes of their names and bodies; older ones are forgotten.
 const EVENTS_LIMIT: usize = 16_384;
+const EVENTS_BYTES: usize = 16 << 20;
 
 const VIOLATIONS_LIMIT: usize = 1000;
 
@@ -72,6 +73,23 @@ pub(crate) enum NoEvent {
     Failed,
 }
 
+impl NoEvent {
+    /// The error of a wait for `what`.
+    pub(crate) fn error(
+        self,
+        what: impl Into<Cow<'static, str>>,
+        after: std::time::Duration,
+    ) -> ClientError {
+        match self {
+            Self::Disconnected => ClientError::Disconnected,
+            Self::Timeout | Self::Failed => ClientError::Timeout {
+                what: what.into(),
+                after,
+            },
+        }
+    }
+}
+
 /// What to do about a received message.
 pub(crate) enum Action<S, H> {
     /// Nothing.
@@ -106,6 +124,8 @@ pub(crate) struct Core<S, H> {
     waiting: HashMap<i64, Waiting<S>>,
     /// The events not taken yet, numbered in the order received.
     events: VecDeque<(u64, EventMessage)>,
+    /// The bytes of these events.
+    events_bytes: usize,
     /// How many events were received.
     events_seen: u64,
     handlers: HashMap<&'static str, H>,
@@ -122,6 +142,7 @@ impl<S, H: Clone> Core<S, H> {
             lifecycle: Lifecycle::new(),
             waiting: HashMap::new(),
             events: VecDeque::new(),
+            events_bytes: 0,
             events_seen: 0,
             handlers: HashMap::new(),
             capabilities: Capabilities::new(),
@@ -212,11 +233,7 @@ impl<S, H: Clone> Core<S, H> {
                     event: event.into_owned(),
                     body: body.map(Raw::from),
                 };
-                if self.events.len() >= EVENTS_LIMIT {
-                    self.events.pop_front();
-                }
-                self.events.push_back((self.events_seen, event.clone()));
-                self.events_seen += 1;
+                self.keep_event(event.clone());
                 Action::Event(event)
             }
             Kind::Request { command, arguments } => Action::Request(ReverseRequest {
@@ -225,6 +242,21 @@ impl<S, H: Clone> Core<S, H> {
                 command: command.into_owned(),
                 arguments: arguments.map(Raw::from),
             }),
+        }
+    }
+
+    /// Keeps an event for `wait_for`, and forgets the oldest if there are too many. The newest is kept however long it is.
+    fn keep_event(&mut self, event: EventMessage) {
+        self.events_bytes += event.bytes();
+        self.events.push_back((self.events_seen, event));
+        self.events_seen += 1;
+        while self.events.len() > EVENTS_LIMIT
+            || (self.events_bytes > EVENTS_BYTES && self.events.len() > 1)
+        {
+            let Some((_, oldest)) = self.events.pop_front() else {
+                break;
+            };
+            self.events_bytes -= oldest.bytes();
         }
     }
 
@@ -282,7 +314,9 @@ impl<S, H: Clone> Core<S, H> {
             .filter(|(_, (number, _))| *number >= *looked_at)
             .find_map(|(index, (_, event))| Some((index, pick(event)?)));
         if let Some((index, picked)) = picked {
-            self.events.remove(index);
+            if let Some((_, event)) = self.events.remove(index) {
+                self.events_bytes -= event.bytes();
+            }
             return Ok(Some(picked));
         }
         *looked_at = self.events_seen;

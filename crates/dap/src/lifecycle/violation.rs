@@ -66,7 +66,7 @@ pub enum Violation {
     InitializedTwice,
     /// A request or event whose receiver has not advertised the capability that it depends on.
     #[error(
-        "`{}` was sent, but the {receiver} does not advertise `{capability}`",
+        "`{}` needs `{capability}`, which the {receiver} does not advertise",
         of_name(message)
     )]
     NotAdvertised {
