@@ -1,0 +1,25 @@
+//! Recorded sessions of the Debug Adapter Protocol, understood.
+//!
+//! | module | |
+//! | --- | --- |
+//! | [`input`] | reads recordings and plain logs |
+//! | [`session`] | joins requests with their responses, and checks each message |
+//! | [`line`], [`summary`], [`filter`] | messages as readable lines |
+//! | [`forward`], [`backlog`] | passes on the bytes between an editor and an adapter, and makes messages of a copy |
+//! | [`rules`] | what is wrong with a message, and the names of the rules |
+//!
+//! It is made for tools: it does no I/O but through the readers, writers and connections that it is given.
+
+pub mod backlog;
+pub mod filter;
+pub mod forward;
+pub mod input;
+pub mod line;
+pub mod rules;
+pub mod session;
+pub mod summary;
+mod words;
+
+pub use input::{Item, Recorded};
+pub use rules::Finding;
+pub use session::{Content, Message, Session};
