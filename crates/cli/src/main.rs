@@ -1,7 +1,7 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
-//! and `dapple replay` debugs what was recorded, `dapple trace` shows what an editor and an adapter say,
+//! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple trace` shows what an editor and an adapter say,
 //! `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
 //! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.
@@ -52,7 +52,7 @@ enum Command {
     Debug(debug::Options),
     /// Record a program that runs to its end, to debug what it did later
     Record(record::Options),
-    /// Debug a recording in the terminal: the same run again, forwards and backwards
+    /// Debug a recording in the terminal: the same run again, forwards and backwards; or play a side of a recorded session
     Replay(replay::Options),
     /// Show what an editor and a debug adapter say to each other, live or from a recording
     Trace(trace::Options),

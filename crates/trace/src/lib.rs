@@ -6,15 +6,24 @@
 //! | [`session`] | joins requests with their responses, and checks each message |
 //! | [`line`], [`summary`], [`filter`] | messages as readable lines |
 //! | [`forward`], [`backlog`] | passes on the bytes between an editor and an adapter, and makes messages of a copy |
+//! | [`play`] | plays a side of a recording to an editor or an adapter |
+//! | [`mod@diff`] | how two sessions differ in meaning |
+//! | [`mod@minimize`] | the shortest session that still shows a violation |
+//! | [`html`] | a session as a page for browsers |
 //! | [`rules`] | what is wrong with a message, and the names of the rules |
 //!
 //! It is made for tools: it does no I/O but through the readers, writers and connections that it is given.
 
 pub mod backlog;
+mod causes;
+pub mod diff;
 pub mod filter;
 pub mod forward;
+pub mod html;
 pub mod input;
 pub mod line;
+pub mod minimize;
+pub mod play;
 pub mod rules;
 pub mod session;
 pub mod summary;

@@ -2,7 +2,7 @@
 
 use crate::session::{Content, Message};
 use crate::summary;
-use crate::words::{duration, plain};
+use crate::words::{duration, is_direction, plain};
 use dapple_dap::lifecycle::Side;
 
 /// The role of a piece of a line.
@@ -120,8 +120,8 @@ pub fn pretty(json: &str) -> String {
     while let Some(c) = chars.next() {
         if in_string {
             match c {
-                // Valid in JSON, and obeyed by terminals.
-                _ if c.is_control() => out.extend(c.escape_default()),
+                // Valid in JSON, and obeyed by terminals and browsers.
+                _ if c.is_control() || is_direction(c) => out.extend(c.escape_default()),
                 _ => out.push(c),
             }
             in_string = escaped || c != '"';

@@ -24,7 +24,7 @@ pub(crate) fn plain(text: &str, limit: usize) -> String {
 }
 
 /// True for characters that change the direction of the text after them.
-fn is_direction(c: char) -> bool {
+pub(crate) fn is_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

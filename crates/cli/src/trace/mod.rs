@@ -3,10 +3,10 @@
 //! This module has the options and chooses what to do. [`between`] stands between the two, [`show`] reads recordings; what a message means
 //! is known to `dapple-trace`.
 
-mod adapter;
+pub mod adapter;
 mod between;
-mod ends;
-mod live;
+pub mod ends;
+pub mod live;
 pub mod show;
 
 use std::ffi::OsString;

@@ -1,14 +1,16 @@
 //! Recordings on the terminal and as pages.
 
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use dapple_trace::diff::{self, Difference, Ignored};
 use dapple_trace::filter::Filter;
 use dapple_trace::line::{self, Role};
-use dapple_trace::{Finding, Message, Recorded, Session, input};
+use dapple_trace::{Finding, Message, Recorded, Session, html, input};
 
 use crate::debug::style::{self, Color, Style};
 
@@ -136,22 +138,65 @@ fn quiet_if_closed(outcome: io::Result<()>) -> Result<()> {
     }
 }
 
-/// Compares two recordings. Exit code 1 if they differ.
+/// Compares two recordings, session by session. Exit code 1 if they differ.
 pub fn diff(first: &Path, second: &Path, ignored: &[String], color: Color) -> Result<ExitCode> {
-    let (_, _, _, _) = (first, second, ignored, color);
-    anyhow::bail!("--diff is not there yet")
+    let (a, b) = (read(first)?, read(second)?);
+    let ignored = Ignored::and(ignored);
+    let mut out = io::stdout().lock();
+    let mut count = 0;
+    for number in 0..a.len().max(b.len()) {
+        let messages = |sessions: &[Recorded]| match sessions.get(number) {
+            Some(recorded) => Session::messages(&recorded.items),
+            None => Vec::new(),
+        };
+        let found = diff::diff(&messages(&a), &messages(&b), &ignored);
+        if a.len().max(b.len()) > 1 && !found.is_empty() {
+            quiet_if_closed(writeln!(out, "── session {} ──", number + 1))?;
+        }
+        count += found.len();
+        quiet_if_closed(differences(&found, Style::new(color), &mut out))?;
+    }
+    if count > 0 {
+        let plural = if count == 1 { "" } else { "s" };
+        let (first, second) = (first.display(), second.display());
+        eprintln!("{count} difference{plural}: A is {first}, B is {second}");
+        return Ok(ExitCode::FAILURE);
+    }
+    quiet_if_closed(writeln!(out, "no difference"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a recording as a page.
+/// Prints differences.
+pub fn differences(found: &[Difference], style: Style, out: &mut impl Write) -> io::Result<()> {
+    for difference in found {
+        let role = match difference {
+            Difference::OnlyFirst { .. } => style::Role::Error,
+            Difference::OnlySecond { .. } => style::Role::Reason,
+            _ => style::Role::Current,
+        };
+        let text = difference.to_string();
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        writeln!(out, "{}", style.paint(role, first))?;
+        if !rest.is_empty() {
+            writeln!(out, "{rest}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a recording as a page, which only the user may read.
 pub fn html(path: &Path, page: &Path) -> Result<ExitCode> {
     let sessions = read(path)?;
-    let mut options = std::fs::OpenOptions::new();
-    let file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(page);
-    let (_, _) = (file, sessions);
-    anyhow::bail!("--html is not there yet")
+    let cannot = || format!("cannot write the page {}", page.display());
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(0o600);
+    let file = file.open(page).with_context(cannot)?;
+    let mut out = io::BufWriter::new(file);
+    let title = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy();
+    html::write(&sessions, &title, &mut out).with_context(cannot)?;
+    out.flush().with_context(cannot)?;
+    Ok(ExitCode::SUCCESS)
 }
