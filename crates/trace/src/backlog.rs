@@ -59,6 +59,9 @@ struct Overflow {
     written: u64,
 }
 
+/// When bytes are seen at the latest whose sender can't be woken for, since passing them on takes long.
+const LATEST: Duration = Duration::from_millis(100);
+
 /// The bytes of a chunk's head in the file: the time in nanoseconds, the lost bytes, the length, the side.
 const HEAD: usize = 8 + 8 + 8 + 1;
 
@@ -101,7 +104,8 @@ impl Backlog {
         }
     }
 
-    /// Adds bytes that a side has sent just now.
+    /// Adds bytes that a side has sent just now. Who waits for them in [`next`](Self::next) is not woken by that but by
+    /// [`wake`](Self::wake), or sees them a moment later.
     pub fn push(&self, from: Side, bytes: &[u8]) {
         let time = self.start.elapsed();
         let mut state = self.lock();
@@ -111,7 +115,10 @@ impl Backlog {
         } else {
             state.lost[from as usize] = lost.saturating_add(bytes.len() as u64);
         }
-        drop(state);
+    }
+
+    /// Wakes who waits in [`next`](Self::next).
+    pub fn wake(&self) {
         self.shared.changed.notify_one();
     }
 
@@ -141,11 +148,8 @@ impl Backlog {
             if state.closed {
                 return state.rest(self.start.elapsed());
             }
-            state = self
-                .shared
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let waited = self.shared.changed.wait_timeout(state, LATEST);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

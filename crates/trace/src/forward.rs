@@ -40,11 +40,13 @@ pub fn forward(
             Err(error) => return Err(error),
         };
         moved(true);
+        // Copied first, so that nothing that this causes is before it in the backlog; looked at only after it was passed on.
+        backlog.push(from, &buffer[..count]);
         let written = output
             .write_all(&buffer[..count])
             .and_then(|()| output.flush());
+        backlog.wake();
         moved(false);
-        backlog.push(from, &buffer[..count]);
         written?;
     }
 }

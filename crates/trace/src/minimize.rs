@@ -29,11 +29,21 @@ pub fn shows(entries: &[Entry], wanted: &Finding) -> bool {
     findings(entries).iter().any(|found| found.is_like(wanted))
 }
 
-/// The shortest part of a session for which `shows` holds, as far as leaving out single messages finds it. `shows` must hold for the
+/// What is left out at once, at the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A request with its response and what it causes: for an oracle that runs an adapter, which says again what it says.
+    Unit,
+    /// A message.
+    Message,
+}
+
+/// The shortest part of a session for which `shows` holds, as far as leaving out parts finds it. `shows` must hold for the
 /// session itself. Messages are numbered anew, unless `wanted` is about their numbers.
 pub fn minimize(
     entries: &[Entry],
     wanted: &Finding,
+    by: By,
     mut shows: impl FnMut(&[Entry]) -> bool,
 ) -> Vec<Entry> {
     let renumbers = wanted.rule != SEQUENCE;
@@ -53,6 +63,9 @@ pub fn minimize(
         .map(|unit| unit.messages)
         .collect();
     let kept = reduce(whole, &mut |kept| shows(&cut(kept)));
+    if by == By::Unit {
+        return cut(&kept);
+    }
     let mut single: Vec<Vec<usize>> = kept.into_iter().flatten().map(|at| vec![at]).collect();
     single.sort_unstable();
     let kept = reduce(single, &mut |kept| shows(&cut(kept)));

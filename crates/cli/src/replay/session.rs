@@ -13,7 +13,7 @@ use dapple_dap::testing::{Entry, Recorder, Recording};
 use dapple_dap::transport::Options as Transport;
 use dapple_dap::transport::listen::{Reach, serve_each};
 use dapple_trace::diff::{Ignored, diff};
-use dapple_trace::minimize;
+use dapple_trace::minimize::{self, By};
 use dapple_trace::play::{AdapterPlay, ClientPlay, Played, serve};
 use dapple_trace::{Finding, Item, Recorded, Session};
 
@@ -185,17 +185,23 @@ fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
     };
     eprintln!("looking for: {}: {}", wanted.rule, wanted.text);
     let mut runs = 0_u32;
-    let part = minimize::minimize(&entries, wanted, |part| match command.is_empty() {
-        true => minimize::shows(part, wanted),
-        false => {
+    let part = match command.is_empty() {
+        true => minimize::minimize(&entries, wanted, By::Message, |part| {
+            minimize::shows(part, wanted)
+        }),
+        false => minimize::minimize(&entries, wanted, By::Unit, |part| {
             // Only what the client says counts: without it nothing is to be run.
             if !part.iter().any(|entry| entry.from == Side::Client) {
                 return false;
             }
             runs += 1;
+            eprint!("\rrun {runs}: {} messages ", part.len());
             live(part).is_ok_and(|found| found.iter().any(|one| one.is_like(wanted)))
-        }
-    });
+        }),
+    };
+    if runs > 0 {
+        eprintln!();
+    }
     let mut recording = Recording::default();
     recording.session.clone_from(&recorded.session);
     recording.entries.clone_from(&part);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields;
-use crate::words::{items, listed, quoted, scalar, source, text};
+use crate::words::{items, listed, plain, quoted, scalar, source, text};
 
 pub(super) fn details(event: &str, body: &Value) -> String {
     let field = |name: &str| text(body, name);
@@ -60,6 +60,10 @@ pub(super) fn details(event: &str, body: &Value) -> String {
             let message = field("message").map(|message| format!(" {}", quoted(&message)));
             format!("{}{}", part("progressId"), message.unwrap_or_default())
         }
+        "capabilities" => match body.get("capabilities") {
+            Some(Value::Object(fields)) => listed(fields.keys().map(|name| plain(name, 60)), 3),
+            _ => String::new(),
+        },
         "invalidated" => listed(items(body, "areas").iter().filter_map(scalar), 6),
         "memory" => format!("{}, {} bytes", part("memoryReference"), part("count")),
         _ => fields(body),
