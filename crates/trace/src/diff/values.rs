@@ -16,12 +16,13 @@ pub struct Ignored {
     ids: BTreeSet<String>,
 }
 
-/// Fields that differ from run to run: process ids and times.
-const DIFFER: [&str; 8] = [
+/// Fields that differ from run to run: ids of processes, ports and times.
+const DIFFER: [&str; 9] = [
     "systemProcessId",
     "processId",
     "shellProcessId",
     "pid",
+    "port",
     "timestamp",
     "dateTimeStamp",
     "elapsed",
@@ -38,7 +39,7 @@ impl Default for Ignored {
 }
 
 impl Ignored {
-    /// Process ids, times and the fields of these names, at any depth. Addresses in texts are never compared.
+    /// Ids of processes, ports, times and the fields of these names, at any depth. Addresses in texts are never compared.
     pub fn and(fields: &[String]) -> Self {
         let mut ignored = Self::default();
         ignored.fields.extend(fields.iter().cloned());

@@ -130,7 +130,7 @@ fn breakpoints(arguments: &Value, body: &Value) -> String {
         });
         let line = text(answer, "line");
         let name = match (wanted, line) {
-            (Some(wanted), Some(line)) if wanted != line => format!("{wanted} at {line}"),
+            (Some(wanted), Some(line)) if wanted != line => format!("{wanted}→{line}"),
             (Some(wanted), _) => wanted,
             (None, Some(line)) => line,
             (None, None) => format!("#{}", index + 1),
