@@ -37,6 +37,18 @@ impl Finding {
         self.rule == other.rule && self.subject == other.subject
     }
 
+    pub(crate) fn unanswered(side: Side, seq: i64, command: &str) -> Self {
+        let name = match side {
+            Side::Client => "client",
+            Side::Adapter => "adapter",
+        };
+        Self {
+            rule: UNANSWERED.to_owned(),
+            subject: format!("request {command}"),
+            text: format!("the {name}'s request {seq} (`{command}`) got no response"),
+        }
+    }
+
     pub(crate) fn malformed(reason: &str) -> Self {
         Self {
             rule: MALFORMED.to_owned(),
@@ -95,18 +107,9 @@ impl Checker {
         }
     }
 
-    /// What is missing when the session ends here.
+    /// The progresses that are open when the session ends here.
     pub(crate) fn end(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (side, name) in [(Side::Client, "client"), (Side::Adapter, "adapter")] {
-            for (seq, command) in self.lifecycle.unanswered(side) {
-                findings.push(Finding {
-                    rule: UNANSWERED.to_owned(),
-                    subject: format!("request {command}"),
-                    text: format!("the {name}'s request {seq} (`{command}`) got no response"),
-                });
-            }
-        }
         for id in self.lifecycle.open_progress() {
             findings.push(Finding {
                 rule: OPEN_PROGRESS.to_owned(),

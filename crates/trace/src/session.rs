@@ -209,7 +209,13 @@ impl Session {
 
     /// What is missing if the session ends here, such as responses.
     pub fn end(&self) -> Vec<Finding> {
-        self.checker.end()
+        // Not from the checker, which leaves out requests that break a rule.
+        let mut waiting: Vec<_> = self.waiting.iter().collect();
+        waiting.sort_by_key(|(_, request)| request.number);
+        let unanswered = waiting
+            .into_iter()
+            .map(|(&(side, seq), request)| Finding::unanswered(side, seq, &request.command));
+        unanswered.chain(self.checker.end()).collect()
     }
 
     fn content(

@@ -1,7 +1,7 @@
 //! `dapple replay` with a recorded session of the protocol: plays a side of it, or cuts it down.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -184,6 +184,7 @@ fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
         }
     };
     eprintln!("looking for: {}: {}", wanted.rule, wanted.text);
+    let terminal = io::stderr().is_terminal();
     let mut runs = 0_u32;
     let part = match command.is_empty() {
         true => minimize::minimize(&entries, wanted, By::Message, |part| {
@@ -195,11 +196,13 @@ fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
                 return false;
             }
             runs += 1;
-            eprint!("\rrun {runs}: {} messages ", part.len());
+            if terminal {
+                eprint!("\rrun {runs}: {} messages ", part.len());
+            }
             live(part).is_ok_and(|found| found.iter().any(|one| one.is_like(wanted)))
         }),
     };
-    if runs > 0 {
+    if runs > 0 && terminal {
         eprintln!();
     }
     let mut recording = Recording::default();
