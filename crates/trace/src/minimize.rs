@@ -130,7 +130,11 @@ fn renumbered(entries: &[Entry]) -> Vec<Entry> {
             }
             _ => {}
         }
-        entry.text = Value::Object(fields).to_string();
+        let new = Value::Object(fields);
+        // What keeps its number keeps its text.
+        if serde_json::from_str::<Value>(&entry.text).ok().as_ref() != Some(&new) {
+            entry.text = new.to_string();
+        }
         entry
     };
     messages.iter().map(renumber).collect()

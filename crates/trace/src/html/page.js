@@ -49,4 +49,8 @@ form.addEventListener("input", () => {
 form.addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("mouseover", mark);
 document.addEventListener("focusin", mark);
+// A link may bring its filter: page.html#filter=setBreakpoints
+if (location.hash.startsWith("#filter=")) {
+  form.elements.words.value = decodeURIComponent(location.hash.slice("#filter=".length));
+}
 filter();
