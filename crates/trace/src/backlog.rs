@@ -129,10 +129,6 @@ impl Backlog {
     }
 
     /// Waits for the next bytes. `None` once the backlog is closed and empty.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "clones share one backlog; an iterator would suggest otherwise"
-    )]
     pub fn next(&self) -> Option<Chunk> {
         let mut state = self.lock();
         loop {
