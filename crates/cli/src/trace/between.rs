@@ -213,7 +213,7 @@ fn session(
         delivering: AtomicBool::new(false),
     });
     let backlog = sinks.backlog();
-    let code = thread::scope(|scope| {
+    thread::scope(|scope| {
         let observer = scope.spawn(|| sinks.observe(number, &backlog));
         let moving = move_bytes(client, end, &backlog, &activity, &sender);
         let code = moving.map(|()| {
@@ -226,8 +226,7 @@ fn session(
         backlog.close();
         observer.join().ok();
         code
-    });
-    code
+    })
 }
 
 /// Starts the two threads that move the bytes.
