@@ -3,10 +3,11 @@
 use super::{Finding, Rule};
 
 /// Each crate's permitted dependencies on other crates of the workspace, as in ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("schema", &[]),
     ("dap", &[]),
     ("dap/fuzz", &["dap"]),
+    ("trace", &["schema", "dap"]),
     ("arch", &[]),
     ("symbols", &["arch"]),
     ("symbols/fuzz", &["symbols"]),
@@ -14,7 +15,10 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("inspect", &["arch", "symbols", "target"]),
     ("engine", &["arch", "symbols", "target", "inspect"]),
     ("adapter", &["dap", "engine"]),
-    ("cli", &["schema", "dap", "symbols", "engine", "adapter"]),
+    (
+        "cli",
+        &["schema", "dap", "trace", "symbols", "engine", "adapter"],
+    ),
 ];
 
 const RULE: Rule = Rule {

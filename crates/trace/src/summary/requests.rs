@@ -80,6 +80,14 @@ pub(super) fn details(command: &str, arguments: &Value) -> String {
                 end.unwrap_or_default()
             )
         }
+        _ => rarer(command, arguments),
+    }
+}
+
+/// The arguments of requests that are sent less often.
+fn rarer(command: &str, arguments: &Value) -> String {
+    let field = |name: &str| text(arguments, name);
+    match command {
         "readMemory" | "disassemble" | "writeMemory" => memory(arguments),
         "cancel" => match (field("requestId"), field("progressId")) {
             (Some(request), _) => format!("request {request}"),

@@ -56,6 +56,13 @@ pub(super) fn details(command: &str, arguments: &Value, body: &Value) -> String 
         "gotoTargets" | "stepInTargets" => with_names(items(body, "targets"), "target", |target| {
             text(target, "label").unwrap_or_default()
         }),
+        _ => rarer(command, body),
+    }
+}
+
+/// The results of requests that are sent less often.
+fn rarer(command: &str, body: &Value) -> String {
+    match command {
         "breakpointLocations" => with_names(items(body, "breakpoints"), "location", |location| {
             text(location, "line").unwrap_or_default()
         }),
