@@ -395,6 +395,62 @@ fn framed_lines(messages: &[serde_json::Value]) -> String {
 }
 
 #[test]
+fn the_sessions_of_a_file_are_told_apart() {
+    let file = folder("several").join("session.ndjson");
+    let text = |adapter: &str, name: &str| {
+        let text = std::fs::read_to_string(recorded(adapter)).expect("the recording");
+        text.replace("\"session\":\"1000-1\"", &format!("\"session\":\"{name}\""))
+    };
+    let (tiny, debugpy) = (text("tiny", "one"), text("debugpy", "two"));
+    // As two adapters write them at the same time.
+    let mut lines = [tiny.lines(), debugpy.lines()];
+    let mut mixed = String::new();
+    for _ in 0..100 {
+        for line in lines.iter_mut().filter_map(Iterator::next) {
+            mixed += &format!("{line}\n");
+        }
+    }
+    std::fs::write(&file, mixed).expect("written");
+    let run = Run::of(dapple().arg("trace").arg(&file));
+    let heads: Vec<_> = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("──"))
+        .collect();
+    let counts = [tiny.lines().count(), debugpy.lines().count()];
+    assert_eq!(
+        heads,
+        [
+            format!("── session 1 (one): {} messages ──", counts[0]),
+            format!("── session 2 (two): {} messages ──", counts[1]),
+        ]
+    );
+    assert_eq!(run.stdout.matches("initialize ok").count(), 2, "{run:#?}");
+}
+
+#[test]
+fn an_adapter_that_listens_is_started_and_ended() {
+    let address = folder("starts").join("socket");
+    let address = format!("unix:{}", address.display());
+    let recording = recorded("tiny").display().to_string();
+    let mut command = dapple();
+    command.args([
+        "trace",
+        "--connect",
+        &address,
+        "--",
+        env!("CARGO_BIN_EXE_dapple"),
+    ]);
+    command.args(["replay", &recording, "--listen", &address]);
+    let (mut child, client) = client_of(command.stderr(Stdio::null()));
+    client.initialize();
+    client.disconnect();
+    drop(client);
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    assert_eq!(processes_with(&address), [""; 0]);
+}
+
+#[test]
 fn differences_are_lines_and_exit_code_1() {
     let run = Run::of(
         dapple()

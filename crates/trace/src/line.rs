@@ -67,7 +67,8 @@ pub fn pieces(message: &Message) -> Vec<Piece> {
             true => piece(Role::Ok, "ok".to_owned()),
             false => piece(Role::Failed, "failed".to_owned()),
         });
-        if let Some(request) = request {
+        // Plain logs have no times.
+        if let Some(request) = request.as_ref().filter(|one| !one.elapsed.is_zero()) {
             line.push(piece(Role::Aside, duration(request.elapsed)));
         }
     }
