@@ -147,6 +147,32 @@ fn the_adapters_exit_code_and_stderr_are_passed_on() {
     );
 }
 
+#[test]
+fn an_editor_that_reads_slowly_gets_all_that_an_adapter_said_before_its_end() {
+    let mut command = dapple();
+    command.args([
+        "trace",
+        "--",
+        "sh",
+        "-c",
+        "head -c 1000000 /dev/zero; exit 4",
+    ]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().expect("dapple starts");
+    let mut output = child.stdout.take().expect("a pipe");
+    let mut first = vec![0; 800_000];
+    output.read_exact(&mut first).expect("the output");
+    // The rest is in pipes and the trace: the adapter ends meanwhile.
+    support::pass(Duration::from_millis(2500));
+    let mut rest = Vec::new();
+    output.read_to_end(&mut rest).expect("the output");
+    assert_eq!(rest.len(), 200_000);
+    assert_eq!(child.wait().expect("its end").code(), Some(4));
+}
+
 /// The processes whose command line has a word.
 fn processes_with(word: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("/proc");

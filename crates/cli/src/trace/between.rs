@@ -29,7 +29,7 @@ use super::show::Lines;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// For how long output is waited for after the adapter's end: a process that it left behind may hold its output open.
-const DRAINED: Duration = Duration::from_millis(200);
+const DRAINED: Duration = Duration::from_secs(1);
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy)]
