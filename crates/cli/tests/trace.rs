@@ -163,13 +163,13 @@ fn an_editor_that_reads_slowly_gets_all_that_an_adapter_said_before_its_end() {
         .stderr(Stdio::null());
     let mut child = command.spawn().expect("dapple starts");
     let mut output = child.stdout.take().expect("a pipe");
-    let mut first = vec![0; 800_000];
+    let mut first = vec![0; 900_000];
     output.read_exact(&mut first).expect("the output");
     // The rest is in pipes and the trace: the adapter ends meanwhile.
     support::pass(Duration::from_millis(2500));
     let mut rest = Vec::new();
     output.read_to_end(&mut rest).expect("the output");
-    assert_eq!(rest.len(), 200_000);
+    assert_eq!(rest.len(), 100_000);
     assert_eq!(child.wait().expect("its end").code(), Some(4));
 }
 
@@ -229,24 +229,41 @@ pub fn client_of(command: &mut Command) -> (Child, TestClient) {
     (child, TestClient::new(connection).with_timeout(PATIENCE))
 }
 
-/// A session that stops at a line of the fixture `tour.c`, whose program is at `program`.
-pub fn tour(client: &TestClient, program: &Path, line: i64) {
-    let arguments = launch_arguments(&json!({"program": program}));
-    client.launch_with_breakpoints(arguments, root().join("fixtures/tour.c"), &[line]);
+/// A session that stops at a line of a source, looks at the stack and goes on to the end.
+fn tour(client: &TestClient, launch: &serde_json::Value, source: &Path, line: i64) {
+    client.launch_with_breakpoints(launch_arguments(launch), source, &[line]);
     let thread = client
         .wait_for::<StoppedEvent>()
         .thread_id
         .expect("a thread");
     let frame = client.top_frame(thread);
     client.scopes(frame.id);
-    client.set_breakpoints(root().join("fixtures/tour.c"), &[]);
+    client.set_breakpoints(source, &[]);
     client.ok::<ContinueRequest>(ContinueArguments::new(thread));
     client.wait_for::<TerminatedEvent>();
     client.disconnect();
 }
 
-/// Records a session with an adapter at `file`, and returns the shown lines.
+/// Records a session with an adapter for C at `file`, and returns the shown lines.
 fn record(file: &Path, program: &Path, adapter: &[&str]) -> String {
+    let launch = json!({"program": program});
+    let source = root().join("fixtures/tour.c");
+    record_of(
+        file,
+        &launch,
+        &source,
+        support::line("tour.c", "mean"),
+        adapter,
+    )
+}
+
+fn record_of(
+    file: &Path,
+    launch: &serde_json::Value,
+    source: &Path,
+    line: i64,
+    adapter: &[&str],
+) -> String {
     let mut command = dapple();
     command
         .args(["trace", "-o"])
@@ -259,7 +276,7 @@ fn record(file: &Path, program: &Path, adapter: &[&str]) -> String {
         let mut text = String::new();
         stderr.read_to_string(&mut text).map(|_| text)
     });
-    tour(&client, program, support::line("tour.c", "mean"));
+    tour(&client, launch, source, line);
     drop(client);
     assert_eq!(child.wait().expect("its end").code(), Some(0));
     reading.join().expect("the thread").expect("text")
@@ -317,8 +334,20 @@ fn a_session_is_shown_recorded_compared_and_replayed() {
     );
 }
 
+/// Plays the recorded client to an adapter, which has to say the same.
+fn assert_says_the_same(file: &Path, adapter: &[&str]) {
+    let mut command = dapple();
+    command
+        .args(["replay", "--as", "client"])
+        .arg(file)
+        .arg("--")
+        .args(adapter);
+    let again = Run::of(&mut command);
+    assert_eq!(again.code, Some(0), "{again:#?}");
+}
+
 #[test]
-fn other_adapters_say_the_same_again() {
+fn lldb_dap_says_the_same_again() {
     let Some(lldb) = std::env::var_os("DAPPLE_LLDB_DAP") else {
         println!("skipped: DAPPLE_LLDB_DAP names no lldb-dap");
         return;
@@ -326,16 +355,28 @@ fn other_adapters_say_the_same_again() {
     let folder = folder("lldb");
     let (program, file) = (folder.join("tour"), folder.join("session.ndjson"));
     compile("tour.c", &program);
-    let lldb = lldb.to_str().expect("a name");
-    let lines = record(&file, &program, &[lldb]);
+    let adapter = [lldb.to_str().expect("a name")];
+    let lines = record(&file, &program, &adapter);
     assert!(lines.contains("! redundant-continued: "), "{lines}");
-    let mut command = dapple();
-    command
-        .args(["replay", "--as", "client"])
-        .arg(&file)
-        .args(["--", lldb]);
-    let again = Run::of(&mut command);
-    assert_eq!(again.code, Some(0), "{again:#?}");
+    assert_says_the_same(&file, &adapter);
+}
+
+#[test]
+fn debugpy_says_the_same_again() {
+    let Some(python) = std::env::var_os("DAPPLE_DEBUGPY") else {
+        println!("skipped: DAPPLE_DEBUGPY names no Python with debugpy");
+        return;
+    };
+    let folder = folder("debugpy");
+    let (source, file) = (folder.join("sum.py"), folder.join("session.ndjson"));
+    let text = "def total(n):\n    return sum(range(n))\n\nprint(total(4))\n";
+    std::fs::write(&source, text).expect("written");
+    let python = python.to_str().expect("a name");
+    let launch = json!({"program": source, "console": "internalConsole", "python": [python]});
+    let adapter = [python, "-m", "debugpy.adapter"];
+    let lines = record_of(&file, &launch, &source, 2, &adapter);
+    assert!(lines.contains("! before-initialize-response: "), "{lines}");
+    assert_says_the_same(&file, &adapter);
 }
 
 #[test]

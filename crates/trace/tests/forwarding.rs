@@ -48,3 +48,36 @@ fn bytes_are_passed_on_as_they_are_and_read_the_same_in_all_pieces() {
         assert_eq!(found.len(), 6, "pieces of {size}: {found:#?}");
     }
 }
+
+/// An output whose reader answers at once: what it answers is in the backlog behind what it got.
+struct Answers(Backlog);
+
+impl std::io::Write for Answers {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.push(Side::Client, b"answer");
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_causes_something_is_recorded_before_it() {
+    let backlog = Backlog::new(1 << 20);
+    let mut output = Answers(backlog.clone());
+    forward(
+        Side::Adapter,
+        &mut &b"event"[..],
+        &mut output,
+        &backlog,
+        |_| {},
+    )
+    .expect("memory");
+    backlog.close();
+    let order: Vec<_> = std::iter::from_fn(|| backlog.next())
+        .map(|chunk| chunk.from)
+        .collect();
+    assert_eq!(order, [Side::Adapter, Side::Client]);
+}
