@@ -17,7 +17,7 @@ use crate::input::Item;
 const BUFFER: usize = 128 << 10;
 
 /// The longest message that is looked at, in bytes. The peers' own limits are lower.
-const LONGEST: usize = 1 << 30;
+const LONGEST: usize = 256 << 20;
 
 /// Passes on all bytes of `input`, each piece as soon as it was read, until its end. `moved` is called for each piece:
 /// with `true` when it has arrived, with `false` when it is passed on.

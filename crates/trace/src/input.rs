@@ -60,14 +60,6 @@ impl Recorded {
             Item::Malformed { .. } => None,
         })
     }
-
-    /// The session as a recording of `dapple-dap`.
-    pub fn recording(&self) -> Recording {
-        let mut recording = Recording::default();
-        recording.session.clone_from(&self.session);
-        recording.entries.extend(self.entries().cloned());
-        recording
-    }
 }
 
 /// Reads all sessions of a text, in the order in which they begin.

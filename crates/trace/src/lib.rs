@@ -12,6 +12,29 @@
 //! | [`html`] | a session as a page for browsers |
 //! | [`rules`] | what is wrong with a message, and the names of the rules |
 //!
+//! ```
+//! use dapple_trace::{Session, input, line};
+//!
+//! let log = r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"any"}}
+//! {"seq":1,"type":"event","event":"initialized"}"#;
+//! let mut session = Session::new();
+//! let mut shown = Vec::new();
+//! for item in &input::read(log)?[0].items {
+//!     let message = session.item(item);
+//!     shown.push(line::text(&message));
+//!     shown.extend(message.findings.iter().map(|finding| finding.rule.clone()));
+//! }
+//! assert_eq!(
+//!     shown,
+//!     [
+//!         "    0.000 →   1 initialize an unnamed client for any",
+//!         "    0.000 ←     initialized",
+//!         "before-initialize-response",
+//!     ]
+//! );
+//! # Ok::<(), input::InputError>(())
+//! ```
+//!
 //! It is made for tools: it does no I/O but through the readers, writers and connections that it is given.
 
 pub mod backlog;
