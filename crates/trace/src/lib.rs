@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`input`] | reads recordings and plain logs |
 //! | [`session`] | joins requests with their responses, and checks each message |
-//! | [`line`], [`summary`], [`filter`] | messages as readable lines |
+//! | [`mod@line`], [`summary`], [`filter`] | messages as readable lines |
 //! | [`forward`], [`backlog`] | passes on the bytes between an editor and an adapter, and makes messages of a copy |
 //! | [`play`] | plays a side of a recording to an editor or an adapter |
 //! | [`mod@diff`] | how two sessions differ in meaning |
