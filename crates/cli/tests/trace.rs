@@ -375,7 +375,7 @@ fn debugpy_says_the_same_again() {
     let launch = json!({"program": source, "console": "internalConsole", "python": [python]});
     let adapter = [python, "-m", "debugpy.adapter"];
     let lines = record_of(&file, &launch, &source, 2, &adapter);
-    assert!(lines.contains("! before-initialize-response: "), "{lines}");
+    assert!(lines.contains("stopped breakpoint thread 1"), "{lines}");
     assert_says_the_same(&file, &adapter);
 }
 
