@@ -24,6 +24,10 @@ const EDITORS: &[(&str, &str)] = &[
         "testsupport",
         "@vscode/debugadapter-testsupport, the client that authors of adapters test with",
     ),
+    (
+        "trace",
+        "no editor: the page of `dapple trace --html` in headless Chromium; a picture in target/e2e/trace.png",
+    ),
 ];
 
 /// Prints the runs.

@@ -5,6 +5,7 @@
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
+//! - `bench trace`: measures what `dapple trace` adds to a round trip.
 //! - `bench travel`: measures recording and running backwards, next to gdb and rr, and the memory of a recorded session.
 //! - `codegen [--check]`: writes the protocol's types from the definition, and the schema and page of the launch arguments from their table,
 //!   or says whether they are up to date.
@@ -34,6 +35,7 @@ usage: cargo xtask CHORE
   bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
                       only what has one of the words in its name
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
+  bench trace         measure what `dapple trace` adds to a round trip
   bench travel [WORD] measure recording, steps and searches backwards, and their memory, next to gdb and rr; only what has one
                       of the words in its name
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json, and from the adapter's table of launch
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         ["bench", "data", words @ ..] => bench::data(&root(), words),
         ["bench", "run", words @ ..] => bench::running(&root(), words),
         ["bench", "symbols"] => bench::symbols(&root()),
+        ["bench", "trace"] => bench::trace(&root()),
         ["bench", "travel", words @ ..] => bench::travel(&root(), words),
         ["dist"] => dist::run(&root()),
         ["codegen"] => codegen::write(&root()),

@@ -1,8 +1,9 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
-//! and `dapple replay` debugs what was recorded, `dapple check` checks any adapter, `dapple schema` has tools
-//! for protocol definitions, `dapple symbols` shows debug information, `dapple cache` manages its indexes, `dapple doctor` checks what a
+//! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple trace` shows what an editor and an adapter say,
+//! `dapple check` checks any adapter, `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information,
+//! `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
 //! An error that `run` returns ends up here, as one sentence on stderr and exit code 1.
 
@@ -20,6 +21,7 @@ mod record;
 mod replay;
 mod schema;
 mod symbols;
+mod trace;
 mod wire_log;
 
 use std::process::ExitCode;
@@ -52,8 +54,10 @@ enum Command {
     Debug(debug::Options),
     /// Record a program that runs to its end, to debug what it did later
     Record(record::Options),
-    /// Debug a recording in the terminal: the same run again, forwards and backwards
+    /// Debug a recording in the terminal: the same run again, forwards and backwards; or play a side of a recorded session
     Replay(replay::Options),
+    /// Show what an editor and a debug adapter say to each other, live or from a recording
+    Trace(trace::Options),
     /// Check whether a debug adapter, this one or any other, keeps to the protocol
     Check(check::Options),
     /// Generate from, compare and check against definitions of the protocol
@@ -84,6 +88,7 @@ fn main() -> ExitCode {
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
         Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(options).map(ExitCode::from),
+        Command::Trace(options) => trace::run(options),
         Command::InTerminal(options) => in_terminal::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Schema(options) => schema::run(options),

@@ -44,4 +44,6 @@ mod records;
 mod schema;
 mod support;
 mod symbols;
+mod trace;
+mod trace_replay;
 mod undebugged;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dapple_dap::lifecycle::Side;
 use dapple_dap::server::References;
 use dapple_dap::testing::{
-    Difference, FakeAdapter, FakeClient, Recorder, Recording, Replay, TestClient,
+    Difference, Entry, FakeAdapter, FakeClient, Log, Recorder, Recording, Replay, TestClient,
 };
 use dapple_dap::types::*;
 use dapple_dap::{Connection, Failure, Incoming, Server};
@@ -91,6 +91,29 @@ fn a_recording_is_read_back_as_it_was_written_and_is_what_validators_take() {
     for line in text.lines() {
         assert_eq!(validator.line(line.as_bytes()).len(), 0, "{line}");
     }
+}
+
+#[test]
+fn lines_about_what_is_no_message_are_skipped() {
+    let path = std::env::temp_dir().join(format!("dap-malformed-{}", std::process::id()));
+    let log = Log::new(std::fs::File::create(&path).expect("a file"));
+    let entry = |text: &str| Entry {
+        time: Duration::from_millis(250),
+        from: Side::Adapter,
+        text: text.to_owned(),
+    };
+    log.malformed("1", &entry("no header"));
+    // Not a message, and yet one that was sent.
+    log.message("1", &entry("null"));
+    let text = std::fs::read_to_string(&path).expect("the file");
+    std::fs::remove_file(&path).expect("the file");
+    assert!(
+        text.starts_with(r#"{"session":"1","time":0.25,"from":"adapter","malformed":"no header"}"#)
+    );
+    let recording = Recording::parse(&text).expect("a recording");
+    assert_eq!(recording.entries, [entry("null")]);
+    let neither = Recording::parse(r#"{"time":0.25,"from":"adapter"}"#).expect_err("no message");
+    assert_eq!(neither.to_string(), "line 1: missing field `message`");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod mi;
 mod programs;
 mod run;
 mod symbols;
+mod trace;
 mod travel;
 
 use std::path::Path;
@@ -87,6 +88,7 @@ pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
 pub use data::run as data;
 pub use run::run as running;
 pub use symbols::run as symbols;
+pub use trace::run as trace;
 pub use travel::run as travel;
 
 /// Builds and runs the comparison of protocol crates. It is a package outside of the workspace, so that the crates it compares with are in

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail, ensure};
 
 /// The crates to be published, each after those that it depends on.
-const PUBLISHED: [&str; 9] = [
+const PUBLISHED: [&str; 11] = [
     "schema", "dap", "check", "trace", "arch", "target", "symbols", "inspect", "engine", "adapter",
     "cli",
 ];

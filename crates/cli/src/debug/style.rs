@@ -47,9 +47,14 @@ pub struct Style {
 impl Style {
     /// Decides from the user's option, NO_COLOR (<https://no-color.org>) and whether stdout is a terminal.
     pub fn new(color: Color) -> Self {
+        Self::of(color, std::io::stdout().is_terminal())
+    }
+
+    /// As [`new`](Self::new), for another output than stdout.
+    pub fn of(color: Color, terminal: bool) -> Self {
         let unwanted = std::env::var_os("NO_COLOR");
         Self {
-            enabled: decide(color, unwanted.as_deref(), std::io::stdout().is_terminal()),
+            enabled: decide(color, unwanted.as_deref(), terminal),
         }
     }
 

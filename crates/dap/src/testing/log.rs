@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::record::{Entry, write_line};
+use super::record::{Entry, write_line, write_malformed};
 use crate::lifecycle::Side;
 use crate::transport::{Direction, Options};
 
@@ -61,7 +61,7 @@ impl Log {
     /// Options for a connection whose messages are logged. `session` distinguishes these messages from those of other connections in the
     /// same file; `own` is the side of this end of the connection. Times count from the connection's first message.
     pub fn options(&self, session: impl Into<String>, own: Side) -> Options {
-        let (output, session) = (self.output.clone(), session.into());
+        let (log, session) = (self.clone(), session.into());
         let start = OnceLock::new();
         Options::new().tap(move |direction, message| {
             let now = Instant::now();
@@ -73,15 +73,33 @@ impl Log {
                 },
                 text: String::from_utf8_lossy(message).into_owned(),
             };
-            let mut line = String::new();
-            // Writing JSON to a string cannot fail, since any text is valid in it.
-            write_line(&mut line, Some(&session), &entry).ok();
-            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = output.file.write_all(line.as_bytes())
-                && !std::mem::replace(&mut output.failed, true)
-            {
-                tracing::warn!(%error, "messages cannot be written to their log");
-            }
+            log.message(&session, &entry);
         })
+    }
+
+    /// Writes a message's line.
+    pub fn message(&self, session: &str, entry: &Entry) {
+        let mut line = String::new();
+        // Writing JSON to a string cannot fail, since any text is valid in it.
+        write_line(&mut line, Some(session), entry).ok();
+        self.write(&line);
+    }
+
+    /// Writes a line about bytes that were no message, which [`Recording`](super::Recording) skips. `entry.text` says what was wrong with
+    /// them.
+    pub fn malformed(&self, session: &str, entry: &Entry) {
+        let mut line = String::new();
+        // As for a message.
+        write_malformed(&mut line, Some(session), entry).ok();
+        self.write(&line);
+    }
+
+    fn write(&self, line: &str) {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = output.file.write_all(line.as_bytes())
+            && !std::mem::replace(&mut output.failed, true)
+        {
+            tracing::warn!(%error, "messages cannot be written to their log");
+        }
     }
 }

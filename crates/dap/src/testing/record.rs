@@ -118,7 +118,7 @@ pub struct Entry {
 
 /// A recorded session. `to_string` writes it as text, and [`parse`](Self::parse) reads that text.
 ///
-/// Each line is a JSON object with a message. `time` is in seconds since the start; `from` is `client` or `adapter`. `session` is
+/// Each line is a JSON object with a message; a line with `malformed` in its place is skipped. `time` is in seconds since the start; `from` is `client` or `adapter`. `session` is
 /// present in a file with several sessions, which a [`Log`](super::Log) writes.
 ///
 /// ```
@@ -154,12 +154,28 @@ pub struct RecordingError {
 
 /// An entry as it is written to a line.
 #[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de>, M: Deserialize<'de>"))]
 struct Line<S, M> {
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
     session: Option<S>,
     time: f64,
     from: From,
-    message: M,
+    #[serde(
+        default = "Option::default",
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    message: Option<M>,
+    /// In place of a message: what was wrong with bytes that were none.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    malformed: Option<S>,
+}
+
+/// A field's value, even `null`, which an `Option` would take for an absent one.
+fn present<'de, D: serde::Deserializer<'de>, M: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<M>, D::Error> {
+    M::deserialize(deserializer).map(Some)
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -211,31 +227,39 @@ impl Recording {
     }
 }
 
-type Parsed = Result<(usize, Option<String>, Entry), RecordingError>;
+/// An entry with its line's number and session.
+type Numbered = (usize, Option<String>, Entry);
 
 /// The entries of a text, with their line numbers and sessions.
-fn lines(text: &str) -> impl Iterator<Item = Parsed> {
+fn lines(text: &str) -> impl Iterator<Item = Result<Numbered, RecordingError>> {
     let numbered = (1..).zip(text.lines());
     numbered
         .filter(|(_, text)| !text.trim().is_empty())
-        .map(|(number, text)| {
-            let wrong = |reason: String| RecordingError {
-                line: number,
-                reason,
-            };
-            let line: Line<String, &RawValue> =
-                serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-            let entry = Entry {
-                time: Duration::try_from_secs_f64(line.time)
-                    .map_err(|error| wrong(error.to_string()))?,
-                from: match line.from {
-                    From::Client => Side::Client,
-                    From::Adapter => Side::Adapter,
-                },
-                text: line.message.get().to_owned(),
-            };
-            Ok((number, line.session, entry))
-        })
+        .filter_map(|(number, text)| entry_of(number, text).transpose())
+}
+
+/// The entry of a line. `None` if the line is about bytes that were no message.
+fn entry_of(number: usize, text: &str) -> Result<Option<Numbered>, RecordingError> {
+    let wrong = |reason: String| RecordingError {
+        line: number,
+        reason,
+    };
+    let line: Line<String, &RawValue> =
+        serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let message = match (line.message, line.malformed) {
+        (Some(message), _) => message,
+        (None, Some(_)) => return Ok(None),
+        (None, None) => return Err(wrong("missing field `message`".to_owned())),
+    };
+    let entry = Entry {
+        time: Duration::try_from_secs_f64(line.time).map_err(|error| wrong(error.to_string()))?,
+        from: match line.from {
+            From::Client => Side::Client,
+            From::Adapter => Side::Adapter,
+        },
+        text: message.get().to_owned(),
+    };
+    Ok(Some((number, line.session, entry)))
 }
 
 impl fmt::Display for Recording {
@@ -258,15 +282,36 @@ pub(super) fn write_line(
     let message = Raw::from_text(entry.text.replace(['\n', '\r'], " "))
         .or_else(|_| Raw::new(&entry.text))
         .map_err(|_| fmt::Error)?;
-    let line = Line {
+    let line = line_of(session, entry, Some(message.as_raw_value()), None);
+    let line = serde_json::to_string(&line).map_err(|_| fmt::Error)?;
+    writeln!(out, "{line}")
+}
+
+/// Writes a line about bytes that were no message.
+pub(super) fn write_malformed(
+    out: &mut impl fmt::Write,
+    session: Option<&str>,
+    entry: &Entry,
+) -> fmt::Result {
+    let line = line_of(session, entry, None, Some(&entry.text));
+    let line = serde_json::to_string(&line).map_err(|_| fmt::Error)?;
+    writeln!(out, "{line}")
+}
+
+fn line_of<'a>(
+    session: Option<&'a str>,
+    entry: &Entry,
+    message: Option<&'a RawValue>,
+    malformed: Option<&'a str>,
+) -> Line<&'a str, &'a RawValue> {
+    Line {
         session,
         time: entry.time.as_secs_f64(),
         from: match entry.from {
             Side::Client => From::Client,
             Side::Adapter => From::Adapter,
         },
-        message: message.as_raw_value(),
-    };
-    let line = serde_json::to_string(&line).map_err(|_| fmt::Error)?;
-    writeln!(out, "{line}")
+        message,
+        malformed,
+    }
 }

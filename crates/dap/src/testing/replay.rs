@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::names::Names;
 use super::peer::Peer;
 use super::record::{Entry, Recording};
 use crate::client::DEFAULT_TIMEOUT;
@@ -133,7 +134,7 @@ impl Replay {
             peer: Peer::new(connection, self.timeout),
             ignored: &self.ignored,
             requests: HashMap::new(),
-            names: HashMap::new(),
+            names: Names::default(),
             found: Vec::new(),
             differences: Vec::new(),
         };
@@ -180,8 +181,8 @@ struct Play<'a> {
     ignored: &'a BTreeSet<String>,
     /// The number that each request has in this replay, by the request's sender and recorded number.
     requests: HashMap<(Side, i64), i64>,
-    /// The reference or id that the peer uses now, by kind and recorded value.
-    names: HashMap<(String, String), Value>,
+    /// The references and ids that the peer uses now.
+    names: Names,
     /// The differences in the message that is being compared.
     found: Vec<String>,
     differences: Vec<Difference>,
@@ -348,7 +349,7 @@ impl Play<'_> {
     }
 
     /// Notes the differences between two values. Fields that hold references or ids are not compared: `names` gets the new one under the
-    /// recorded one. `path` leads to the values; `within` is as for [`kind_of_name`].
+    /// recorded one. `path` leads to the values; `within` is as for [`Names::kind`].
     fn compare(&mut self, path: &str, within: &str, recorded: &Value, now: &Value) {
         match (recorded, now) {
             (Value::Object(fields), Value::Object(fields_now)) => {
@@ -365,10 +366,9 @@ impl Play<'_> {
                     let absent = &Value::Null;
                     let [recorded, now] =
                         [fields, fields_now].map(|fields| fields.get(key).unwrap_or(absent));
-                    match kind_of_name(within, key) {
-                        Some(kind) if same_kind_of_name(recorded, now) => {
-                            self.names
-                                .insert((kind.to_owned(), recorded.to_string()), now.clone());
+                    match Names::kind(within, key) {
+                        Some(kind) if Names::may_correspond(recorded, now) => {
+                            self.names.note(kind, recorded, now.clone());
                         }
                         _ => self.compare(&place, key, recorded, now),
                     }
@@ -399,38 +399,14 @@ impl Play<'_> {
             return Ok(None);
         };
         let mut value = value(Some(payload))?;
-        self.translate(own, "", &mut value);
+        let request = |field: &str, value: &Value| {
+            let seq = value.as_i64().filter(|_| field == "requestId")?;
+            Some((*self.requests.get(&(own, seq))?).into())
+        };
+        self.names.translate(&mut value, &request);
         Raw::new(&value)
             .map(Some)
             .map_err(|error| error.to_string())
-    }
-
-    fn translate(&self, own: Side, kind: &str, value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                for (key, value) in fields {
-                    if key == "requestId"
-                        && let Some(seq) = value
-                            .as_i64()
-                            .and_then(|seq| self.requests.get(&(own, seq)))
-                    {
-                        *value = (*seq).into();
-                    }
-                    let known = kind_of_name(kind, key)
-                        .and_then(|kind| self.names.get(&(kind.to_owned(), value.to_string())));
-                    match known {
-                        Some(now) => *value = now.clone(),
-                        None => self.translate(own, key, value),
-                    }
-                }
-            }
-            Value::Array(items) => {
-                for item in items {
-                    self.translate(own, kind, item);
-                }
-            }
-            _ => {}
-        }
     }
 }
 
@@ -440,33 +416,6 @@ fn value(payload: Option<&RawValue>) -> Result<Value, String> {
         || Ok(Value::Object(serde_json::Map::new())),
         |payload| serde_json::from_str(payload.get()).map_err(|error| error.to_string()),
     )
-}
-
-/// The kind of thing that a field names by a reference or id of the adapter's. `None` for other fields. `within` is the key of the
-/// field that holds the object with this one; it distinguishes a thread's `id` from a frame's.
-fn kind_of_name(within: &str, field: &str) -> Option<&'static str> {
-    Some(match (within, field) {
-        ("threads", "id") | (_, "threadId") => "thread",
-        ("stackFrames", "id") | (_, "frameId") => "frame",
-        ("breakpoints" | "breakpoint", "id") => "breakpoint",
-        ("modules" | "module", "id") | (_, "moduleId") => "module",
-        ("targets", "id") | (_, "targetId") => "target",
-        (_, "variablesReference") => "variables",
-        (_, "sourceReference") => "source",
-        (_, "memoryReference" | "instructionPointerReference" | "instructionReference") => "memory",
-        (_, "progressId") => "progress",
-        _ => return None,
-    })
-}
-
-/// True if both values are numbers or both are strings. A reference of 0 stands for no thing at all, so it matches only 0.
-fn same_kind_of_name(recorded: &Value, now: &Value) -> bool {
-    let nothing = |value: &Value| value.as_i64() == Some(0);
-    match (recorded, now) {
-        (Value::Number(_), Value::Number(_)) => nothing(recorded) == nothing(now),
-        (Value::String(_), Value::String(_)) => true,
-        _ => false,
-    }
 }
 
 /// A value for a message; a long one is cut after its start.

@@ -1,0 +1,186 @@
+//! An adapter as a child process that is never left behind.
+//!
+//! It leads a process group of its own. One that ends by itself decides which of its children survive; only those left in its group are
+//! killed. One that has to be killed can't end them, so its descendants are killed with it.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open, pidfd_send_signal,
+};
+
+/// A running adapter.
+#[derive(Debug)]
+pub struct Adapter {
+    child: Child,
+    handle: OwnedFd,
+    ended: bool,
+}
+
+/// A second handle of an adapter's process, for a thread that waits.
+#[derive(Debug)]
+pub struct Waiter {
+    handle: OwnedFd,
+}
+
+impl Adapter {
+    /// Starts the command, with pipes if `piped`, else without input and with output on standard error.
+    pub fn start(
+        command: &[OsString],
+        piped: bool,
+    ) -> Result<(Self, Option<(ChildStdin, ChildStdout)>)> {
+        let Some((program, arguments)) = command.split_first() else {
+            bail!("the adapter's command is missing");
+        };
+        let pipe = |piped: bool| if piped { Stdio::piped() } else { Stdio::null() };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(pipe(piped))
+            .stdout(pipe(piped))
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("cannot start the adapter {}", program.display()))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+        let handle = match handle {
+            Ok(handle) => handle,
+            Err(error) => {
+                child.kill().ok();
+                child.wait().ok();
+                return Err(error).context("cannot wait for the adapter");
+            }
+        };
+        let adapter = Self {
+            child,
+            handle,
+            ended: false,
+        };
+        Ok((adapter, pipes))
+    }
+
+    /// A handle for a thread that waits for the adapter's end.
+    pub fn waiter(&self) -> Result<Waiter> {
+        let handle = self.handle.try_clone();
+        Ok(Waiter {
+            handle: handle.context("cannot wait for the adapter")?,
+        })
+    }
+
+    /// Passes on a signal.
+    pub fn signal(&self, number: i32) {
+        // Those that this program catches have names.
+        if let Some(signal) = Signal::from_named_raw(number) {
+            pidfd_send_signal(&self.handle, signal).ok();
+        }
+    }
+
+    /// Waits for the adapter's end up to `grace`, then kills it and its descendants. Returns its exit code; 128 and the signal's number
+    /// if it was killed.
+    pub fn end(mut self, grace: Duration) -> u8 {
+        self.end_within(grace)
+    }
+
+    fn end_within(&mut self, grace: Duration) -> u8 {
+        self.ended = true;
+        let process = Pid::from_child(&self.child);
+        if !is_over(&self.handle, Some(grace)) {
+            kill_family(process);
+        }
+        // Not reaped yet, so that its id is still its own.
+        if getpgid(Some(process)) == Ok(process) {
+            kill_process_group(process, Signal::KILL).ok();
+        }
+        let Ok(status) = self.child.wait() else {
+            return 1;
+        };
+        let code = match (status.code(), status.signal()) {
+            (Some(code), _) => code,
+            (None, Some(signal)) => 128 + signal,
+            (None, None) => 1,
+        };
+        u8::try_from(code).unwrap_or(1)
+    }
+}
+
+impl Drop for Adapter {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.end_within(Duration::ZERO);
+        }
+    }
+}
+
+impl Waiter {
+    /// Returns when the process has ended. It isn't reaped by this.
+    pub fn wait(self) {
+        is_over(&self.handle, None);
+    }
+}
+
+/// True if a process ends within the time, or at all.
+fn is_over(handle: &OwnedFd, within: Option<Duration>) -> bool {
+    let within = within.and_then(|within| Timespec::try_from(within).ok());
+    loop {
+        // Readable once the process has ended, pidfd_open(2).
+        let mut wait = [PollFd::new(handle, PollFlags::IN)];
+        match poll(&mut wait, within.as_ref()) {
+            Err(rustix::io::Errno::INTR) => continue,
+            outcome => return outcome.is_ok_and(|ready| ready > 0),
+        }
+    }
+}
+
+/// Kills a child that was not reaped yet, and its descendants.
+fn kill_family(root: Pid) {
+    let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
+    loop {
+        // All are stopped before the first is killed: a stopped process starts no others.
+        let before = family.len();
+        for (process, parent) in parents() {
+            let related = process == root || parent.is_some_and(|one| family.contains_key(&one));
+            if !related || family.contains_key(&process) {
+                continue;
+            }
+            let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
+                continue;
+            };
+            // The process id may have been reused since it was listed.
+            if process == root || parent_of(process) == parent {
+                pidfd_send_signal(&handle, Signal::STOP).ok();
+                family.insert(process, handle);
+            }
+        }
+        if family.len() == before {
+            break;
+        }
+    }
+    for handle in family.values() {
+        pidfd_send_signal(handle, Signal::KILL).ok();
+    }
+}
+
+/// All processes with their parents; none if /proc can't be read.
+fn parents() -> Vec<(Pid, Option<Pid>)> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let process = entry.file_name().to_str()?.parse().ok()?;
+            let process = Pid::from_raw(process)?;
+            Some((process, parent_of(process)))
+        })
+        .collect()
+}
+
+fn parent_of(process: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    // After the name, which may contain any character: the state, then the parent; proc_pid_stat(5).
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Pid::from_raw(fields.split(' ').nth(1)?.parse().ok()?)
+}

@@ -1,0 +1,180 @@
+//! Compares two sessions by meaning: what only one of them has, and what differs in messages that correspond.
+//!
+//! Not compared are numbers of messages, times, the order of what is independent, and how output is split. References and ids are
+//! translated: [`Names`] learns from messages that correspond which of the second session stands for which of the first. The order is
+//! compared of what moves the program (`launch`, `continue`, …); between two of these, requests correspond by what they ask.
+
+mod events;
+mod pairs;
+mod values;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use dapple_dap::testing::Names;
+
+use crate::line;
+use crate::session::{Content, Message};
+
+pub use values::Ignored;
+
+/// A difference between two sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// Something that only the first has.
+    OnlyFirst {
+        /// The message's place, from 1.
+        number: usize,
+        /// The message in short.
+        what: String,
+    },
+    /// Something that only the second has.
+    OnlySecond {
+        /// The message's place, from 1.
+        number: usize,
+        /// The message in short.
+        what: String,
+    },
+    /// Messages that correspond and differ.
+    Differs {
+        /// The places of both, from 1.
+        numbers: [usize; 2],
+        /// The message in short, as in the first.
+        what: String,
+        /// What differs, and how.
+        how: Vec<String>,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OnlyFirst { number, what } => write!(f, "- {number:>4}       {what}"),
+            Self::OnlySecond { number, what } => write!(f, "+      {number:>4}  {what}"),
+            Self::Differs { numbers, what, how } => {
+                write!(f, "≠ {:>4} {:>4}  {what}", numbers[0], numbers[1])?;
+                how.iter()
+                    .try_for_each(|how| write!(f, "\n             {how}"))
+            }
+        }
+    }
+}
+
+/// All differences of two sessions, in the order of the first one's messages; what only the second has is last.
+pub fn diff(first: &[Message], second: &[Message], ignored: &Ignored) -> Vec<Difference> {
+    let ignored = ignored.with_ids_of(first, second);
+    let mut comparison = Comparison {
+        ignored: &ignored,
+        names: Names::default(),
+        found: Vec::new(),
+    };
+    // Threads are named by stops before any request names them.
+    events::learn_threads(first, second, &mut comparison.names);
+    pairs::compare(first, second, &mut comparison);
+    events::compare(first, second, &mut comparison);
+    let mut found = comparison.found;
+    found.sort_by_key(|difference| match difference {
+        Difference::OnlyFirst { number, .. } => (0, *number),
+        Difference::Differs { numbers, .. } => (0, numbers[0]),
+        Difference::OnlySecond { number, .. } => (1, *number),
+    });
+    found
+}
+
+/// A comparison under way.
+struct Comparison<'a> {
+    ignored: &'a Ignored,
+    names: Names,
+    found: Vec<Difference>,
+}
+
+impl Comparison<'_> {
+    fn only_first(&mut self, message: &Message) {
+        self.found.push(Difference::OnlyFirst {
+            number: message.number,
+            what: short(message),
+        });
+    }
+
+    fn only_second(&mut self, message: &Message) {
+        self.found.push(Difference::OnlySecond {
+            number: message.number,
+            what: short(message),
+        });
+    }
+
+    /// Compares the payloads of two messages that correspond.
+    fn payloads(&mut self, first: &Message, second: &Message) {
+        let mut how = Vec::new();
+        let (a, b) = (first.payload(), second.payload());
+        values::compare(a, b, self.ignored, &mut self.names, &mut how);
+        self.differs(first, second, how);
+    }
+
+    fn differs(&mut self, first: &Message, second: &Message, how: Vec<String>) {
+        if !how.is_empty() {
+            self.found.push(Difference::Differs {
+                numbers: [first.number, second.number],
+                what: short(first),
+                how,
+            });
+        }
+    }
+}
+
+/// A message's line without its time and duration.
+fn short(message: &Message) -> String {
+    let pieces = line::pieces(message);
+    let kept = pieces
+        .iter()
+        .filter(|piece| !matches!(piece.role, line::Role::Time | line::Role::Aside));
+    let texts: Vec<_> = kept.map(|piece| piece.text.trim()).collect();
+    texts.join(" ")
+}
+
+/// The longest common subsequence of two lists of keys, as pairs of places.
+fn common<K: PartialEq>(first: &[K], second: &[K]) -> Vec<(usize, usize)> {
+    // What both begin with is common in any case. It also keeps the table small.
+    let start = first.iter().zip(second).take_while(|(a, b)| a == b).count();
+    let mut pairs: Vec<(usize, usize)> = (0..start).map(|at| (at, at)).collect();
+    let (a, b) = (&first[start..], &second[start..]);
+    // Too many for a table: by place.
+    if a.len().saturating_mul(b.len()) > 16_000_000 {
+        let same = (0..a.len().min(b.len())).filter(|&at| a[at] == b[at]);
+        pairs.extend(same.map(|at| (start + at, start + at)));
+        return pairs;
+    }
+    let width = b.len() + 1;
+    let mut length = vec![0_u32; (a.len() + 1) * width];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            length[i * width + j] = match a[i] == b[j] {
+                true => length[(i + 1) * width + j + 1] + 1,
+                false => length[(i + 1) * width + j].max(length[i * width + j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        if a[i] == b[j] {
+            pairs.push((start + i, start + j));
+            (i, j) = (i + 1, j + 1);
+        } else if length[(i + 1) * width + j] >= length[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// The places of `0..count` that aren't in a set.
+fn others(count: usize, taken: &BTreeSet<usize>) -> impl Iterator<Item = usize> {
+    (0..count).filter(move |at| !taken.contains(at))
+}
+
+/// True for requests.
+fn is_request(message: &Message) -> bool {
+    matches!(message.content, Content::Request { .. })
+}

@@ -1,0 +1,9 @@
+//! Plays a side of a recorded session: the adapter, so that an editor gets what was said then, or the client, to see whether an adapter
+//! still says the same.
+
+mod adapter;
+mod breakpoints;
+mod client;
+
+pub use adapter::{AdapterPlay, serve};
+pub use client::{ClientPlay, Played};
