@@ -20,6 +20,7 @@ mod peer;
 mod record;
 mod replay;
 mod script;
+mod verbs;
 
 pub use client::{TestClient, launch_arguments};
 pub use log::Log;
@@ -27,3 +28,4 @@ pub use names::Names;
 pub use record::{Entry, Recorded, Recorder, Recording, RecordingError};
 pub use replay::{Difference, Replay};
 pub use script::{FakeAdapter, FakeClient, Running};
+pub use verbs::{Place, Resume, attach_arguments};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 
 use dapple_dap::server::Progress;
-use dapple_dap::testing::{Recorder, TestClient, launch_arguments};
+use dapple_dap::testing::{Place, Recorder, TestClient, attach_arguments, launch_arguments};
 use dapple_dap::types::*;
 use dapple_dap::{Connection, Failure, Outbox, Responder, Server};
 use dapple_schema::validate::Validator;
@@ -256,4 +256,113 @@ fn a_verb_that_fails_says_what_it_saw() {
         late.starts_with("waiting for `stopped`: `stopped` did not come within 200ms"),
         "{late}"
     );
+}
+
+/// The message of a panic.
+fn panic_of(run: impl FnOnce()) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panics");
+    *panic.downcast::<String>().expect("a text")
+}
+
+/// An adapter whose program is its own source's lines: each step goes one on.
+fn walker(path: &'static str) -> Server<i64> {
+    let stop = |context: &mut dapple_dap::Context, reason: StoppedEventReason| {
+        let stopped = StoppedEventBody::new(reason).with_thread_id(1);
+        context.outbox().event::<StoppedEvent>(stopped);
+    };
+    Server::builder()
+        .on::<AttachRequest>(|_, _, context| {
+            context.outbox().event::<InitializedEvent>(Empty);
+            Ok(Empty)
+        })
+        .on::<LaunchRequest>(|_, _, context| {
+            context.outbox().event::<InitializedEvent>(Empty);
+            Ok(Empty)
+        })
+        .on::<SetBreakpointsRequest>(|line, arguments, _| {
+            // Breakpoints are moved to the next even line.
+            let asked = arguments.breakpoints.unwrap_or_default();
+            *line = asked[0].line + asked[0].line % 2;
+            let breakpoint = Breakpoint::new(true).with_line(*line).with_column(5);
+            Ok(SetBreakpointsResponse::new(vec![breakpoint; asked.len()]))
+        })
+        .on::<ConfigurationDoneRequest>(move |_, _, context| {
+            stop(context, StoppedEventReason::Breakpoint);
+            Ok(Empty)
+        })
+        .on::<StackTraceRequest>(move |line, _, _| {
+            let source = Source::new().with_path(path);
+            let frame = StackFrame::new(1, "main", *line, 5).with_source(source);
+            Ok(StackTraceResponse::new(vec![frame]))
+        })
+        .on::<NextRequest>(move |line, _, context| {
+            *line += 1;
+            stop(context, StoppedEventReason::Step);
+            Ok(Empty)
+        })
+        .on::<ScopesRequest>(|_, _, _| {
+            let scopes = [("Statics", 2, true), ("Locals", 1, false)];
+            let scopes =
+                scopes.map(|(name, reference, expensive)| Scope::new(name, reference, expensive));
+            Ok(ScopesResponse::new(scopes.into()))
+        })
+        .on::<VariablesRequest>(|_, arguments, _| {
+            let all = match arguments.variables_reference {
+                1 => vec![Variable::new("points", "", 3)],
+                2 => vec![Variable::new("points", "a static", 0)],
+                3 => vec![Variable::new("[0]", "", 0), Variable::new("[1]", "", 4)],
+                _ => vec![Variable::new("x", "7", 0)],
+            };
+            Ok(VariablesResponse::new(all))
+        })
+        .build()
+}
+
+#[test]
+fn places_are_lines_columns_or_texts() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/tiny/countdown.tiny");
+    let (client, session) = TestClient::of(&walker(path), 0);
+    let stop = client.hit_source_breakpoint(
+        LaunchRequestArguments::new(),
+        path,
+        SourceBreakpoint::new(3).with_condition("n"),
+        &Place::text(path, "call report").column(5),
+    );
+    assert_eq!(stop.thread_id, Some(1));
+    let next = Place::line("tiny/countdown.tiny", 5);
+    let frame = client.resume_to::<NextRequest>(1, "step", &next);
+    assert_eq!(client.variable(frame.id, "points[1].x").value, "7");
+    let elsewhere = panic_of(|| {
+        client.resume_to::<NextRequest>(1, "step", &next);
+    });
+    assert!(elsewhere.starts_with("stopped at "), "{elsewhere}");
+    assert!(
+        elsewhere.ends_with("countdown.tiny:6:5 in main, not at tiny/countdown.tiny:5"),
+        "{elsewhere}"
+    );
+    let missing = panic_of(|| {
+        client.variable(frame.id, "points[2]");
+    });
+    assert_eq!(missing, "`points` has no `2`; there are [\"[0]\", \"[1]\"]");
+    let twice = panic_of(|| {
+        Place::text(path, "goto");
+    });
+    assert!(
+        twice.ends_with(" has \"goto\" in the lines [6, 7, 15]"),
+        "{twice}"
+    );
+    client.disconnect();
+    session.join().expect("no panic");
+}
+
+#[test]
+fn a_session_begins_with_attach_too() {
+    let (client, session) = TestClient::of(&walker("/a"), 6);
+    let attach = client.attach(attach_arguments(&std::collections::BTreeMap::from([(
+        "pid", 1,
+    )])));
+    client.attached(attach);
+    client.assert_stopped("breakpoint", &Place::line("/a", 6));
+    client.disconnect();
+    session.join().expect("no panic");
 }

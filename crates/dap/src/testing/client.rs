@@ -251,26 +251,34 @@ impl TestClient {
     pub fn launch(&self, arguments: LaunchRequestArguments) -> Pending<LaunchRequest> {
         self.initialize();
         let launch = expect("launch", self.client.send::<LaunchRequest>(arguments));
-        match self
+        self.initialized_during(&launch);
+        launch
+    }
+
+    /// Waits for `initialized`, which a request is to lead to.
+    #[track_caller]
+    pub(super) fn initialized_during<R: Request>(&self, request: &Pending<R>) {
+        let initialized = self
             .client
-            .wait_for_during::<InitializedEvent, _>(&launch, self.timeout)
-        {
-            Ok(_) => launch,
-            Err(error) => panic!("waiting for `initialized`: {error}; {}", self.events_seen()),
+            .wait_for_during::<InitializedEvent, _>(request, self.timeout);
+        if let Err(error) = initialized {
+            panic!("waiting for `initialized`: {error}; {}", self.events_seen());
         }
     }
 
     /// Ends the configuration, so that the program runs, and waits for the response to `launch`.
     #[track_caller]
     pub fn configured(&self, launch: Pending<LaunchRequest>) {
-        if self
-            .client
-            .capabilities()
-            .supports("supportsConfigurationDoneRequest")
-        {
+        self.configuration_done();
+        expect("launch", launch.wait());
+    }
+
+    /// Sends `configurationDone`, if the adapter advertises it.
+    #[track_caller]
+    pub(super) fn configuration_done(&self) {
+        if self.client.supports::<ConfigurationDoneRequest>() {
             self.ok::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new());
         }
-        expect("launch", launch.wait());
     }
 
     /// Launches a program with breakpoints in one file. Every breakpoint has to be verified.
@@ -440,7 +448,7 @@ impl From<Client> for TestClient {
 }
 
 #[track_caller]
-fn expect<T>(what: &str, result: Result<T, impl std::fmt::Display>) -> T {
+pub(super) fn expect<T>(what: &str, result: Result<T, impl std::fmt::Display>) -> T {
     match result {
         Ok(value) => value,
         Err(error) => panic!("`{what}` failed: {error}"),
