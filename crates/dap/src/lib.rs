@@ -172,8 +172,8 @@
 //!
 //! # Systems
 //!
-//! The crate is developed and tested on Linux. Each change is compiled for Windows (`x86_64-pc-windows-gnu`, `-msvc`), macOS
-//! (`x86_64-apple-darwin`, `aarch64-apple-darwin`) and FreeBSD (`x86_64-unknown-freebsd`) as well, with and without its features.
+//! The crate is developed and tested on Linux. Each change is compiled for Windows (`x86_64-pc-windows-gnu`), macOS
+//! (`aarch64-apple-darwin`) and FreeBSD (`x86_64-unknown-freebsd`) as well, with all its features.
 //! What differs from system to system:
 //!
 //! | | Linux | macOS, FreeBSD | Windows |
