@@ -168,7 +168,7 @@ impl Lifecycle {
         }
     }
 
-    /// Checks the number of a message and notes it, even a wrong one. Separate from [`message`](Self::message), since an end need not check
+    /// Checks the number of a message and notes it, even a wrong one. Separate from [`observe`](Self::observe), since an end need not check
     /// the numbers that it assigns itself: they are right by construction.
     ///
     /// # Errors
