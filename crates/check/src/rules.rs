@@ -72,10 +72,8 @@ rules! {
     STOP_REASON "stop-reason" Advice "A stop at a breakpoint has the reason `breakpoint`, or one that names the kind of breakpoint; a stop behind a step has `step`.";
     STOP_WITHOUT_THREAD "stop-without-thread" Advice "A `stopped` event names a thread.";
     STOP_UNKNOWN_THREAD "stop-unknown-thread" Violation "The thread that a `stopped` event names is among those that `threads` lists.";
-    STOP_WITHOUT_BREAKPOINT "stop-without-breakpoint" Advice "A stop at a breakpoint names it in `hitBreakpointIds`, if breakpoints have ids.";
     NO_THREADS "no-threads" Violation "`threads` lists at least one thread while the program is stopped.";
     STEP_LINE "step-line" Violation "A step ends at the line that it leads to in the source.";
-    GRANULARITY_IGNORED "granularity-ignored" Violation "A step by an instruction moves the instruction pointer, and less than a line, if the adapter advertises granularity.";
     RESUME_FAILS "resume-fails" Violation "`continue`, `next`, `stepIn`, `stepOut` and `pause` succeed where the program is stopped, or runs.";
     STEP_BACK_LINE "step-back-line" Violation "`stepBack` undoes a step, if the adapter advertises it.";
 
@@ -125,9 +123,4 @@ rules! {
     SURVIVES_DISCONNECT "survives-disconnect" Advice "An adapter on stdio ends after `disconnect`, once its input ends.";
     SURVIVES_CLIENT "survives-client" Advice "An adapter on stdio ends when its client is gone.";
     DEBUGGEE_SURVIVES "debuggee-survives" Violation "A launched program ends with `disconnect`, unless the client asks to leave it.";
-}
-
-/// The rule of a name, of this module.
-pub fn by_name(name: &str) -> Option<Rule> {
-    ALL.iter().copied().find(|rule| rule.name == name)
 }
