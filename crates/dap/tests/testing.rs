@@ -329,7 +329,7 @@ fn places_are_lines_columns_or_texts() {
         &Place::text(path, "call report").column(5),
     );
     assert_eq!(stop.thread_id, Some(1));
-    let next = Place::line("tiny/countdown.tiny", 5);
+    let next = Place::line("tiny/countdown.tiny", 5).column(5);
     let frame = client.resume_to::<NextRequest>(1, "step", &next);
     assert_eq!(client.variable(frame.id, "points[1].x").value, "7");
     let elsewhere = panic_of(|| {
@@ -337,7 +337,7 @@ fn places_are_lines_columns_or_texts() {
     });
     assert!(elsewhere.starts_with("stopped at "), "{elsewhere}");
     assert!(
-        elsewhere.ends_with("countdown.tiny:6:5 in main, not at tiny/countdown.tiny:5"),
+        elsewhere.ends_with("countdown.tiny:6:5 in main, not at tiny/countdown.tiny:5:5"),
         "{elsewhere}"
     );
     let missing = panic_of(|| {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::verbs::Place;
 use crate::client::{Client, ClientError, DEFAULT_TIMEOUT, Pending};
 use crate::message::{Event, Raw, Request};
 use crate::server::{Server, Session};
@@ -17,9 +18,8 @@ use crate::types::{
     Capabilities, ConfigurationDoneArguments, ConfigurationDoneRequest, ContinueArguments,
     ContinueRequest, DisconnectArguments, DisconnectRequest, InitializeRequest,
     InitializeRequestArguments, InitializedEvent, LaunchRequest, LaunchRequestArguments,
-    OutputEvent, Scope, ScopesArguments, ScopesRequest, SetBreakpointsArguments,
-    SetBreakpointsRequest, SetBreakpointsResponse, Source, SourceBreakpoint, StackFrame,
-    StackTraceArguments, StackTraceRequest, StoppedEvent, StoppedEventBody, Variable,
+    OutputEvent, Scope, ScopesArguments, ScopesRequest, SetBreakpointsResponse, SourceBreakpoint,
+    StackFrame, StackTraceArguments, StackTraceRequest, StoppedEventBody, Variable,
     VariablesArguments, VariablesRequest,
 };
 
@@ -229,20 +229,8 @@ impl TestClient {
     /// Sets the breakpoints of one file, by line.
     #[track_caller]
     pub fn set_breakpoints(&self, path: impl AsRef<Path>, lines: &[i64]) -> SetBreakpointsResponse {
-        let source = Source::new().with_path(path.as_ref().to_string_lossy());
-        let breakpoints: Vec<_> = lines
-            .iter()
-            .map(|&line| SourceBreakpoint::new(line))
-            .collect();
-        let response = self.ok::<SetBreakpointsRequest>(
-            SetBreakpointsArguments::new(source).with_breakpoints(breakpoints),
-        );
-        assert_eq!(
-            response.breakpoints.len(),
-            lines.len(),
-            "one breakpoint is answered for each asked for"
-        );
-        response
+        let breakpoints = lines.iter().map(|&line| SourceBreakpoint::new(line));
+        SetBreakpointsResponse::new(self.set_source_breakpoints(path, breakpoints.collect()))
     }
 
     /// Starts a session up to the point where breakpoints can be set: `initialize`, `launch`, and the wait for
@@ -324,31 +312,7 @@ impl TestClient {
         path: impl AsRef<Path>,
         line: i64,
     ) -> (StoppedEventBody, StackFrame) {
-        let stopped = self.wait_for::<StoppedEvent>();
-        assert_eq!(stopped.reason.as_str(), reason, "the reason of {stopped:?}");
-        let thread = stopped
-            .thread_id
-            .unwrap_or_else(|| panic!("a stop of no thread: {stopped:?}"));
-        let frame = self.top_frame(thread);
-        let found = frame
-            .source
-            .as_ref()
-            .and_then(|source| source.path.as_deref())
-            .unwrap_or("");
-        let (path, found_path) = (path.as_ref(), Path::new(found));
-        let same = if path.is_absolute() {
-            found_path == path
-        } else {
-            found_path.ends_with(path)
-        };
-        assert!(
-            same && frame.line == line,
-            "stopped at {found}:{} in {}, not at {}:{line}",
-            frame.line,
-            frame.name,
-            path.display()
-        );
-        (stopped, frame)
+        self.assert_stopped(reason, &Place::line(path, line))
     }
 
     /// Waits until the joined output of a category, such as `stdout`, contains a text. Output without a category counts as `console`. The
