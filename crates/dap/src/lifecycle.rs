@@ -193,9 +193,32 @@ impl Lifecycle {
     /// rule, other than a mere [convention](Severity::Advice), has no further effect.
     pub fn observe(&mut self, from: Side, message: Facts<'_>) -> Option<Violation> {
         let violation = self.check(from, message).err();
-        let is_allowed = violation
-            .as_ref()
-            .is_none_or(|violation| violation.severity() == Severity::Advice);
+        self.apply(from, message, violation.as_ref());
+        violation
+    }
+
+    /// Applies a message that is about to be sent, unless it breaks a rule that `permits` doesn't let pass.
+    ///
+    /// # Errors
+    /// The rule; nothing has changed, and the message should not be sent.
+    pub fn send(
+        &mut self,
+        from: Side,
+        message: Facts<'_>,
+        permits: impl FnOnce(&Violation) -> bool,
+    ) -> Result<Option<Violation>, Violation> {
+        let violation = self.check(from, message).err();
+        match violation {
+            Some(violation) if !permits(&violation) => Err(violation),
+            violation => {
+                self.apply(from, message, violation.as_ref());
+                Ok(violation)
+            }
+        }
+    }
+
+    fn apply(&mut self, from: Side, message: Facts<'_>, violation: Option<&Violation>) {
+        let is_allowed = violation.is_none_or(|violation| violation.severity() == Severity::Advice);
         match message {
             Facts::Request {
                 seq,
@@ -223,7 +246,6 @@ impl Lifecycle {
                 }
             }
         }
-        violation
     }
 
     /// Whether a message would be allowed now.

@@ -169,14 +169,12 @@ impl<S, H: Clone> Core<S, H> {
             command,
             arguments,
         };
-        match self.lifecycle.check(Side::Client, facts) {
-            Err(Violation::NotAdvertised { .. }) if self.sends_unadvertised => {}
-            Err(violation) if violation.severity() == Severity::Violation => {
-                return Err(violation.into());
-            }
-            _ => {}
-        }
-        self.lifecycle.observe(Side::Client, facts);
+        let sends_unadvertised = self.sends_unadvertised;
+        self.lifecycle
+            .send(Side::Client, facts, |broken| match broken {
+                Violation::NotAdvertised { .. } => sends_unadvertised,
+                broken => broken.severity() == Severity::Advice,
+            })?;
         let failed = Arc::new(AtomicBool::new(false));
         let waiting = Waiting {
             reply,
@@ -274,11 +272,10 @@ impl<S, H: Clone> Core<S, H> {
             success: result.is_ok(),
             body: body.map(Raw::as_raw_value),
         };
-        if let Err(violation) = self.lifecycle.check(Side::Client, facts) {
+        if let Err(violation) = self.lifecycle.send(Side::Client, facts, |_| false) {
             tracing::error!(%violation, "a response was not sent");
             return None;
         }
-        self.lifecycle.observe(Side::Client, facts);
         let command = Cow::Owned(command);
         Some(match result {
             Ok(body) => Outgoing::Success {

@@ -320,25 +320,21 @@ impl Outbox {
             event: name,
             body: body.as_ref().map(Raw::as_raw_value),
         };
-        match state.lifecycle.check(Side::Adapter, facts) {
-            Ok(()) => {}
+        let keeps_conventions = self.shared.keeps_conventions;
+        let permits =
+            |broken: &Violation| broken.severity() == Severity::Advice && !keeps_conventions;
+        match state.lifecycle.send(Side::Adapter, facts, permits) {
+            Ok(None) => {}
+            Ok(Some(advice)) => tracing::debug!(%advice, "an event is not what clients rely on"),
             // Not a mistake: work may go on after `terminated` has ended its progress, and not every client wants every event.
             Err(
                 violation @ (Violation::NoSuchProgress { .. } | Violation::NotAdvertised { .. }),
-            ) => {
+            ) => return tracing::debug!(%violation, "an event was not sent"),
+            Err(violation) if violation.severity() == Severity::Advice => {
                 return tracing::debug!(%violation, "an event was not sent");
             }
-            Err(violation) if violation.severity() == Severity::Violation => {
-                return tracing::warn!(%violation, "an event was not sent");
-            }
-            Err(advice) => {
-                tracing::debug!(%advice, left_out = self.shared.keeps_conventions);
-                if self.shared.keeps_conventions {
-                    return;
-                }
-            }
+            Err(violation) => return tracing::warn!(%violation, "an event was not sent"),
         }
-        state.lifecycle.observe(Side::Adapter, facts);
         let message = Outgoing::Event {
             event: Cow::Borrowed(name),
             body,
@@ -478,7 +474,7 @@ impl Outbox {
             success: result.is_ok(),
             body: body.map(Raw::as_raw_value),
         };
-        if let Err(violation) = state.lifecycle.check(Side::Adapter, facts) {
+        if let Err(violation) = state.lifecycle.send(Side::Adapter, facts, |_| false) {
             if state.ended {
                 tracing::debug!(%violation, "a response came after the session had ended");
             } else {
@@ -486,7 +482,6 @@ impl Outbox {
             }
             return;
         }
-        state.lifecycle.observe(Side::Adapter, facts);
         tracing::debug!(success = result.is_ok(), "answered");
         // A `disconnect` before `initialize` was refused and does not end the session.
         if command == DisconnectRequest::COMMAND
