@@ -7,6 +7,11 @@
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
+/// A string literal of JSON, which is one of Go and Python, too.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
 /// A JSON value. Objects are lists of pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {

@@ -5,6 +5,7 @@
 use super::Options;
 use super::plan::{Enum, Item, Struct, exported};
 use crate::Model;
+use crate::json::quoted;
 use crate::model::{Definition, Property, Type};
 use crate::prose;
 use std::fmt::Write as _;
@@ -205,23 +206,6 @@ fn enumeration(out: &mut String, item: &Enum) {
         w!(out, "\t{} {name} = {}", value.name, quoted(&value.wire));
     }
     w!(out, ")");
-}
-
-/// A string literal.
-fn quoted(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => literal.extend(['\\', c]),
-            '\n' => literal.push_str("\\n"),
-            c if c.is_control() => {
-                let _ = write!(literal, "\\u{:04x}", u32::from(c));
-            }
-            c => literal.push(c),
-        }
-    }
-    literal.push('"');
-    literal
 }
 
 #[derive(Clone, Copy, PartialEq)]

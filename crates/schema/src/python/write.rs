@@ -2,6 +2,7 @@
 
 use super::GenerateError;
 use crate::Model;
+use crate::json::quoted;
 use crate::model::{Additional, Definition, Enumeration, Object, Property, Schema, Type};
 use crate::names::pascal;
 use crate::prose;
@@ -476,23 +477,6 @@ fn meanings(values: &Enumeration) -> Option<String> {
         .map(|(value, meaning)| format!("- {}: {meaning}", quoted(value)))
         .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-/// A string literal.
-fn quoted(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => literal.extend(['\\', c]),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\t' => literal.push_str("\\t"),
-            c if c.is_control() => literal.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => literal.push(c),
-        }
-    }
-    literal.push('"');
-    literal
 }
 
 /// A docstring with its indent and line end. Lines are wrapped.
