@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use dapple_dap::client::end_child;
 use dapple_dap::codec::Decoder;
 
 /// How long is waited before an adapter is asked again whether it listens, or has ended.
@@ -150,18 +151,11 @@ impl Drop for ClosedOnDrop {
     }
 }
 
-/// Kills a process with its group.
+/// Kills a process with its descendants.
 fn kill(process: &mut Option<Child>) {
-    let Some(process) = process else { return };
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(process.id())
-        .ok()
-        .and_then(rustix::process::Pid::from_raw)
-    {
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+    if let Some(process) = process {
+        end_child(process, Duration::ZERO).ok();
     }
-    process.kill().ok();
-    process.wait().ok();
 }
 
 /// A connection with an adapter that was started.

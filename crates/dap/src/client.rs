@@ -82,6 +82,7 @@ use crate::types::{AnyEvent, CancelArguments, CancelRequest, Capabilities, Messa
 use core::{NoEvent, Reply};
 use dispatch::{Sent, Shared};
 use spawn::Spawned;
+pub use spawn::end_child;
 
 /// How long a request waits for its response by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -3,7 +3,6 @@
 //! It leads a process group of its own. One that ends by itself decides which of its children survive; only those left in its group are
 //! killed. One that has to be killed can't end them, so its descendants are killed with it.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -11,10 +10,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open, pidfd_send_signal,
-};
+use dapple_dap::client::end_child;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// A running adapter.
 #[derive(Debug)]
@@ -89,15 +87,7 @@ impl Adapter {
 
     fn end_within(&mut self, grace: Duration) -> u8 {
         self.ended = true;
-        let process = Pid::from_child(&self.child);
-        if !is_over(&self.handle, Some(grace)) {
-            kill_family(process);
-        }
-        // Not reaped yet, so that its id is still its own.
-        if getpgid(Some(process)) == Ok(process) {
-            kill_process_group(process, Signal::KILL).ok();
-        }
-        let Ok(status) = self.child.wait() else {
+        let Ok(status) = end_child(&mut self.child, grace) else {
             return 1;
         };
         let code = match (status.code(), status.signal()) {
@@ -120,67 +110,8 @@ impl Drop for Adapter {
 impl Waiter {
     /// Returns when the process has ended. It isn't reaped by this.
     pub fn wait(self) {
-        is_over(&self.handle, None);
-    }
-}
-
-/// True if a process ends within the time, or at all.
-fn is_over(handle: &OwnedFd, within: Option<Duration>) -> bool {
-    let within = within.and_then(|within| Timespec::try_from(within).ok());
-    loop {
         // Readable once the process has ended, pidfd_open(2).
-        let mut wait = [PollFd::new(handle, PollFlags::IN)];
-        match poll(&mut wait, within.as_ref()) {
-            Err(rustix::io::Errno::INTR) => continue,
-            outcome => return outcome.is_ok_and(|ready| ready > 0),
-        }
+        let mut wait = [PollFd::new(&self.handle, PollFlags::IN)];
+        while poll(&mut wait, None) == Err(rustix::io::Errno::INTR) {}
     }
-}
-
-/// Kills a child that was not reaped yet, and its descendants.
-fn kill_family(root: Pid) {
-    let mut family: HashMap<Pid, OwnedFd> = HashMap::new();
-    loop {
-        // All are stopped before the first is killed: a stopped process starts no others.
-        let before = family.len();
-        for (process, parent) in parents() {
-            let related = process == root || parent.is_some_and(|one| family.contains_key(&one));
-            if !related || family.contains_key(&process) {
-                continue;
-            }
-            let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else {
-                continue;
-            };
-            // The process id may have been reused since it was listed.
-            if process == root || parent_of(process) == parent {
-                pidfd_send_signal(&handle, Signal::STOP).ok();
-                family.insert(process, handle);
-            }
-        }
-        if family.len() == before {
-            break;
-        }
-    }
-    for handle in family.values() {
-        pidfd_send_signal(handle, Signal::KILL).ok();
-    }
-}
-
-/// All processes with their parents; none if /proc can't be read.
-fn parents() -> Vec<(Pid, Option<Pid>)> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| {
-            let process = entry.file_name().to_str()?.parse().ok()?;
-            let process = Pid::from_raw(process)?;
-            Some((process, parent_of(process)))
-        })
-        .collect()
-}
-
-fn parent_of(process: Pid) -> Option<Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // After the name, which may contain any character: the state, then the parent; proc_pid_stat(5).
-    let (_, fields) = stat.rsplit_once(") ")?;
-    Pid::from_raw(fields.split(' ').nth(1)?.parse().ok()?)
 }

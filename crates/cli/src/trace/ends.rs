@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::listening::Address;
+use dapple_dap::transport::listen::{check_tcp_peer, check_unix_peer, is_loopback};
 
 /// For how long connecting is tried: the adapter may still be starting.
 const STARTING: Duration = Duration::from_secs(10);
@@ -221,20 +222,18 @@ impl Listener {
         }
         match self {
             Self::Tcp(listener) => {
-                let (stream, peer) = listener.accept().context(cannot)?;
-                let local = stream.local_addr().context(cannot)?;
-                if !is_loopback(peer.ip()) || is_own(tcp_owner(peer, local)) {
-                    return Ok(Some(End::tcp(stream).context(cannot)?));
+                let (stream, _) = listener.accept().context(cannot)?;
+                match check_tcp_peer(&stream) {
+                    Ok(()) => return Ok(Some(End::tcp(stream).context(cannot)?)),
+                    Err(refused) => eprintln!("dapple: {refused}"),
                 }
-                eprintln!("dapple: refused a connection from {peer}: another user's");
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept().context(cannot)?;
-                let peer = rustix::net::sockopt::socket_peercred(&stream).ok();
-                if is_own(peer.map(|peer| peer.uid.as_raw())) {
-                    return Ok(Some(End::unix(stream).context(cannot)?));
+                match check_unix_peer(&stream) {
+                    Ok(()) => return Ok(Some(End::unix(stream).context(cannot)?)),
+                    Err(refused) => eprintln!("dapple: {refused}"),
                 }
-                eprintln!("dapple: refused a connection: another user's");
             }
         }
         Ok(None)
@@ -246,55 +245,5 @@ impl Drop for Listener {
         if let Self::Unix(_, path) = self {
             fs::remove_file(path).ok();
         }
-    }
-}
-
-fn is_loopback(ip: IpAddr) -> bool {
-    ip.to_canonical().is_loopback()
-}
-
-/// True for this process's user and root.
-fn is_own(owner: Option<u32>) -> bool {
-    owner.is_some_and(|owner| owner == 0 || owner == rustix::process::geteuid().as_raw())
-}
-
-/// The user of the socket on this machine whose local address is `peer` and whose remote address is `local`.
-fn tcp_owner(peer: SocketAddr, local: SocketAddr) -> Option<u32> {
-    // An IPv4 connection made through an IPv6 socket is in the second table.
-    ["/proc/net/tcp", "/proc/net/tcp6"]
-        .iter()
-        .find_map(|table| {
-            let table = fs::read_to_string(table).ok()?;
-            table.lines().skip(1).find_map(|line| {
-                // Columns: number, local address, remote address, state, queues, timer, retransmits, user; proc_pid_net(5).
-                let columns: Vec<&str> = line.split_ascii_whitespace().collect();
-                let same = |text: &str, address: SocketAddr| {
-                    table_address(text).is_some_and(|(ip, port)| {
-                        ip.to_canonical() == address.ip().to_canonical() && port == address.port()
-                    })
-                };
-                const TIME_WAIT: &str = "06";
-                let found = same(columns.get(1)?, peer)
-                    && same(columns.get(2)?, local)
-                    && *columns.get(3)? != TIME_WAIT;
-                found.then(|| columns.get(7)?.parse().ok()).flatten()
-            })
-        })
-}
-
-/// An address as the table writes it: 32-bit words in the machine's byte order, in hexadecimal, then the port.
-fn table_address(text: &str) -> Option<(IpAddr, u16)> {
-    let (ip, port) = text.split_once(':')?;
-    let port = u16::from_str_radix(port, 16).ok()?;
-    let mut bytes = [0; 16];
-    let words = ip.len() / 8;
-    for index in 0..words.min(4) {
-        let word = u32::from_str_radix(ip.get(index * 8..index * 8 + 8)?, 16).ok()?;
-        bytes[index * 4..index * 4 + 4].copy_from_slice(&word.to_ne_bytes());
-    }
-    match words {
-        1 => Some((IpAddr::from([bytes[0], bytes[1], bytes[2], bytes[3]]), port)),
-        4 => Some((IpAddr::from(bytes), port)),
-        _ => None,
     }
 }

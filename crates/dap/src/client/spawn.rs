@@ -12,7 +12,7 @@ mod unix;
 
 use std::ffi::OsStr;
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 #[cfg(unix)]
@@ -50,33 +50,45 @@ impl Spawned {
         self.child.id()
     }
 
-    /// Waits up to `grace` for the end of the adapter. If it has not ended by then, kills it and its descendants. Reaps it in any case.
-    #[cfg(unix)]
+    /// As [`end_child`].
     pub(super) fn end(mut self, grace: Duration) {
-        let process = Pid::from_child(&self.child);
-        if !ends_within(process, grace) {
-            kill_family(process);
-        }
-        kill_group(process);
-        self.child.wait().ok();
+        end_child(&mut self.child, grace).ok();
     }
+}
 
-    /// Waits up to `grace` for the end of the adapter. If it has not ended by then, kills it. Looks every few milliseconds: the standard
-    /// library has no wait with a timeout.
-    #[cfg(not(unix))]
-    pub(super) fn end(mut self, grace: Duration) {
-        const INTERVAL: Duration = Duration::from_millis(5);
-        let until = std::time::Instant::now() + grace;
-        while let Ok(None) = self.child.try_wait() {
-            let left = until.saturating_duration_since(std::time::Instant::now());
-            if left.is_zero() {
-                self.child.kill().ok();
-                break;
-            }
-            std::thread::park_timeout(INTERVAL.min(left));
-        }
-        self.child.wait().ok();
+/// Waits up to `grace` for the end of an adapter that was started as the leader of a process group. If it has not ended by then, kills it
+/// and its descendants; see [`Client::spawn`](super::Client::spawn). Kills what is left in its group, and reaps it in any case.
+///
+/// # Errors
+/// It can't be reaped.
+#[cfg(unix)]
+pub fn end_child(child: &mut Child, grace: Duration) -> io::Result<ExitStatus> {
+    let process = Pid::from_child(child);
+    if !ends_within(process, grace) {
+        kill_family(process);
     }
+    kill_group(process);
+    child.wait()
+}
+
+/// Waits up to `grace` for the end of an adapter. If it has not ended by then, kills it. Looks every few milliseconds: the standard
+/// library has no wait with a timeout.
+///
+/// # Errors
+/// It can't be reaped.
+#[cfg(not(unix))]
+pub fn end_child(child: &mut Child, grace: Duration) -> io::Result<ExitStatus> {
+    const INTERVAL: Duration = Duration::from_millis(5);
+    let until = std::time::Instant::now() + grace;
+    while let Ok(None) = child.try_wait() {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        if left.is_zero() {
+            child.kill().ok();
+            break;
+        }
+        std::thread::park_timeout(INTERVAL.min(left));
+    }
+    child.wait()
 }
 
 /// The error of a program that cannot be started, with the program's name.

@@ -21,7 +21,7 @@ mod unix;
 mod users;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 
 use super::{Connection, Options};
 use accepting::Accepting;
@@ -207,7 +207,30 @@ impl Listener for TcpServer {
     }
 }
 
-fn is_loopback(ip: IpAddr) -> bool {
+/// Checks that a connection from this machine belongs to this process's user or root, for listeners of one's own. Peers on other machines pass: their
+/// users cannot be told apart. So does everybody where the system doesn't tell the users of TCP connections.
+///
+/// # Errors
+/// It belongs to another user, or its end is not known any more.
+pub fn check_tcp_peer(stream: &TcpStream) -> Result<(), AcceptError> {
+    let peer = stream.peer_addr()?;
+    match is_loopback(peer.ip()) {
+        true => users::check_tcp(peer, stream.local_addr()?),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a Unix socket's peer belongs to this process's user or root, for listeners of one's own.
+///
+/// # Errors
+/// It belongs to another user, or the system doesn't tell.
+#[cfg(unix)]
+pub fn check_unix_peer(stream: &std::os::unix::net::UnixStream) -> Result<(), AcceptError> {
+    users::check(users::unix_owner(stream), users::own_user(), "a socket")
+}
+
+/// Whether an address is this machine's own.
+pub fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
@@ -227,7 +250,6 @@ mod tests {
     use super::*;
     #[cfg(unix)]
     use std::io::Read;
-    use std::net::TcpStream;
     use std::sync::Arc;
 
     #[test]
